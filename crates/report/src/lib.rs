@@ -10,6 +10,7 @@
 #[cfg(test)]
 extern crate self as wiregauge_report;
 
+mod control_report;
 pub mod figures;
 mod labels;
 pub mod load;
@@ -17,6 +18,7 @@ pub mod page;
 pub mod tables;
 pub mod units;
 
+pub use control_report::{ControlDrawn, ControlReport};
 pub use labels::labels;
 
 use load::Loaded;
@@ -33,6 +35,8 @@ pub struct Subject {
     pub tables: Tables,
     /// Its samples, thinned.
     pub loaded: Loaded,
+    /// What its delays mean for a control loop, if one was given.
+    pub control: Option<ControlReport>,
 }
 
 impl Subject {
@@ -50,6 +54,7 @@ impl Subject {
             run,
             tables,
             loaded,
+            control: None,
         }
     }
 }

@@ -11,35 +11,35 @@ use wiregauge_control::{OnMiss, Order};
 #[derive(Clone, Debug, Args)]
 pub struct ModelArgs {
     /// Model of the loop (.toml or .json); flags override its keys.
-    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    #[arg(long, value_name = "FILE", help_heading = "Control loop")]
     pub model: Option<PathBuf>,
     /// Plant as a transfer function in s, such as '1000/(s^2+s)'.
     #[arg(
         long,
         value_name = "TF",
         allow_hyphen_values = true,
-        help_heading = "Model"
+        help_heading = "Control loop"
     )]
     pub plant: Option<String>,
     /// PID controller: gain K, integral time Ti and derivative time Td in seconds; Ti or Td 0: none. The
     /// derivative is filtered with N = 10.
     #[arg(long, value_name = "K,Ti,Td", value_parser = values::pid, allow_hyphen_values = true,
-          conflicts_with = "controller", help_heading = "Model")]
+          conflicts_with = "controller", help_heading = "Control loop")]
     pub pid: Option<[f64; 3]>,
     /// Controller as a transfer function in z from the control error to the command, such as '(z-0.5)/(z-1)'.
     #[arg(
         long,
         value_name = "TF",
         allow_hyphen_values = true,
-        help_heading = "Model"
+        help_heading = "Control loop"
     )]
     pub controller: Option<String>,
     /// Period of the loop [default: that of the model, else the --interval or --rate of the run].
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop")]
     pub period: Option<Duration>,
     /// Intensity (variance per second) of the white noise that adds to the command at the plant's input
     /// [default: 1].
-    #[arg(long, value_name = "NUMBER", value_parser = values::intensity, help_heading = "Model", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::intensity, help_heading = "Control loop", allow_hyphen_values = true)]
     pub noise: Option<f64>,
 }
 
@@ -47,13 +47,21 @@ pub struct ModelArgs {
 #[derive(Clone, Debug, Args)]
 pub struct MissArgs {
     /// Which answer counts if one overtakes another [default: newest].
-    #[arg(long, value_name = "WHICH", help_heading = "Late and lost answers")]
+    #[arg(
+        long,
+        value_name = "WHICH",
+        help_heading = "Control loop: late and lost answers"
+    )]
     pub order: Option<OrderArg>,
     /// What the actuator does in a cycle whose answer is lost or misses the deadline [default: hold].
-    #[arg(long, value_name = "ACTION", help_heading = "Late and lost answers")]
+    #[arg(
+        long,
+        value_name = "ACTION",
+        help_heading = "Control loop: late and lost answers"
+    )]
     pub on_miss: Option<OnMissArg>,
     /// Ignore answers that take longer [default: none are ignored].
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Late and lost answers")]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop: late and lost answers")]
     pub deadline: Option<Duration>,
 }
 

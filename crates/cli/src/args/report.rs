@@ -1,5 +1,6 @@
 //! `wiregauge report`.
 
+use super::{MissArgs, ModelArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -10,9 +11,12 @@ Examples:
   wiregauge report before after -o both.html  # both runs in the same figures
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
+  wiregauge report last --model loop.toml     # with what the delays do to this control loop
 
 The page is one file and works offline (documentation: docs/report.md). An existing file
-is overwritten only if it is a wiregauge report or empty.";
+is overwritten only if it is a wiregauge report or empty. With the flags of a control loop
+(documentation: docs/control.md), it has a section on that loop: all runs must be runs of
+wiregauge exchange.";
 
 /// What `wiregauge report` was asked for.
 #[derive(Clone, Debug, Args)]
@@ -38,6 +42,12 @@ pub struct ReportArgs {
     /// Print only warnings and errors: no progress, no file names.
     #[arg(long, short)]
     pub quiet: bool,
+    /// The control loop whose verdicts, tables and figures are added.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Which answers become commands.
+    #[command(flatten)]
+    pub misses: MissArgs,
 }
 
 /// What a figure is written as.

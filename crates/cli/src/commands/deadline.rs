@@ -10,7 +10,6 @@ use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
 use crate::output::style::{BAD, RESET};
 use anyhow::bail;
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use wiregauge_record::{Connect, Schedule};
@@ -57,7 +56,6 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     drop(meter);
     let deadlines = deadlines?;
     let missed = missed(args, &deadlines);
-    let mut out = session.caller.words();
     if args.json {
         let mut value = serde_json::to_value(&deadlines)?;
         value["run"] = run.name().into();
@@ -67,21 +65,10 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             .map(|limit| limit.text.clone())
             .collect();
         value["missed_limits"] = missed.iter().map(|one| one.text.clone()).collect();
-        // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        printed::json_value(&value, session)?;
     } else {
-        printed::text(
-            &mut out,
-            &tables::of_deadlines(&run.file, &deadlines),
-            printed::Extent {
-                quiet: false,
-                full: true,
-                width: session.caller.width(),
-            },
-        )?;
+        printed::all_tables(&tables::of_deadlines(&run.file, &deadlines), session)?;
     }
-    out.flush()?;
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {
             Some(drawn) => draw(&drawn, file, format, session)?,

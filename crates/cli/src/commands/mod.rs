@@ -14,6 +14,7 @@ mod exchange;
 mod explain;
 mod export;
 mod limits;
+mod loop_assessment;
 #[cfg(feature = "loop")]
 mod loop_plan;
 mod man;

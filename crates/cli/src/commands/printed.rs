@@ -103,6 +103,29 @@ pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Resu
     Ok(())
 }
 
+/// Prints figures that are no stored run to standard output, for machines.
+pub fn json_value(value: &serde_json::Value, session: &Session<'_>) -> anyhow::Result<()> {
+    let mut out = session.caller.words();
+    // The kind is kept, so that `| head` is known as such.
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints all tables and notes to standard output.
+pub fn all_tables(tables: &Tables, session: &Session<'_>) -> anyhow::Result<()> {
+    let mut out = session.caller.words();
+    let extent = Extent {
+        quiet: false,
+        full: true,
+        width: session.caller.width(),
+    };
+    text(&mut out, tables, extent)?;
+    out.flush()?;
+    Ok(())
+}
+
 /// How much of a run is printed for people.
 #[derive(Clone, Copy)]
 pub struct Extent {

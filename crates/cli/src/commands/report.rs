@@ -1,20 +1,22 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
+use super::loop_assessment;
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
 use crate::caller::{Session, remark};
 use crate::failure::StorageFailed;
+use crate::loop_model::{self, LoopModel};
 use crate::output::files::{self, address_of, size};
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::{Subject, labels, page, tables};
+use wiregauge_report::{ControlReport, Subject, labels, page, tables};
 use wiregauge_run::AnyRun;
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
@@ -36,7 +38,11 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if let Some(dir) = &args.figures {
         files::directory(dir)?;
     }
-    let subjects = load(runs, session.caller.meter(args.quiet));
+    let loops = loops(args, &runs)?;
+    let mut subjects = load(runs, session.caller.meter(args.quiet));
+    if !loops.is_empty() {
+        compute(&mut subjects, &loops, args, session)?;
+    }
     let mut drawn = figures::of(&subjects);
     let compared = compared(&subjects);
     if let [only] = &compared[..] {
@@ -52,7 +58,10 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     };
     complain(&subjects, session);
     if let Some(dir) = &args.figures {
-        if drawn.is_empty() {
+        let of_loops = subjects.iter().filter_map(|one| one.control.as_ref());
+        let of_loops = of_loops.flat_map(ControlReport::figures);
+        let files: Vec<&Figure> = of_loops.chain(&drawn).collect();
+        if files.is_empty() {
             let why = format!(
                 "these runs have nothing to draw: no figure was written to {}",
                 dir.display()
@@ -62,7 +71,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             }
             remark!(session, "{CAUTION}warning:{RESET} {why}");
         }
-        for line in write_figures(dir, &drawn, &args.format, session)? {
+        for line in write_figures(dir, files, &args.format, session)? {
             tell(line)?;
         }
     }
@@ -120,6 +129,48 @@ fn load(runs: Vec<AnyRun>, meter: Box<dyn Meter>) -> Vec<Subject> {
     subjects
 }
 
+/// The control loop of each run; empty if none was given.
+fn loops(args: &ReportArgs, runs: &[AnyRun]) -> anyhow::Result<Vec<LoopModel>> {
+    if !loop_model::is_given(&args.model, &args.misses) {
+        return Ok(Vec::new());
+    }
+    let of_run = |run: &AnyRun| {
+        let run = loop_assessment::exchange_run(run)?;
+        let period = loop_assessment::period_of(run);
+        loop_model::resolve(&args.model, &args.misses, period).with_context(|| run.name())
+    };
+    runs.iter().map(of_run).collect()
+}
+
+/// Computes what the delays of every run do to its loop.
+fn compute(
+    subjects: &mut [Subject],
+    loops: &[LoopModel],
+    args: &ReportArgs,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
+    let described = loop_model::described(&args.model, &args.misses)?;
+    let has_several = subjects.len() > 1;
+    let mut meter = session.caller.meter(args.quiet);
+    let all = subjects.len() as f64;
+    for (at, (subject, asked)) in subjects.iter_mut().zip(loops).enumerate() {
+        let run = loop_assessment::exchange_run(&subject.run)?;
+        let points: Vec<usize> = (0..run.file.points.len()).collect();
+        meter.says(format!("computing the control loop of {}", subject.label));
+        let controls = loop_assessment::assess(run, &points, asked, &mut |part| {
+            meter.update((at as f64 + part) / all);
+        })?;
+        let ending = match has_several {
+            true => format!("-run{}", at + 1),
+            false => String::new(),
+        };
+        let report = ControlReport::of(&run.file, &controls, described.clone(), &ending);
+        subject.control = Some(report);
+    }
+    meter.clear();
+    Ok(())
+}
+
 /// The first run against each of the others that is of its kind and has points in common with it.
 fn compared(subjects: &[Subject]) -> Vec<Comparison> {
     let Some((first, others)) = subjects.split_first() else {
@@ -163,9 +214,9 @@ fn complain(subjects: &[Subject], session: &Session<'_>) {
 }
 
 /// Writes every figure in every format; gives what to tell.
-pub(super) fn write_figures(
+pub(super) fn write_figures<'a>(
     dir: &Path,
-    figures: &[Figure],
+    figures: impl IntoIterator<Item = &'a Figure>,
     formats: &[FigureFormat],
     session: &Session<'_>,
 ) -> anyhow::Result<Vec<String>> {

@@ -1,10 +1,12 @@
 //! The model of a control loop, from flags and from a file: flags override the keys of the file.
 
+mod described;
 mod entries;
 mod file;
 
 use crate::args::{MissArgs, ModelArgs};
 use anyhow::{Context, bail};
+pub use described::{described, is_given};
 use entries::{Entries, TextOr};
 use file::{ControllerKeys, Matrices, ModelFile, NoiseKeys};
 use std::path::Path;

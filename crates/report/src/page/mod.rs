@@ -2,6 +2,7 @@
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 
 mod card;
+mod control;
 mod data;
 mod differences;
 pub(crate) mod escape;
@@ -36,18 +37,21 @@ pub const fn is_interactive() -> bool {
 }
 
 /// The page for one run, or for several over each other. `comparisons` tell what differs between
-/// them; they stand right behind the summary.
+/// them; they stand right behind the summary, followed by what the delays mean for a control loop
+/// ([`Subject::control`]).
 pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonTables]) -> String {
     let title = sections::title(subjects);
     let mut body = String::new();
-    let sections: [(&str, &str, String); 5] = [
+    let (control, before) = control::section(subjects);
+    let sections: [(&str, &str, String); 6] = [
         ("summary", "Summary", sections::summary(subjects)),
         (
             "comparison",
             "Comparison",
             sections::comparisons(comparisons),
         ),
-        ("figures", "Figures", sections::figures(figures)),
+        ("control", "Control loop", control),
+        ("figures", "Figures", sections::figures(figures, before)),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
     ];

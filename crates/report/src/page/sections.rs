@@ -245,19 +245,20 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
     out
 }
 
-pub(super) fn figures(figures: &[Figure]) -> String {
+/// `before` figures are on the page already.
+pub(super) fn figures(figures: &[Figure], before: usize) -> String {
     let mut out = String::new();
-    for (number, figure) in figures.iter().enumerate() {
-        let name = format!("figure-{}-{}", number + 1, id(&figure.name));
+    for (at, figure) in figures.iter().enumerate() {
+        let number = before + at + 1;
+        let name = format!("figure-{number}-{}", id(&figure.name));
         let live = live_form(figure).map_or(String::new(), |(form, kind)| {
             format!(" data-live=\"{form}\" data-kind=\"{kind}\"")
         });
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {}: {}</h3>\n\
+            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
              <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
              <figcaption>{}</figcaption>\n</figure>",
-            number + 1,
             text(&figure.title),
             svg(&figure.svg),
             prose(&figure.caption),
@@ -298,7 +299,7 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
     out
 }
 
-fn rendered(tables: &[Table]) -> String {
+pub(super) fn rendered(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
         let _ = writeln!(

@@ -33,7 +33,7 @@ mod words;
 pub use brief::Brief;
 pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
-pub use control::of_controls;
+pub use control::{Statement, Statements, Tone, of_controls, statements};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;

@@ -42,7 +42,7 @@ pub(super) fn verdict(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn of_seconds(seconds: f64) -> String {
+pub(super) fn of_seconds(seconds: f64) -> String {
     match seconds.is_finite() {
         true => time(seconds * 1e9),
         false => "unlimited".into(),

@@ -65,7 +65,7 @@ fn is_near_limit(found: &Stationary, assessment: &Assessment) -> bool {
     found.is_near_limit && 1.0 - found.growth < NEAR * (1.0 - without)
 }
 
-fn in_bursts(found: &LongRun) -> Option<&Stationary> {
+pub(super) fn in_bursts(found: &LongRun) -> Option<&Stationary> {
     match &found.bursts {
         Bursts::Found { long_run, .. } => Some(long_run),
         Bursts::None | Bursts::NotComputed { .. } => None,

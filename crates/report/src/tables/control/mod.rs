@@ -8,6 +8,7 @@ mod long_run;
 mod on_trace;
 mod parts;
 mod shown;
+mod statements;
 mod words;
 
 use super::digits::span;
@@ -16,6 +17,7 @@ use super::{Tables, heading};
 use crate::load::{ControlPoint, Controls};
 use crate::units::grouped;
 use shown::Shown;
+pub use statements::{Statement, Statements, Tone, statements};
 use wiregauge_run::RunFile;
 
 /// Tables of it, beside what the run was.

@@ -1,0 +1,68 @@
+//! What the measured delays of a run do to a control loop: the same for the tables and for the page.
+
+use crate::loop_model::LoopModel;
+use anyhow::{Context, bail};
+use std::time::Duration;
+use wiregauge_record::Schedule;
+use wiregauge_report::load::{self, Controls};
+use wiregauge_run::{AnyRun, Exchange, Run};
+
+/// The run, if it has delays of single cycles.
+pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
+    match run {
+        AnyRun::Exchange(run) => Ok(run),
+        AnyRun::Loop(run) => bail!(
+            "{} is a loop run of a digitizer and a generator, without delays of single cycles: its latency is \
+             constant (wiregauge show {0})\nhint: compute the margin for a constant delay with any exchange run, or \
+             measure the device with wiregauge exchange",
+            run.name()
+        ),
+        AnyRun::Stream(run) => bail!(
+            "cannot compute a control loop with {}: a stream run has no responses\nhint: measure the device with \
+             wiregauge exchange ADDRESS --interval PERIOD",
+            run.name()
+        ),
+    }
+}
+
+/// Reads the chosen points (by their place in the run) and computes what their delays do to the loop.
+pub(super) fn assess(
+    run: &Run<Exchange>,
+    chosen: &[usize],
+    asked: &LoopModel,
+    progress: &mut dyn FnMut(f64),
+) -> anyhow::Result<Controls> {
+    let controls = load::controls(run, chosen, &asked.model, asked.rules, progress)
+        .with_context(|| run.name())?;
+    match nothing_answered(run, &controls) {
+        Some(nothing) => bail!("{nothing}"),
+        None => Ok(controls),
+    }
+}
+
+/// The period that the run was measured with, if it has one.
+pub(super) fn period_of(run: &Run<Exchange>) -> Option<Duration> {
+    match run.file.plan.schedule {
+        Schedule::EveryNs(every_ns) => Some(Duration::from_nanos(every_ns)),
+        Schedule::AsFastAsPossible => None,
+    }
+}
+
+/// Why there is nothing to compute with: no chosen point has an answer that counts.
+fn nothing_answered(run: &Run<Exchange>, controls: &Controls) -> Option<String> {
+    let mut points = controls.points.iter();
+    if points.any(|point| point.assessment.is_some()) {
+        return None;
+    }
+    let deadline = match controls.rules.deadline_ns {
+        Some(deadline_ns) => format!(
+            " within the deadline of {:?}; use a longer --deadline",
+            Duration::from_nanos(deadline_ns)
+        ),
+        None => String::new(),
+    };
+    Some(format!(
+        "{}: no exchange was answered correctly{deadline}, so there is no delay to compute with",
+        run.name()
+    ))
+}

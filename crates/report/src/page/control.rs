@@ -1,0 +1,104 @@
+//! The section on a control loop: three verdicts side by side, what to do, figures, tables, the model.
+
+use super::escape::{prose, text};
+use super::sections;
+use crate::control_report::{ControlDrawn, ControlReport};
+use crate::tables::{Statement, Tone};
+use crate::{Subject, figures::Figure};
+use std::fmt::Write;
+
+/// The section for all runs that were computed with a loop, and the number of its figures; empty if there are none.
+pub(super) fn section(subjects: &[Subject]) -> (String, usize) {
+    let mut out = String::new();
+    let mut numbered = 0;
+    for subject in subjects {
+        let Some(report) = &subject.control else {
+            continue;
+        };
+        if subjects.len() > 1 {
+            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
+        }
+        one(&mut out, report, &mut numbered);
+    }
+    (out, numbered)
+}
+
+fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
+    let (finding, notes) = match report.tables.notes.split_first() {
+        Some((finding, notes)) => (finding.as_str(), notes),
+        None => ("", &[][..]),
+    };
+    let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(finding));
+    if let Some((best, others)) = report.drawn.split_first() {
+        point(out, best, numbered);
+        for other in others {
+            let _ = writeln!(
+                out,
+                "<details><summary>Verdicts and figures at {}</summary>",
+                text(&other.place)
+            );
+            point(out, other, numbered);
+            out.push_str("</details>\n");
+        }
+    }
+    if report.not_drawn > 0 {
+        let _ = writeln!(
+            out,
+            "<p>{} more points are in the tables only: the points with the lowest costs have figures.</p>",
+            report.not_drawn
+        );
+    }
+    out.push_str(&sections::rendered(&report.tables.tables));
+    for note in notes {
+        let _ = writeln!(out, "<p>{}</p>", prose(note));
+    }
+    for (name, model) in &report.model {
+        let _ = writeln!(
+            out,
+            "<details><summary>{}</summary><pre><code>{}</code></pre></details>",
+            text(name),
+            text(model.trim_end())
+        );
+    }
+}
+
+fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
+    let cards = |statements: &[Statement]| -> String {
+        let cards = statements.iter().map(|one| card(one, &point.place));
+        format!(
+            "<div class=\"cards\">\n{}</div>\n",
+            cards.collect::<String>()
+        )
+    };
+    out.push_str(&cards(&point.statements.verdicts));
+    out.push_str(&cards(&point.statements.advice));
+    let figures: &[Figure] = &point.figures;
+    out.push_str(&sections::figures(figures, *numbered));
+    *numbered += figures.len();
+}
+
+fn card(statement: &Statement, place: &str) -> String {
+    let tone = match statement.tone {
+        Tone::Good => " good",
+        Tone::Caution => " caution",
+        Tone::Bad => " bad",
+        Tone::Neutral => "",
+    };
+    let mut out = format!(
+        "<dl class=\"card{tone}\"><dt>{}</dt><dd class=\"value\">{}</dd>",
+        text(statement.title),
+        text(&statement.answer)
+    );
+    for figure in &statement.figures {
+        let _ = write!(out, "<dd>{}</dd>", text(figure));
+    }
+    if !place.is_empty() {
+        let _ = write!(out, "<dd class=\"place\">{}</dd>", text(place));
+    }
+    let _ = writeln!(
+        out,
+        "<dd class=\"note\">{}</dd></dl>",
+        text(&statement.meaning)
+    );
+    out
+}
