@@ -400,6 +400,109 @@ fn a_stream_and_a_loop_are_refused_with_what_to_measure() {
 }
 
 #[test]
+fn the_page_of_a_run_has_the_loop_and_its_figures_are_files_too() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    fs::write(desk.path("loop.toml"), SERVO_FILE).expect("a file");
+    desk.output(
+        "report servo --model loop.toml --on-miss skip -o page.html --figures drawn --format svg",
+    );
+    let page = fs::read_to_string(desk.path("page.html")).expect("a page");
+    for words in [
+        "<h2>Control loop</h2>",
+        "On this trace",
+        "ON THIS TRACE: measured delays in their order",
+        "Step response",
+        "<summary>Model file loop.toml</summary>",
+        "pid = [0.96, 0, 0.049]",
+        "--on-miss skip",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    for figure in [
+        "control-step",
+        "control-variance",
+        "control-cost",
+        "rtt-series",
+    ] {
+        assert!(
+            desk.path(&format!("drawn/{figure}.svg")).exists(),
+            "{figure}"
+        );
+    }
+    // The finding is that of `wiregauge control`.
+    let printed = desk.output("control servo --model loop.toml --on-miss skip");
+    let finding = printed
+        .split_once("Finding: ")
+        .and_then(|(_, rest)| rest.split_once('.'));
+    let (finding, _) = finding.expect("a finding");
+    let finding = finding.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&finding), "{finding}");
+    // Without a loop there is no section.
+    desk.output("report servo -o plain.html");
+    let page = fs::read_to_string(desk.path("plain.html")).expect("a page");
+    assert!(!page.contains("Control loop"));
+}
+
+#[test]
+fn several_runs_with_a_loop_have_figures_of_their_own() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    let every = Schedule::EveryNs(6 * MS);
+    let points = [(1, trace(300)), (2, trace(250))];
+    store(&desk, "other", every, &points);
+    desk.output(&format!(
+        "report servo other {SERVO} --figures drawn --format svg"
+    ));
+    let names = ["run1", "run2-0", "run2-1"];
+    for name in names {
+        let file = format!("drawn/control-step-{name}.svg");
+        assert!(desk.path(&file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn a_page_with_a_loop_refuses_what_control_refuses_and_names_the_run() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    store(&desk, "fast", Schedule::AsFastAsPossible, &[(1, trace(50))]);
+    let every = Schedule::EveryNs(6 * MS);
+    store(&desk, "lost", every, &[(1, vec![None; 50])]);
+    desk.output("stream null:// --direction in --settle 10ms --duration 500ms --store flow");
+    for (command, words) in [
+        (
+            format!("report servo fast {SERVO}"),
+            "fast: the loop has no period: give --period",
+        ),
+        (
+            format!("report lost {SERVO}"),
+            "lost: no exchange was answered correctly",
+        ),
+        (
+            format!("report servo ./flow {SERVO}"),
+            "cannot compute a control loop with flow: a stream run has no responses",
+        ),
+        (
+            "report servo --plant 1/s --controller 9 --period 1s".into(),
+            "servo: the loop is unstable without any delay",
+        ),
+        (
+            "report servo --deadline 4ms".into(),
+            "the loop has no plant: give --plant",
+        ),
+    ] {
+        desk.wiregauge(&command)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(words));
+    }
+    // Nothing was written.
+    assert!(!desk.path("report.html").exists());
+    assert!(!desk.runs().join("servo/report.html").exists());
+}
+
+#[test]
 fn a_run_that_was_just_measured_is_assessed() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

@@ -28,6 +28,8 @@ pub struct ControlReport {
 pub struct ControlDrawn {
     /// The settings that tell it from the others, such as `depth 3`; empty if the run has no other point.
     pub place: String,
+    /// The loop held, so there is a cost.
+    pub has_cost: bool,
     /// Verdicts and advice.
     pub statements: Statements,
     /// Step response, variance along the trace, cost; those that it has.
@@ -58,6 +60,7 @@ impl ControlReport {
             }
             ControlDrawn {
                 place: places.name(&[index]),
+                has_cost: assessment.on_trace.cost.is_some(),
                 statements: tables::statements(assessment),
                 figures,
             }

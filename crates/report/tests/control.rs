@@ -2,54 +2,21 @@
 
 use crate::common;
 
-use common::{exchange, exchange_run, plan};
+use common::{exchange_run, of_depth, on_ticks, one_by_one, plan, run_of};
 use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
 use wiregauge_record::*;
 use wiregauge_report::load::{
     ControlLoop, Controls, CycleDelays, controls, cycle_delays, deadlines,
 };
 use wiregauge_report::tables::{self, Tables};
-use wiregauge_run::{AnyRun, Exchange, Run};
+use wiregauge_run::AnyRun;
 
 const MS: u64 = 1_000_000;
 
-fn of_depth(depth: u32) -> Plan {
-    let mut plan = plan(1);
-    plan.points[0].depth = depth;
-    plan
-}
-
-/// Measured exchanges that each begin when the one before has ended.
-fn one_by_one(outcomes: &[(u64, Status)]) -> Vec<Sample> {
-    let mut start_ns = 0;
-    let first = (MS, Status::Ok);
-    let all = std::iter::once(&first).chain(outcomes).enumerate();
-    all.map(|(sequence, &(rtt_ns, status))| {
-        let intended_ns = start_ns;
-        start_ns += rtt_ns;
-        Sample {
-            intended_ns,
-            start_ns: intended_ns,
-            rtt_ns,
-            status,
-            ..exchange(sequence as u64)
-        }
-    })
-    .collect()
-}
-
-fn with_run<T>(plan: &Plan, samples: &[Sample], read: impl Fn(&Run<Exchange>) -> T) -> T {
-    let dir = tempfile::tempdir().expect("a directory");
-    match exchange_run(&dir.path().join("run"), plan, |_| samples.iter().copied()) {
-        AnyRun::Exchange(run) => read(&run),
-        _ => panic!("not an exchange run"),
-    }
-}
-
 fn delays_of(plan: &Plan, samples: &[Sample], period_ns: u64) -> CycleDelays {
-    with_run(plan, samples, |run| {
-        cycle_delays(run, 0, period_ns).expect("samples")
-    })
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = run_of(&dir, plan, samples);
+    cycle_delays(&run, 0, period_ns).expect("samples")
 }
 
 #[test]
@@ -89,23 +56,7 @@ fn a_replayed_run_skips_the_ticks_at_which_no_request_can_be_sent() {
 
 #[test]
 fn a_run_with_the_loops_schedule_has_a_cycle_for_each_exchange() {
-    let rtt = [200, 200, 2_500, 200, 200].map(|us| us * 1000);
-    let mut free_ns = 0;
-    let samples: Vec<Sample> = (0..5_u64)
-        .map(|sequence| {
-            let intended_ns = sequence * MS;
-            let start_ns = free_ns.max(intended_ns);
-            let rtt_ns = rtt[sequence as usize];
-            free_ns = start_ns + rtt_ns;
-            Sample {
-                sequence: sequence + 1,
-                intended_ns,
-                start_ns,
-                rtt_ns,
-                ..Sample::default()
-            }
-        })
-        .collect();
+    let samples = on_ticks(MS, &[200, 200, 2_500, 200, 200].map(|us| us * 1000));
     let mut plan = of_depth(1);
     plan.schedule = Schedule::EveryNs(MS);
     let found = delays_of(&plan, &samples, MS);
@@ -143,10 +94,10 @@ fn the_cycles_are_those_of_the_deadline_whatever_the_depth() {
             jitter_ns: None,
             beyond: None,
         };
-        let (found, counted) = with_run(&of_depth(depth), &samples, |run| {
-            let counted = deadlines(run, &[0], asked, &mut |_| {}).expect("samples");
-            (cycle_delays(run, 0, MS).expect("samples"), counted)
-        });
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = run_of(&dir, &of_depth(depth), &samples);
+        let found = cycle_delays(&run, 0, MS).expect("samples");
+        let counted = deadlines(&run, &[0], asked, &mut |_| {}).expect("samples");
         let counted = &counted.points[0];
         assert_eq!(found.cycles, counted.cycles.cycles);
         assert_eq!(found.unanswered, counted.unanswered);

@@ -81,3 +81,38 @@ fn a_loop_that_did_not_hold_has_no_step_response_and_no_point_beside_the_curve()
             .any(|figure| figure.svg.contains("NaN") || figure.svg.contains("inf"))
     );
 }
+
+#[test]
+fn what_grows_by_orders_of_magnitude_does_not_flatten_the_rest() {
+    // The output grows for 300 cycles of late answers, and decays afterwards: the trace as a whole held.
+    let mut trace = vec![Some(PERIOD_NS / 2); 4000];
+    trace[2000..2300].fill(Some(4 * PERIOD_NS));
+    let figures = drawn(&trace);
+    let names: Vec<_> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names, ["control-step", "control-variance", "control-cost"]);
+    let [step, variance, cost] = &figures[..] else {
+        panic!("{names:?}");
+    };
+    assert!(
+        step.caption.contains("beyond the figure"),
+        "{}",
+        step.caption
+    );
+    assert!(
+        variance
+            .svg
+            .contains("As a multiple of that without delay (log)"),
+        "{}",
+        variance.svg
+    );
+    assert!(
+        cost.caption
+            .contains("x that without delay, is beyond the figure"),
+        "{}",
+        cost.caption
+    );
+    assert!(!cost.svg.contains("this trace"));
+    for figure in &figures {
+        assert!(!figure.svg.contains("000,000"), "{}", figure.name);
+    }
+}

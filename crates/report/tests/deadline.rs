@@ -3,13 +3,11 @@
 
 use crate::common;
 
-use common::{Random, exchange, exchange_run, plan};
-use tempfile::TempDir;
+use common::{Random, exchange, of_depth, on_ticks, one_by_one, plan, run_of};
 use wiregauge_record::*;
 use wiregauge_report::figures;
 use wiregauge_report::load::{ControlLoop, Deadlines, Taken, deadlines};
 use wiregauge_report::tables;
-use wiregauge_run::{AnyRun, Exchange, Run};
 
 const MS: u64 = 1_000_000;
 
@@ -19,38 +17,6 @@ fn every(period_ns: u64) -> ControlLoop {
         deadline_ns: period_ns,
         jitter_ns: None,
         beyond: None,
-    }
-}
-
-fn of_depth(depth: u32) -> Plan {
-    let mut plan = plan(1);
-    plan.points[0].depth = depth;
-    plan
-}
-
-/// Measured exchanges that each begin when the one before has ended.
-fn one_by_one(outcomes: Vec<(u64, Status)>) -> Vec<Sample> {
-    let mut start_ns = 0;
-    let mut samples = Vec::new();
-    let first = [(MS, Status::Ok)].into_iter().chain(outcomes);
-    for (sequence, (rtt_ns, status)) in first.enumerate() {
-        samples.push(Sample {
-            intended_ns: start_ns,
-            start_ns,
-            rtt_ns,
-            status,
-            ..exchange(sequence as u64)
-        });
-        start_ns += rtt_ns;
-    }
-    samples
-}
-
-fn run_of(dir: &TempDir, plan: &Plan, samples: &[Sample]) -> Run<Exchange> {
-    let dir = dir.path().join("run");
-    match exchange_run(&dir, plan, |_| samples.iter().copied()) {
-        AnyRun::Exchange(run) => run,
-        _ => panic!("not an exchange run"),
     }
 }
 
@@ -67,7 +33,7 @@ fn stalls_and_losses_miss_every_tick_that_they_hold_up() {
     outcomes[100] = (30 * MS, Status::Ok);
     outcomes[500] = (100 * MS, Status::Lost);
     outcomes[501] = (MS / 4, Status::Corrupted);
-    let mut samples = one_by_one(outcomes);
+    let mut samples = one_by_one(&outcomes);
     // The answer to the lost one after all: a further row, and no cycle.
     samples.push(Sample {
         status: Status::Late,
@@ -94,7 +60,7 @@ fn a_limit_of_jitter_misses_what_is_early_too() {
         jitter_ns: Some(50_000),
         ..every(MS)
     };
-    let found = told_of(&of_depth(1), &one_by_one(outcomes), asked);
+    let found = told_of(&of_depth(1), &one_by_one(&outcomes), asked);
     assert_eq!(found.points[0].cycles.missed, 2);
     assert_eq!(found.points[0].limit_ns, 450_000.0);
 }
@@ -102,23 +68,8 @@ fn a_limit_of_jitter_misses_what_is_early_too() {
 #[test]
 fn a_run_with_the_loops_schedule_counts_from_the_intended_start() {
     // The third is late by itself; the next two start late for it.
-    let rtt = [200, 200, 2_500, 200, 200, 200, 200].map(|us| us * 1000);
-    let mut free_ns = 0;
-    let samples: Vec<Sample> = (0..7_u64)
-        .map(|sequence| {
-            let intended_ns = sequence * MS;
-            let start_ns = free_ns.max(intended_ns);
-            let rtt_ns = rtt[sequence as usize];
-            free_ns = start_ns + rtt_ns;
-            Sample {
-                sequence: sequence + 1,
-                intended_ns,
-                start_ns,
-                rtt_ns,
-                ..Sample::default()
-            }
-        })
-        .collect();
+    let rtt = [200, 200, 2_500, 200, 200, 200, 200];
+    let samples = on_ticks(MS, &rtt.map(|us| us * 1000));
     let mut plan = of_depth(1);
     plan.schedule = Schedule::EveryNs(MS);
     let found = told_of(&plan, &samples, every(MS));
@@ -139,7 +90,7 @@ fn a_run_with_the_loops_schedule_counts_from_the_intended_start() {
 #[test]
 fn answers_that_overtake_each_other_are_put_back_into_order() {
     // Two outstanding; every second pair ends in the other order, one row far behind.
-    let mut samples = one_by_one(vec![(MS / 2, Status::Ok); 400]);
+    let mut samples = one_by_one(&[(MS / 2, Status::Ok); 400]);
     samples[50].rtt_ns = 20 * MS;
     let ordered = told_of(&of_depth(2), &samples, every(MS));
     samples[1..]
@@ -161,7 +112,7 @@ fn smooth(n: u64) -> Vec<Sample> {
         let uniform = (random.bits(48) as f64 + 0.5) / (1_u64 << 48) as f64;
         ((2e5 - 5e4 * uniform.ln()) as u64, Status::Ok)
     });
-    one_by_one(outcomes.collect())
+    one_by_one(&outcomes.collect::<Vec<_>>())
 }
 
 #[test]
@@ -239,7 +190,7 @@ fn a_tail_of_levels_is_not_continued_and_the_reason_is_reported() {
         outcome.0 += random.bits(14) + if at % 1000 == 0 { 4 * MS } else { 0 };
     }
     let dir = tempfile::tempdir().expect("a directory");
-    let run = run_of(&dir, &of_depth(1), &one_by_one(outcomes));
+    let run = run_of(&dir, &of_depth(1), &one_by_one(&outcomes));
     let found = deadlines(&run, &[0], every(MS), &mut |_| {}).expect("samples");
     assert_eq!(found.points[0].cycles.missed, 20 * 5);
     let tables = tables::of_deadlines(&run.file, &found);
@@ -258,7 +209,7 @@ fn losses_of_several_points_have_one_warning_that_names_a_tail_only_where_one_wa
     let mut outcomes = vec![(MS / 4, Status::Ok); 100];
     outcomes[50] = (MS, Status::Lost);
     let dir = tempfile::tempdir().expect("a directory");
-    let run = run_of(&dir, &plan(3), &one_by_one(outcomes));
+    let run = run_of(&dir, &plan(3), &one_by_one(&outcomes));
     let found = deadlines(&run, &[0, 1, 2], every(MS), &mut |_| {}).expect("samples");
     assert!(found.points.iter().all(|point| point.beyond.tail.is_none()));
     let warnings = tables::of_deadlines(&run.file, &found).warnings;

@@ -6,9 +6,11 @@ use crate::common;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;
 use sha2::{Digest, Sha256};
+use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
 use wiregauge_record::*;
+use wiregauge_report::load::controls;
 use wiregauge_report::tables::{ComparisonTables, Table};
-use wiregauge_report::{Subject, figures, page, tables};
+use wiregauge_report::{ControlReport, Subject, figures, page, tables};
 use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
 fn subject(label: &str, run: AnyRun) -> Subject {
@@ -106,6 +108,110 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     // 500 times 64 B in 499 times 5 us and the last RTT.
     assert!(cards.contains("12.72 MB/s"), "{cards}");
     assert_eq!(cards.matches("95 % interval").count(), 4, "{cards}");
+}
+
+/// Verdicts on a servo whose points have these constant delays, a run of 1,000 cycles each.
+fn with_loop(dir: &std::path::Path, label: &str, delays_us: &[u64]) -> Subject {
+    const MS: u64 = 1_000_000;
+    let mut plan = plan(delays_us.len() as u32);
+    plan.schedule = Schedule::EveryNs(6 * MS);
+    let run = exchange_run(&dir.join(label), &plan, |point| {
+        let rtt_ns = delays_us[point.index as usize] * 1000;
+        (0..1000_u64).map(move |k| Sample {
+            sequence: k + 1,
+            intended_ns: k * 6 * MS,
+            start_ns: k * 6 * MS,
+            rtt_ns,
+            ..Sample::default()
+        })
+    });
+    let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)").expect("a plant");
+    let controller = Pid::new(0.96, 0.0, 0.049)
+        .state_space(6e-3)
+        .expect("a controller");
+    let model = Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop");
+    let mut subject = subject(label, run);
+    let AnyRun::Exchange(run) = &subject.run else {
+        panic!("not an exchange run");
+    };
+    let all: Vec<usize> = (0..delays_us.len()).collect();
+    let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
+    let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];
+    let report = ControlReport::of(&run.file, &found, described, &format!("-{label}"));
+    subject.control = Some(report);
+    subject
+}
+
+#[test]
+fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let subjects = [with_loop(
+        dir.path(),
+        "run",
+        &[15_000, 6000, 3000, 4000, 5000],
+    )];
+    let page = page_of(&subjects);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    // The lowest cost first: 3 ms at depth 3.
+    assert!(section.contains("<h3>At IN 48 B, depth 3, the lowest cost</h3>"));
+    let cards = between(section, "<div class=\"cards\">", "</div>");
+    for (question, answer) in [
+        ("On this trace", "held"),
+        ("In the long run", "holds"),
+        ("In any order", "proved"),
+    ] {
+        let card = between(cards, &format!("<dt>{question}</dt>"), "</dl>");
+        assert!(
+            card.starts_with(&format!("<dd class=\"value\">{answer}</dd>")),
+            "{card}"
+        );
+    }
+    assert_eq!(cards.matches("verdict good").count(), 3, "{cards}");
+    for words in [
+        "95 % interval",
+        "x that without delay (12.80), as with a constant delay of 3.000 ms",
+        "13.405 ms",
+        "misses in a row: 0 seen, proved up to 2, broken by 4",
+        "<summary>Verdicts and figures at IN 48 B, depth 4</summary>",
+        "<summary>Verdicts and figures at IN 96 B, depth 1</summary>",
+        "2 more points are in the tables only",
+        "IN ANY ORDER: every sequence",
+        "--plant &#39;&lt;b&gt;&#39;",
+    ] {
+        assert!(section.contains(words), "{words}: {section}");
+    }
+    let report = subjects[0].control.as_ref().expect("a loop");
+    let names: Vec<_> = report
+        .figures()
+        .map(|figure| figure.name.as_str())
+        .collect();
+    let each =
+        |point: u32| ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"));
+    assert_eq!(names, [each(2), each(3), each(4)].concat());
+    // The other figures are counted on.
+    assert!(section.contains("Figure 9: Cost against constant delay"));
+    assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));
+    let names = ["summary", "control", "figures", "tables"];
+    let places = names.map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[with_loop(dir.path(), "run", &[15_000])]);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    assert_eq!(section.matches("verdict bad").count(), 3, "{section}");
+    for words in [
+        "did not hold",
+        "does not hold",
+        "broken",
+        "its cost has no meaning",
+        "unstable without any",
+    ] {
+        assert!(section.contains(words), "{words}: {section}");
+    }
+    assert!(!section.contains("<h3>At "), "{section}");
 }
 
 #[test]

@@ -11,6 +11,15 @@ use wiregauge_control::{Assessment, Steps};
 /// Opacity of a band.
 const BAND: f64 = 0.25;
 
+/// An output that goes further beyond that without delay, as a multiple of its range, leaves the figure.
+const REACH: f64 = 4.0;
+
+/// A standard deviation that rises to more than this multiple has a logarithmic axis.
+const MOST_LINEAR: f64 = 30.0;
+
+/// A cost of more than this multiple of that without delay is not drawn.
+const MOST_COST: f64 = 40.0;
+
 /// The loop without delay.
 const NONE: usize = 2;
 
@@ -40,11 +49,18 @@ fn step(steps: &Steps) -> Option<Figure> {
     let canvas = Canvas::new(HEIGHT, &legend);
     let sample_ns = steps.sample_s * 1e9;
     let values = (steps.output.iter().copied()).chain(steps.band.iter().flatten().copied());
-    let (low, high) = bounds(values.chain([0.0, steps.target]))?;
+    let (lowest, highest) = bounds(values.chain([0.0, steps.target]))?;
+    let usual = steps.output.iter().copied().chain([0.0, steps.target]);
+    let (usual_low, usual_high) = bounds(usual)?;
+    let reach = REACH * (usual_high - usual_low);
+    let (low, high) = (
+        lowest.max(usual_low - reach),
+        highest.min(usual_high + reach),
+    );
     let x = Axis::elapsed("Time since the step", sample_ns * steps.output.len() as f64);
     let margin = 0.05 * (high - low);
-    let low = if low < 0.0 { low - margin } else { 0.0 };
-    let y = Axis::linear("Output for a reference of 1", low, high + margin, 1.0);
+    let bottom = if low < 0.0 { low - margin } else { 0.0 };
+    let y = Axis::linear("Output for a reference of 1", bottom, high + margin, 1.0);
     let frame = canvas.frame(canvas.place(), "", x, y);
     let at = |sample: usize| sample as f64 * sample_ns;
     let band = steps.band.iter().enumerate();
@@ -67,6 +83,9 @@ fn step(steps: &Steps) -> Option<Figure> {
          output.",
         steps.starts
     );
+    if lowest < low || highest > high {
+        caption += " Outputs beyond the figure are drawn at its edge.";
+    }
     if steps.is_limited {
         caption += " Commands reached the limits of the model.";
     }
@@ -89,7 +108,7 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
             ((column * per) as f64 * period_ns, (largest / usual).sqrt())
         })
         .collect();
-    let (_, high) = bounds(line_points.iter().map(|(_, ratio)| *ratio))?;
+    let (low, high) = bounds(line_points.iter().map(|(_, ratio)| *ratio))?;
     let latest = assessment.rules.deadline_ns.unwrap_or(u64::MAX);
     let is_missed = |delay: &Option<u64>| delay.is_none_or(|delay| delay > latest);
     let missed: Vec<f64> = (delays.chunks(per).enumerate())
@@ -114,12 +133,11 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let x = Axis::elapsed("Time in the trace", all.len() as f64 * period_ns);
-    let y = Axis::linear(
-        "As a multiple of that without delay",
-        0.0,
-        (high * 1.12).max(1.2),
-        1.0,
-    );
+    let title = "As a multiple of that without delay";
+    let y = match high > MOST_LINEAR {
+        true => Axis::log(&format!("{title} (log)"), low.min(1.0), high, 1.0, multiple),
+        false => Axis::linear(title, 0.0, (high * 1.12).max(1.2), 1.0),
+    };
     let frame = canvas.frame(canvas.place(), "", x, y);
     let end = all.len() as f64 * period_ns;
     frame.line(&[(0.0, 1.0), (end, 1.0)], Series::limit());
@@ -150,26 +168,31 @@ fn cost(assessment: &Assessment) -> Option<Figure> {
     };
     let mut legend = vec![(Key::Line(line(MEASURED)), "every delay the same".to_owned())];
     let median = assessment.delays.median_ns;
-    let this = trace.cost.map(|cost| (median as f64, cost));
+    let most = MOST_COST * trace.no_delay.cost.unwrap_or(f64::INFINITY);
+    let (drawn, beyond) = match trace.cost {
+        Some(cost) if cost > most && most > 0.0 => (None, Some(cost)),
+        cost => (cost, None),
+    };
+    let this = drawn.map(|cost| (median as f64, cost));
     if this.is_some() {
         legend.push((Key::Mark(run), "this trace, at its median delay".to_owned()));
     }
-    let (_, high) = bounds(curve.iter().map(|(_, cost)| *cost).chain(trace.cost))?;
+    let (_, high) = bounds(curve.iter().map(|(_, cost)| *cost).chain(drawn))?;
     let (_, longest) = bounds(curve.iter().map(|(delay, _)| *delay).chain([median as f64]))?;
     let canvas = Canvas::new(HEIGHT, &legend);
     // Near the limit of stability the cost has no bound: the part that matters is below.
     let shown = trace.no_delay.cost.map_or(high, |none| {
         let part = 8.0 * none.max(f64::MIN_POSITIVE);
-        high.min(part.max(1.3 * trace.cost.unwrap_or(0.0)))
+        high.min(part.max(1.3 * drawn.unwrap_or(0.0)))
     });
     let x = Axis::time("Delay of each command", longest.max(1.0));
     let y = Axis::linear("Cost", 0.0, shown * 1.05, 1.0);
+    let (_, top) = y.range();
     let frame = canvas.frame(canvas.place(), "", x, y);
-    let inside: Vec<_> = curve
-        .iter()
-        .copied()
-        .take_while(|at| frame.holds(*at))
-        .collect();
+    let inside = curve.iter().copied().take_while(|at| frame.holds(*at));
+    let mut inside: Vec<_> = inside.collect();
+    let is_cut = inside.len() < curve.len();
+    inside.extend(crossing(&curve[inside.len().saturating_sub(1)..], top));
     frame.line(&inside, line(MEASURED));
     if let (Some(at), Some(interval)) = (this, trace.interval) {
         frame.intervals(&[(at.0, interval.low, interval.high)], INK);
@@ -185,10 +208,34 @@ fn cost(assessment: &Assessment) -> Option<Figure> {
         }
         None => caption += ".",
     }
-    if inside.len() < curve.len() {
+    if let Some(cost) = beyond {
+        let times = cost / trace.no_delay.cost.unwrap_or(f64::NAN);
+        caption += &match times < 1e6 {
+            true => format!(" Its cost, {times:.0} x that without delay, is beyond the figure."),
+            false => format!(" Its cost, {times:.1e} x that without delay, is beyond the figure."),
+        };
+    }
+    if is_cut {
         caption += " The curve goes on above the figure.";
     }
     Some(canvas.finish("control-cost", "Cost against constant delay", &caption))
+}
+
+/// A tick of a logarithmic axis.
+fn multiple(value: f64) -> String {
+    match (1e-3..1e5).contains(&value) {
+        true => value.to_string(),
+        false => format!("{value:.0e}"),
+    }
+}
+
+/// Where the first segment of a line reaches this value.
+fn crossing(rest: &[(f64, f64)], value: f64) -> Option<(f64, f64)> {
+    let [(x0, y0), (x1, y1), ..] = *rest else {
+        return None;
+    };
+    let part = (value - y0) / (y1 - y0);
+    (part > 0.0 && part < 1.0).then(|| (x0 + part * (x1 - x0), value))
 }
 
 fn line(number: usize) -> Series {

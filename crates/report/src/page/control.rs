@@ -30,6 +30,13 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
     };
     let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(finding));
     if let Some((best, others)) = report.drawn.split_first() {
+        if !best.place.is_empty() {
+            let lowest = match best.has_cost {
+                true => ", the lowest cost",
+                false => "",
+            };
+            let _ = writeln!(out, "<h3>At {}{lowest}</h3>", text(&best.place));
+        }
         point(out, best, numbered);
         for other in others {
             let _ = writeln!(
@@ -50,7 +57,7 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
     }
     out.push_str(&sections::rendered(&report.tables.tables));
     for note in notes {
-        let _ = writeln!(out, "<p>{}</p>", prose(note));
+        let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
     }
     for (name, model) in &report.model {
         let _ = writeln!(
@@ -63,26 +70,22 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
 }
 
 fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
-    let cards = |statements: &[Statement]| -> String {
-        let cards = statements.iter().map(|one| card(one, &point.place));
-        format!(
-            "<div class=\"cards\">\n{}</div>\n",
-            cards.collect::<String>()
-        )
-    };
-    out.push_str(&cards(&point.statements.verdicts));
-    out.push_str(&cards(&point.statements.advice));
+    for row in [&point.statements.verdicts, &point.statements.advice] {
+        let cards: String = row.iter().map(card).collect();
+        let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
+    }
     let figures: &[Figure] = &point.figures;
     out.push_str(&sections::figures(figures, *numbered));
     *numbered += figures.len();
 }
 
-fn card(statement: &Statement, place: &str) -> String {
+fn card(statement: &Statement) -> String {
     let tone = match statement.tone {
-        Tone::Good => " good",
-        Tone::Caution => " caution",
-        Tone::Bad => " bad",
-        Tone::Neutral => "",
+        Tone::Good => " verdict good",
+        Tone::Caution => " verdict caution",
+        Tone::Bad => " verdict bad",
+        Tone::Open => " verdict",
+        Tone::Figure => "",
     };
     let mut out = format!(
         "<dl class=\"card{tone}\"><dt>{}</dt><dd class=\"value\">{}</dd>",
@@ -91,9 +94,6 @@ fn card(statement: &Statement, place: &str) -> String {
     );
     for figure in &statement.figures {
         let _ = write!(out, "<dd>{}</dd>", text(figure));
-    }
-    if !place.is_empty() {
-        let _ = write!(out, "<dd class=\"place\">{}</dd>", text(place));
     }
     let _ = writeln!(
         out,

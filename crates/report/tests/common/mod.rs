@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Exchange, Loop, RunWriter, State, Stream};
+use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunWriter, State, Stream};
 
 /// One exchange of a point at depth 1, the first of which is kept apart.
 pub fn exchange(sequence: u64) -> Sample {
@@ -17,6 +17,60 @@ pub fn exchange(sequence: u64) -> Sample {
             _ => Phase::Measured,
         },
         ..Sample::default()
+    }
+}
+
+/// A plan of one point of this depth.
+pub fn of_depth(depth: u32) -> Plan {
+    let mut plan = plan(1);
+    plan.points[0].depth = depth;
+    plan
+}
+
+/// Measured exchanges that each begin when the one before has ended, behind a first one of 1 ms.
+pub fn one_by_one(outcomes: &[(u64, Status)]) -> Vec<Sample> {
+    let mut start_ns = 0;
+    let first = (1_000_000, Status::Ok);
+    let all = std::iter::once(&first).chain(outcomes).enumerate();
+    all.map(|(sequence, &(rtt_ns, status))| {
+        let intended_ns = start_ns;
+        start_ns += rtt_ns;
+        Sample {
+            intended_ns,
+            start_ns: intended_ns,
+            rtt_ns,
+            status,
+            ..exchange(sequence as u64)
+        }
+    })
+    .collect()
+}
+
+/// Measured exchanges of these times, each started at its tick or when the one before has ended, if that is later.
+pub fn on_ticks(period_ns: u64, rtts_ns: &[u64]) -> Vec<Sample> {
+    let mut free_ns = 0;
+    let all = (0_u64..).zip(rtts_ns);
+    all.map(|(sequence, &rtt_ns)| {
+        let intended_ns = sequence * period_ns;
+        let start_ns = free_ns.max(intended_ns);
+        free_ns = start_ns + rtt_ns;
+        Sample {
+            sequence: sequence + 1,
+            intended_ns,
+            start_ns,
+            rtt_ns,
+            ..Sample::default()
+        }
+    })
+    .collect()
+}
+
+/// An exchange run that has these samples at each of its points.
+pub fn run_of(dir: &tempfile::TempDir, plan: &Plan, samples: &[Sample]) -> Run<Exchange> {
+    let dir = dir.path().join("run");
+    match exchange_run(&dir, plan, |_| samples.iter().copied()) {
+        AnyRun::Exchange(run) => run,
+        _ => panic!("not an exchange run"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The verdict on this trace: held or not, cost, step response, worst moment; and whether a buffer would lower the cost.
 
 use super::shown::Shown;
-use super::words::{figure, growth, times};
+use super::words::{figure, growth, percent, times};
 use crate::tables::table::Table;
 use crate::units::{grouped, time};
 use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
@@ -128,7 +128,7 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
 fn cells(figures: &StepFigures) -> [String; 3] {
     let settling = figures.settling_s.map(|seconds| figure(seconds * 1e3));
     [
-        format!("{:.1}", 100.0 * figures.overshoot),
+        percent(figures.overshoot),
         settling.unwrap_or("not settled".into()),
         figure(figures.squared_error),
     ]

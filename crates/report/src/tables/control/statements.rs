@@ -16,8 +16,10 @@ pub enum Tone {
     Caution,
     /// It does not hold.
     Bad,
-    /// A figure without a verdict.
-    Neutral,
+    /// No statement.
+    Open,
+    /// A figure, not a verdict.
+    Figure,
 }
 
 /// One card.
@@ -92,7 +94,7 @@ fn in_the_long_run(assessment: &Assessment) -> Statement {
             return Statement {
                 title: "In the long run",
                 answer: long_run::verdict(assessment).into(),
-                tone: Tone::Neutral,
+                tone: Tone::Open,
                 figures: Vec::new(),
                 meaning: sentence(reason),
             };
@@ -204,7 +206,7 @@ fn cost(assessment: &Assessment) -> Statement {
     Statement {
         title: "Cost rate on this trace",
         answer: found.cost.map_or("-".into(), figure),
-        tone: Tone::Neutral,
+        tone: Tone::Figure,
         figures,
         meaning,
     }
@@ -243,7 +245,7 @@ fn margins(assessment: &Assessment) -> Statement {
     Statement {
         title: "Margin for a constant delay",
         answer,
-        tone: Tone::Neutral,
+        tone: Tone::Figure,
         figures: vec![
             format!(
                 "measured: median {}, max {}",
@@ -261,7 +263,7 @@ fn buffer(assessment: &Assessment) -> Statement {
     let none = |answer: &str, meaning: &str| Statement {
         title,
         answer: answer.into(),
-        tone: Tone::Neutral,
+        tone: Tone::Figure,
         figures: Vec::new(),
         meaning: meaning.into(),
     };
@@ -269,7 +271,7 @@ fn buffer(assessment: &Assessment) -> Statement {
         Some(buffer) if buffer.is_worth_it() => Statement {
             title,
             answer: time(buffer.delay_ns as f64),
-            tone: Tone::Neutral,
+            tone: Tone::Figure,
             figures: vec![format!(
                 "cost {:+.1} %",
                 100.0 * (buffer.cost / buffer.cost_without - 1.0)

@@ -32,9 +32,18 @@ pub(super) fn growth(value: f64) -> String {
 pub(super) fn times(value: f64, reference: f64) -> String {
     match value / reference {
         ratio if !ratio.is_finite() => "-".into(),
+        ratio if ratio >= 1e6 => format!("{ratio:.1e} x"),
         ratio if ratio >= 100.0 => format!("{ratio:.0} x"),
         ratio if ratio >= 10.0 => format!("{ratio:.1} x"),
         ratio => format!("{ratio:.2} x"),
+    }
+}
+
+/// A share in percent, without the sign.
+pub(super) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent.abs() < 1e5 => format!("{percent:.1}"),
+        percent => figure(percent),
     }
 }
 
@@ -98,5 +107,8 @@ mod tests {
         );
         assert_eq!(times(14.16, 12.80), "1.11 x");
         assert_eq!(times(1.0, 0.0), "-");
+        assert_eq!(times(4.08e15, 1.0), "4.1e15 x");
+        assert_eq!(percent(0.636), "63.6");
+        assert_eq!(percent(4.3e15), "4.300e17");
     }
 }
