@@ -1,0 +1,5 @@
+function found = isct(system)
+%ISCT  True in continuous time.
+
+found = system.ts == 0;
+end

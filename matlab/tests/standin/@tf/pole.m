@@ -1,0 +1,5 @@
+function poles = pole(system)
+%POLE  Poles.
+
+poles = roots(system.den);
+end
