@@ -207,7 +207,7 @@ fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
         "does not hold",
         "broken",
         "its cost has no meaning",
-        "unstable without any",
+        "unstable without a miss",
     ] {
         assert!(section.contains(words), "{words}: {section}");
     }

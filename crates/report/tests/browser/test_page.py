@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,11 +139,18 @@ class Reports:
                 assert process.wait(30) == 130
         return where
 
-    def report(self, name: str, *runs: Path) -> Path:
+    def control(self) -> Path:
+        """A page with a control loop, over three depths."""
+        run = self.run(
+            "control", "exchange", "--in", "48", "--depth", "1,2,3", "--interval", "2ms", "--count", "500",
+        )  # fmt: skip
+        return self.report("control", run, flags=["--plant", "1000/(s^2+s)", "--pid", "0.96,0,0.049"])
+
+    def report(self, name: str, *runs: Path, flags: Sequence[str] = ()) -> Path:
         """The page of these runs."""
         page = self.place / f"{name}.html"
         if not page.exists():
-            wiregauge("report", *map(str, runs), "-o", str(page), "--quiet")
+            wiregauge("report", *map(str, runs), *flags, "-o", str(page), "--quiet")
         return page
 
 
@@ -311,6 +318,42 @@ class PageTest(unittest.TestCase):
                 )
                 self.assertGreater(tried, 8)
                 self.quiet(page, path)
+
+    def test_a_control_loop_has_its_verdicts_side_by_side_and_figures_in_view(self) -> None:
+        path = self.reports.control()
+        with self.open(path, width=1280) as page:
+            self.quiet(page, path)
+            tops = page.value(
+                "[...document.querySelector('#control .cards').querySelectorAll('.verdict')]"
+                ".map((card) => card.getBoundingClientRect().top)"
+            )
+            self.assertEqual((len(tops), len(set(tops))), (3, 1), tops)
+            titles = page.value(
+                "[...document.querySelectorAll('#control .verdict dt')].slice(0, 3).map((e) => e.innerText)"
+            )
+            self.assertEqual(titles, ["On this trace", "In the long run", "In any order"])
+            # Those of the lowest cost are in view, the others are folded.
+            figures = (
+                "[...document.querySelectorAll('#control figure svg')].filter((e) => e.checkVisibility()).length"
+            )
+            self.assertEqual(page.value(figures), 3)
+            page.value("document.querySelectorAll('#control details').forEach((e) => { e.open = true; })")
+            self.assertEqual(page.value(figures), 9)
+            self.picture(page, "control")
+
+    def test_titles_of_a_control_loop_fit_on_a_phone(self) -> None:
+        path = self.reports.control()
+        for dark in (False, True):
+            with self.open(path, width=390, height=844, dark=dark) as page:
+                self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), 390)
+                wide = page.value(
+                    "[...document.querySelectorAll('#control caption, #control .card')]"
+                    ".filter((e) => e.getBoundingClientRect().right > 390"
+                    " || e.scrollWidth > e.clientWidth + 1)"
+                    ".map((e) => e.innerText)"
+                )
+                self.assertEqual(wide, [])
+                self.picture(page, "control-phone-dark" if dark else "control-phone")
 
     def test_without_scripts_everything_is_there(self) -> None:
         path = self.reports.report("small", self.reports.small())

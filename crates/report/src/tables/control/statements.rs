@@ -229,7 +229,7 @@ fn margins(assessment: &Assessment) -> Statement {
         Stated::Made(found) => {
             let proved = match found.proved {
                 Some(proved) => format!("proved up to {proved}"),
-                None => "unstable without any".into(),
+                None => "unstable without a miss".into(),
             };
             let broken = match &found.broken {
                 Some(broken) => format!(", broken by {}", broken.in_a_row),
@@ -283,7 +283,7 @@ fn buffer(assessment: &Assessment) -> Statement {
             "not needed",
             "Holding each command until a constant delay would not lower the cost.",
         ),
-        None => none("-", "The loop did not hold on this trace."),
+        None => none("-", "Not compared: disturbances grow over this trace."),
     }
 }
 
