@@ -220,6 +220,17 @@ def test_a_run_has_verdicts_on_a_control_loop(stored, tmp_path):
         wg.control(stored, period=1.0)
 
 
+def test_a_report_has_a_control_loop(stored, tmp_path):
+    plant = ([1000], [1, 1, 0])
+    page = stored.report(tmp_path / "page.html", plant=plant, pid=(0.96, 0, 0.049), period="10ms")
+    text = page.read_text()
+    assert "<h2>Control loop</h2>" in text and "Model: flags" in text and "Model file model.json" in text
+    files = wg.report(stored, model={"plant": "1/s", "controller": "1", "period": 10e-3}, figures=tmp_path)
+    assert any(file.name.startswith("control-step") for file in files)
+    with pytest.raises(wg.UsageError, match="the loop has no plant"):
+        stored.report(tmp_path / "page.html", on_miss="skip", period=1.0)
+
+
 def test_runs_are_listed_found_and_opened(address):
     assert len(wg.runs()) == 0
     with pytest.raises(wg.UsageError, match="no stored runs"):

@@ -285,13 +285,15 @@ class Run:
         """
         return self.figures[name]
 
-    def report(self, output: str | os.PathLike[str] | None = None) -> Path:
+    def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Path:
         """Make an HTML report; see `wiregauge.report`.
 
         Parameters
         ----------
         output
             The file; ``report.html`` in the run's directory, if not given.
+        **options
+            Others of `wiregauge.report`, such as a control loop: ``model="loop.toml"``.
 
         Returns
         -------
@@ -299,7 +301,7 @@ class Run:
         """
         from . import stored
 
-        return stored.report(self, output=output, progress=False)[0]
+        return stored.report(self, output=output, progress=False, **options)[0]
 
     def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
         """Compare with another run; see `wiregauge.compare`.

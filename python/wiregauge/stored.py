@@ -401,6 +401,15 @@ def report(
     output: v.File | None = None,
     figures: v.File | None = None,
     format: v.Texts | None = None,  # noqa: A002
+    model: v.File | Mapping[str, Any] | None = None,
+    plant: v.System | None = None,
+    pid: v.Numbers | None = None,
+    controller: v.System | None = None,
+    period: v.Time | None = None,
+    noise: v.Number | None = None,
+    order: Literal["newest", "arrival"] | None = None,
+    on_miss: Literal["hold", "zero-at-deadline", "zero-at-once", "skip"] | None = None,
+    deadline: v.Time | None = None,
     progress: bool = True,
 ) -> list[Path]:
     """Make an HTML report of one or more runs, or write their figures to files.
@@ -416,6 +425,9 @@ def report(
         Write every figure to this directory.
     format
         Format of these files: ``svg``, ``png``, or both.
+    model, plant, pid, controller, period, noise, order, on_miss, deadline
+        A control loop, as in `control`: the page gets verdicts, tables and figures of what the delays do to
+        it. All runs must be runs of exchanges.
     progress
         Show the progress.
 
@@ -427,7 +439,10 @@ def report(
     Raises
     ------
     UsageError
-        No such run, or nothing to draw, or an existing file is not a wiregauge report.
+        No such run, or nothing to draw, or an existing file is not a wiregauge report, or the control loop
+        has an error or does not fit a run.
+    TypeError, ValueError
+        The plant or the controller is not a system, or is not in continuous or discrete time.
     StorageError
         A file could not be written.
     """
@@ -435,7 +450,9 @@ def report(
     if output is not None and str(output) == "-":
         raise ValueError("output must be a file; standard output is not supported here")
     values = dict(locals())
+    file = model_file(values)
     called, _ = _call.command("report", places, values, ["--quiet"], progress=progress)
+    del file  # Until here the program reads it.
     return [Path(file) for file in called.files]
 
 
