@@ -35,6 +35,7 @@ function result = control(run, varargin)
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth
 %       cycles, unanswered, unsent, left_out    numbers of cycles
+%       parts                     [] if the device has no clock, else to_device, in_device, from_device (median_ns, p99_ns, max_ns)
 %       assessment                [] if no answer arrived in time, else a struct:
 %         delays                  min_ns, median_ns, p99_ns, max_ns, late and lost (shares), longest_loss (cycles)
 %         on_trace                growth (factor per cycle; below 1 the loop held), cost ([] if it did not hold), interval (low, high),
