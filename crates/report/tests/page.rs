@@ -112,16 +112,26 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
 
 /// Verdicts on a servo whose points have these constant delays, a run of 1,000 cycles each.
 fn with_loop(dir: &std::path::Path, label: &str, delays_us: &[u64]) -> Subject {
+    with_traces(dir, label, delays_us.len(), |point, _| delays_us[point])
+}
+
+/// The same where the delay of cycle k of a point is given in microseconds.
+fn with_traces(
+    dir: &std::path::Path,
+    label: &str,
+    points: usize,
+    delay_us: impl Fn(usize, u64) -> u64,
+) -> Subject {
     const MS: u64 = 1_000_000;
-    let mut plan = plan(delays_us.len() as u32);
+    let mut plan = plan(points as u32);
     plan.schedule = Schedule::EveryNs(6 * MS);
     let run = exchange_run(&dir.join(label), &plan, |point| {
-        let rtt_ns = delays_us[point.index as usize] * 1000;
+        let delay_us = &delay_us;
         (0..1000_u64).map(move |k| Sample {
             sequence: k + 1,
             intended_ns: k * 6 * MS,
             start_ns: k * 6 * MS,
-            rtt_ns,
+            rtt_ns: delay_us(point.index as usize, k) * 1000,
             ..Sample::default()
         })
     });
@@ -134,7 +144,7 @@ fn with_loop(dir: &std::path::Path, label: &str, delays_us: &[u64]) -> Subject {
     let AnyRun::Exchange(run) = &subject.run else {
         panic!("not an exchange run");
     };
-    let all: Vec<usize> = (0..delays_us.len()).collect();
+    let all: Vec<usize> = (0..points).collect();
     let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
     let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];
     let report = ControlReport::of(&run.file, &found, described, &format!("-{label}"));
@@ -212,6 +222,29 @@ fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
         assert!(section.contains(words), "{words}: {section}");
     }
     assert!(!section.contains("<h3>At "), "{section}");
+}
+
+#[test]
+fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let burst = |_: usize, k: u64| {
+        if (600..650).contains(&k) {
+            24_000
+        } else {
+            3000
+        }
+    };
+    let page = page_of(&[with_traces(dir.path(), "run", 1, burst)]);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    let card = between(section, "<dt>On this trace</dt>", "</dl>");
+    assert!(
+        card.contains(">held<") && card.contains("far off"),
+        "{card}"
+    );
+    assert!(
+        section.contains("verdict caution\"><dt>On this trace"),
+        "{section}"
+    );
 }
 
 #[test]

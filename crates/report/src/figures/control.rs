@@ -150,6 +150,9 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
     if per > 1 {
         caption += &format!(" Each column is the largest of {per} cycles.");
     }
+    if delays.is_empty() {
+        caption += " Lost and late answers are not marked: the delays of all points do not fit in memory.";
+    }
     Some(canvas.finish(
         "control-variance",
         "How the output varies along the trace",

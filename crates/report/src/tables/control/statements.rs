@@ -7,6 +7,9 @@ use super::{any_order, long_run};
 use crate::units::time;
 use wiregauge_control::{Assessment, Stated, Verdict};
 
+/// An output whose standard deviation rose to more than this multiple of that without delay was far off.
+const FAR: f64 = 10.0;
+
 /// How good it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -61,15 +64,26 @@ pub fn statements(assessment: &Assessment) -> Statements {
 fn on_trace(assessment: &Assessment) -> Statement {
     let found = &assessment.on_trace;
     let grown = format!("growth {} per cycle", growth(found.growth));
+    let (tone, decayed) = match found.worst_ratio > FAR {
+        true => (
+            Tone::Caution,
+            "With these delays in this order, disturbances decayed on average, but late or lost answers threw the output \
+             far off for a while: see the highest SD.",
+        ),
+        false => (
+            Tone::Good,
+            "With these delays in this order, disturbances decayed on average.",
+        ),
+    };
     let (answer, tone, figures, meaning) = match held(found) {
         true => (
             "held",
-            Tone::Good,
+            tone,
             vec![
                 grown,
                 format!("highest SD {}", times(found.worst_ratio, 1.0)),
             ],
-            "With these delays in this order, disturbances decayed on average.",
+            decayed,
         ),
         false => (
             "did not hold",
