@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Random, exchange, of_depth, on_ticks, one_by_one, plan, run_of};
+use common::{Random, of_depth, on_ticks, one_by_one, plan, run_of};
 use wiregauge_record::*;
 use wiregauge_report::figures;
 use wiregauge_report::load::{ControlLoop, Deadlines, Taken, deadlines};

@@ -151,7 +151,8 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
         caption += &format!(" Each column is the largest of {per} cycles.");
     }
     if delays.is_empty() {
-        caption += " Lost and late answers are not marked: the delays of all points do not fit in memory.";
+        caption +=
+            " Lost and late answers are not marked: the delays of all points do not fit in memory.";
     }
     Some(canvas.finish(
         "control-variance",
@@ -238,7 +239,7 @@ fn crossing(rest: &[(f64, f64)], value: f64) -> Option<(f64, f64)> {
         return None;
     };
     let part = (value - y0) / (y1 - y0);
-    (part > 0.0 && part < 1.0).then(|| (x0 + part * (x1 - x0), value))
+    (part > 0.0 && part < 1.0).then_some((x0 + part * (x1 - x0), value))
 }
 
 fn line(number: usize) -> Series {
