@@ -3,7 +3,7 @@
 //! A request that leaves at s and arrives at r (device time), whose response leaves at t (device time) and arrives at e, took
 //! r - s + c to the device and e - t - c back, where c is the unknown difference of the clocks. The quickest requests and responses
 //! bound it: the lower convex hulls of r - s and of e - t over time give the rates of both clocks (Moon, Skelly & Towsley,
-//! *Estimation and removal of clock skew from network delay measurements*, INFOCOM 1999) and the least sum of both directions. How
+//! *Estimation and removal of clock skew from network delay measurements*, INFOCOM 1999) and the minimum of the sum of both directions. How
 //! that sum is divided cannot be known from timestamps; half of it is assumed for each, as NTP does (RFC 5905).
 
 /// Exchanges that are kept; of more every second, fourth ... is.
@@ -83,7 +83,7 @@ pub struct Parts {
     pub in_device_ns: Vec<f64>,
     /// Response: from the device to its end, in nanoseconds.
     pub from_device_ns: Vec<f64>,
-    /// The least sum of both directions, in nanoseconds. Half of it was assumed for each direction, so that all times of one
+    /// Minimum of the sum of both directions, in nanoseconds. Half of it was assumed for each direction, so that all times of one
     /// direction may be too large, and those of the other too small, by up to half of it.
     pub fixed_ns: f64,
     /// How much faster the device's clock is than the host's, as a part of 1.

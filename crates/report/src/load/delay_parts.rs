@@ -19,7 +19,7 @@ pub struct DelayParts {
     pub in_device: PartNs,
     /// Until the response has been received.
     pub from_device: PartNs,
-    /// Least time of both ways together, in nanoseconds. It is divided evenly between them: one may be too large, and the
+    /// Minimum of the sum of both directions, in nanoseconds. It is divided evenly between them: one may be too large, and the
     /// other too small, by up to half of it.
     pub fixed_ns: f64,
     /// By what part of 1 the device's clock is faster than the host's; corrected.

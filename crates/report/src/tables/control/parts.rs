@@ -29,9 +29,9 @@ pub(super) fn table(shown: &Shown<'_>) -> Option<Table> {
 
 /// What the parts mean for a loop, and why they are uncertain.
 pub(super) fn note(shown: &Shown<'_>) -> Option<String> {
-    let text = "Parts of the round trip: from the device is the way from the sensor to the host, to the device that from the host \
-                to the actuator. The clocks have different zeros, so the least time of both ways together is divided evenly: \
-                one way may be longer, and the other shorter, by the uncertainty.";
+    let text = "Parts of the round trip: from the device is the way from the sensor to the host, to the device that from the \
+                host to the actuator. The clocks have different zeros, so the minimum of the sum of both is divided evenly: \
+                one may be longer, and the other shorter, by the uncertainty.";
     has_any(shown).then(|| text.to_owned())
 }
 
