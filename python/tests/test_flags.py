@@ -30,14 +30,18 @@ OWN = {"progress"}
 COMMANDS = sorted(set(DECLARED) - FOR_SHELLS)
 
 
+def function_of(command: str) -> str:
+    return command.replace("-", "_")
+
+
 def declared(command: str) -> dict[str, dict]:
     return {flag["name"]: flag for flag in DECLARED[command]["flags"]}
 
 
 def test_every_command_is_a_function_of_its_name():
     for command in COMMANDS:
-        assert callable(getattr(wg, command))
-        assert command in wg.__all__
+        assert callable(getattr(wg, function_of(command)))
+        assert function_of(command) in wg.__all__
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,7 +55,7 @@ def test_no_flag_is_forgotten_and_none_made_up(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_signature_has_every_flag_with_a_name_and_a_type(command):
-    parameters = inspect.signature(getattr(wg, command)).parameters
+    parameters = inspect.signature(getattr(wg, function_of(command))).parameters
     keywords = {name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
     assert keywords == set(converters(command)) | (OWN & keywords)
     positional = [name for name in parameters if name not in keywords]
@@ -64,7 +68,7 @@ def test_the_signature_has_every_flag_with_a_name_and_a_type(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_switches_are_false_and_all_else_has_the_default_of_the_program(command):
     flags = declared(command)
-    for name, parameter in inspect.signature(getattr(wg, command)).parameters.items():
+    for name, parameter in inspect.signature(getattr(wg, function_of(command))).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in OWN:
             expected = False if flags[flag_of(name)]["is_switch"] else None
             assert parameter.default is expected, name

@@ -100,6 +100,7 @@ __all__ = [
     "limits",
     "load",
     "loop",
+    "loop_control",
     "open",
     "report",
     "runs",

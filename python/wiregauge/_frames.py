@@ -21,12 +21,14 @@ _DIMENSIONS = {
     "exchange": ["out_bytes", "in_bytes", "depth"],
     "stream": ["direction", "way", "transfer_bytes", "queue"],
     "loop": ["rate_hz", "channels", "notify_bytes", "aim"],
+    "control": ["period_ns", "depth"],
 }
 
 _TIMES = {
     "exchange": ["start_ns", "rtt_ns"],
     "stream": ["submit_ns", "complete_ns"],
     "loop": ["due_ns", "begun_ns", "done_ns"],
+    "control": ["intended_ns", "start_ns", "command_start_ns"],
 }
 
 _UNITS = {

@@ -252,7 +252,7 @@ Stall = Annotated[str | tuple[float | str, _Time], stall]
 @cache
 def converters(command: str) -> dict[str, Convert]:
     """Return the converter of each flag of a command, from the annotations of its function."""
-    function = getattr(sys.modules["wiregauge"], command)
+    function = getattr(sys.modules["wiregauge"], command.replace("-", "_"))
     hints = get_type_hints(function, include_extras=True)
     parameters = signature(function).parameters.values()
     keywords = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]

@@ -1,4 +1,4 @@
-"""The commands that measure: `exchange`, `stream`, `loop`.
+"""The commands that measure: `exchange`, `stream`, `loop`, `loop_control`.
 
 Their arguments are the flags of the program with underscores for hyphens; ``--in`` and ``--out`` are
 `in_sizes` and `out_sizes`, because ``in`` is a keyword of Python. Defaults are those of ``wiregauge
@@ -9,13 +9,14 @@ help exchange``. Numbers are in SI units and bytes; a str is parsed as by the pr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from . import _call
 from . import _values as v
+from ._loop_model import model_file
 from .run import Run
 
-__all__ = ["exchange", "loop", "stream"]
+__all__ = ["exchange", "loop", "loop_control", "stream"]
 
 
 def exchange(
@@ -403,6 +404,100 @@ def loop(
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
     """
     return _measure("loop", v.text("device", device), locals(), progress)
+
+
+def loop_control(
+    address: str,
+    *,
+    model: v.File | Mapping[str, Any] | None = None,
+    plant: v.System | None = None,
+    pid: v.Numbers | None = None,
+    controller: v.System | None = None,
+    period: v.Time | None = None,
+    noise: v.Number | None = None,
+    duration: v.Time | None = None,
+    count: int | None = None,
+    step: v.Number | None = None,
+    depth: int | None = None,
+    timeout: v.Time | None = None,
+    against: v.File | None = None,
+    point: int | None = None,
+    baud: int | None = None,
+    priority: int | None = None,
+    pin: int | None = None,
+    lock_memory: bool = False,
+    host_load: v.Load | None = None,
+    csv: v.File | None = None,
+    store: v.File | None = None,
+    no_store: bool = False,
+    progress: bool = True,
+) -> Run:
+    """Close a control loop over a link with a device that simulates the plant.
+
+    The device is ``wiregauge serve ADDRESS --plant`` (`serve`). The interpreter's lock is released while it runs.
+
+    Parameters
+    ----------
+    address
+        The device that simulates the plant.
+    model, plant, pid, controller, period
+        The loop, as of `control`.
+    noise
+        Intensity of the noise at the plant's input, as the device has it; 0, if not given.
+    duration
+        Duration of the run (s).
+    count
+        Number of cycles, instead of `duration`.
+    step
+        Set the reference of the first output to this value at half of the run; before it is 0.
+    depth
+        Samples outstanding at most; a tick beyond them passes unsent.
+    timeout
+        Time (s) after which a message without reply is lost; 10 periods and at least 10 ms, if not given.
+    against
+        Compare with the prediction from this exchange run of the same link.
+    point
+        Point of that run.
+    baud
+        Baud rate of a serial line.
+    priority
+        Real-time priority of the loop, 1 to 99.
+    pin
+        Pin the loop to this CPU.
+    lock_memory
+        Lock all memory of this process; it stays locked afterwards.
+    host_load
+        Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
+    csv
+        Also write a CSV file with one row per cycle.
+    store
+        Store the run in this directory; with the other stored runs, if not given.
+    no_store
+        Do not store the run: its files are deleted with the `Run` object.
+    progress
+        Show the progress.
+
+    Returns
+    -------
+    Run
+        Its samples have a row per cycle: times, status, reference, outputs and commands.
+
+    Raises
+    ------
+    UsageError
+        A value is not valid, or the device's plant does not have the inputs and outputs of the model.
+    LinkError
+        The link failed, or the device does not simulate a plant. ``error.run`` is the run so far, or None.
+    StorageError
+        The run could not be written.
+    Interrupted
+        Ctrl-C was pressed. ``error.run`` is the run so far, or None.
+    """
+    values = dict(locals())
+    file = model_file(values)
+    run = _measure("loop-control", v.text("address", address), values, progress)
+    del file
+    return run
 
 
 def _measure(

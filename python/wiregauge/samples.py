@@ -1,7 +1,7 @@
 """The rows of a run as numpy records, without a copy of the memory filled by Rust.
 
 The fields are the columns of docs/run-format.md, and `point` in front: the position of the row's point
-in the plan. Times are integer nanoseconds, sizes bytes. `phase`, `status`, `way` and `xrun` are numbers
+in the plan. Times are integer nanoseconds, sizes bytes, outputs and commands of a control run float64. `phase`, `status`, `way` and `xrun` are numbers
 of one byte; the enumerations here name them.
 """
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _native
 
-__all__ = ["Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
+__all__ = ["CycleStatus", "Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
 
 
 class Phase(IntEnum):
@@ -48,6 +48,16 @@ class TransferStatus(IntEnum):
     FAILED = 3
 
 
+class CycleStatus(IntEnum):
+    """Outcome of a cycle of a control loop over a link."""
+
+    OK = 0
+    SAMPLE_LOST = 1
+    COMMAND_LOST = 2
+    OVERTAKEN = 3
+    UNSENT = 4
+
+
 class Way(IntEnum):
     """Direction of a transfer, seen from the host."""
 
@@ -73,7 +83,7 @@ def names(kind: str, field: str) -> list[str] | None:
     Parameters
     ----------
     kind
-        Of the run: ``exchange``, ``stream`` or ``loop``.
+        Of the run: ``exchange``, ``stream``, ``loop`` or ``control``.
     field
         A field of its rows.
 
@@ -83,8 +93,8 @@ def names(kind: str, field: str) -> list[str] | None:
         None for a field that is a number.
     """
     what = _NAMED.get(field)
-    if what == "status" and kind == "stream":
-        what = "transfer_status"
+    if what == "status":
+        what = {"stream": "transfer_status", "control": "cycle_status"}.get(kind, what)
     return _native.names(what) if what else None
 
 
@@ -95,7 +105,7 @@ def dtype(kind: str) -> np.dtype[np.void]:
     Parameters
     ----------
     kind
-        ``exchange``, ``stream`` or ``loop``.
+        ``exchange``, ``stream``, ``loop`` or ``control``.
 
     Returns
     -------

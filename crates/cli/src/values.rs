@@ -424,6 +424,16 @@ pub fn intensity(text: &str) -> Result<f64, String> {
         })
 }
 
+/// A step of the reference: a number that is not 0.
+pub fn step(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| *number != 0.0 && number.is_finite())
+        .ok_or_else(|| {
+            format!("`{text}` is not a step: use a number that is not 0, such as 1 or -0.5")
+        })
+}
+
 /// `-10..10`.
 pub fn range(text: &str) -> Result<(f64, f64), String> {
     let ends = text.split_once("..");

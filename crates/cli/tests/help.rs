@@ -11,6 +11,7 @@ const COMMANDS: &[&str] = &[
     "stream",
     #[cfg(feature = "loop")]
     "loop",
+    "loop-control",
     "tune",
     "explain",
     "deadline",
@@ -82,6 +83,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
         "stream",
         #[cfg(feature = "loop")]
         "loop",
+        "loop-control",
         "tune",
         "serve",
         "limits",

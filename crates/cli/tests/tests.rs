@@ -20,6 +20,7 @@ mod hid;
 mod interruption;
 mod limits;
 mod links;
+mod loop_control;
 mod loop_devices;
 mod loops;
 mod modbus_faults;

@@ -231,7 +231,7 @@ fn equal_delay(curve: &[ConstantDelay], cost: f64, without: f64) -> Option<u64> 
 }
 
 /// The first output's final value for a reference of 1 without delay; `None` if it does not follow.
-fn target(model: &Loop) -> Option<f64> {
+pub fn step_target(model: &Loop) -> Option<f64> {
     let none = schedule(&[Some(0)], 1, 1, Rules::default());
     let mut flows = Flows::new(model, 1);
     let maps = Maps::new(model, &mut flows, &none);
@@ -253,7 +253,7 @@ fn steps(
     period_ns: u64,
     growth: f64,
 ) -> Option<Steps> {
-    let target = target(model)?;
+    let target = step_target(model)?;
     // Until the slowest mode has fallen to 0.1 %.
     let cycles = ((7.0 / -growth.ln()).ceil() as usize).clamp(20, LONGEST_STEP);
     let cycles = cycles.min(made.cycles.len());

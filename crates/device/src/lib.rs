@@ -21,6 +21,7 @@ mod modbus;
 mod one_way;
 mod options;
 mod pipeline;
+mod script;
 mod store;
 mod streams;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod usage;
 pub use control::{ControlPlan, Cycle, CycleStatus, Step};
 pub use driver::Interrupt;
 pub use options::{DeviceOptions, DeviceProtocol};
+pub use script::{Script, ScriptAction};
 pub use wiregauge_record::{ReplyEnd, ReplyLength};
 pub use wiregauge_session::modbus::exception as modbus_exception;
 pub use wiregauge_session::pdu::Table;

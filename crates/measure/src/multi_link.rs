@@ -5,7 +5,7 @@
 use crate::sink::RunError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use wiregauge_record::{LoopPlan, Plan, StreamPlan};
+use wiregauge_record::{ControlPlan, LoopPlan, Plan, StreamPlan};
 
 /// Where those who measure together wait for each other at the beginning of each point.
 pub struct Gate {
@@ -149,6 +149,13 @@ impl Divisible for StreamPlan {
         part.more_links.clear();
         part.points.retain(|p| turn.has(p.link, p.together));
         part
+    }
+}
+
+/// A control loop has one device.
+impl Divisible for ControlPlan {
+    fn part(&self, _turn: &Turn<'_>) -> ControlPlan {
+        self.clone()
     }
 }
 

@@ -9,18 +9,26 @@ use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};
 use std::path::PathBuf;
 use wiregauge_record::{
-    Block, Direction, Phase, Sample, Status, Transfer, TransferStatus, Way, Xrun,
+    Block, ControlCycle, CycleStatus, Direction, Phase, Sample, Status, Transfer, TransferStatus,
+    Way, Xrun,
 };
-use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunError, RunKind, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunError, RunKind, Stream};
 
 /// A row as Python sees it: what the engine's has, and its point. Every byte has a meaning or is 0, so
 /// that nothing else of this process is shown.
 macro_rules! row {
     ($name:ident of $from:ty: $($wide:ident)+; $($narrow:ident)*; $($number:ident)+; $unused:literal) => {
+        row!($name of $from: $($wide)+; ; $($narrow)*; $($number)+; $unused);
+    };
+    (
+        $name:ident of $from:ty: $($wide:ident)+; $($real:ident)*; $($narrow:ident)*; $($number:ident)+;
+        $unused:literal
+    ) => {
         #[derive(Clone, Copy)]
         #[repr(C)]
         struct $name {
             $($wide: u64,)+
+            $($real: f64,)*
             point: u32,
             $($narrow: u32,)*
             $($number: u8,)+
@@ -31,6 +39,7 @@ macro_rules! row {
             const FIELDS: &[Field] = &[
                 ("point", "u4", offset_of!($name, point)),
                 $((stringify!($wide), "u8", offset_of!($name, $wide)),)+
+                $((stringify!($real), "f8", offset_of!($name, $real)),)*
                 $((stringify!($narrow), "u4", offset_of!($name, $narrow)),)*
                 $((stringify!($number), "u1", offset_of!($name, $number)),)+
             ];
@@ -38,6 +47,7 @@ macro_rules! row {
             fn of(point: u32, row: &$from) -> $name {
                 $name {
                     $($wide: row.$wide,)+
+                    $($real: row.$real,)*
                     point,
                     $($narrow: row.$narrow,)*
                     $($number: row.$number as u8,)+
@@ -62,11 +72,15 @@ row!(StreamRow of Transfer: sequence submit_ns complete_ns urb_submit_ns urb_com
     bytes pending; way phase status; 1);
 row!(LoopRow of Block: sequence due_ns begun_ns done_ns; ; phase xrun; 2);
 
+row!(ControlRow of ControlCycle: sequence intended_ns start_ns sample_rtt_ns command_start_ns command_rtt_ns
+    sample_device_ns command_device_ns; reference y1 y2 y3 y4 u1 u2 u3 u4; ; status; 3);
+
 /// Memory that holds rows of any kind.
 enum Memory {
     Exchange(Vec<ExchangeRow>),
     Stream(Vec<StreamRow>),
     Loop(Vec<LoopRow>),
+    Control(Vec<ControlRow>),
 }
 
 /// Rows of a run, as bytes: of all points, or of one.
@@ -85,6 +99,7 @@ impl Rows {
             Memory::Exchange(rows) => of(rows),
             Memory::Stream(rows) => of(rows),
             Memory::Loop(rows) => of(rows),
+            Memory::Control(rows) => of(rows),
         }
     }
 }
@@ -123,6 +138,7 @@ impl Rows {
             Memory::Exchange(rows) => rows.len(),
             Memory::Stream(rows) => rows.len(),
             Memory::Loop(rows) => rows.len(),
+            Memory::Control(rows) => rows.len(),
         }
     }
 }
@@ -136,6 +152,7 @@ pub fn samples(py: Python<'_>, dir: PathBuf, point: Option<usize>) -> PyResult<R
             AnyRun::Exchange(run) => Memory::Exchange(rows(&run, point, ExchangeRow::of)?),
             AnyRun::Stream(run) => Memory::Stream(rows(&run, point, StreamRow::of)?),
             AnyRun::Loop(run) => Memory::Loop(rows(&run, point, LoopRow::of)?),
+            AnyRun::Control(run) => Memory::Control(rows(&run, point, ControlRow::of)?),
         })
     });
     let memory = read.map_err(|error| PyOSError::new_err(error.to_string()))?;
@@ -209,12 +226,16 @@ pub fn layout(kind: &str) -> PyResult<(usize, Vec<Field>)> {
         )),
         Stream::NAME => Ok(ordered::<Stream>(size_of::<StreamRow>(), StreamRow::FIELDS)),
         Loop::NAME => Ok(ordered::<Loop>(size_of::<LoopRow>(), LoopRow::FIELDS)),
+        Control::NAME => Ok(ordered::<Control>(
+            size_of::<ControlRow>(),
+            ControlRow::FIELDS,
+        )),
         _ => Err(PyValueError::new_err(format!("unknown kind `{kind}`"))),
     }
 }
 
 /// The names behind the numbers of a field, in their order: of `phase`, `way`, `xrun`, `direction`, and
-/// `status` of an exchange, `transfer_status` of a stream.
+/// `status` of an exchange, `transfer_status` of a stream, `cycle_status` of a control run.
 #[pyfunction]
 pub fn names(what: &str) -> PyResult<Vec<&'static str>> {
     Ok(match what {
@@ -225,6 +246,10 @@ pub fn names(what: &str) -> PyResult<Vec<&'static str>> {
         "way" => (0..).map_while(Way::from_number).map(Way::name).collect(),
         "status" => Status::ALL.iter().map(|status| status.name()).collect(),
         "transfer_status" => TransferStatus::ALL
+            .iter()
+            .map(|status| status.name())
+            .collect(),
+        "cycle_status" => CycleStatus::ALL
             .iter()
             .map(|status| status.name())
             .collect(),

@@ -6,6 +6,9 @@ mod block;
 mod by_query;
 mod can;
 mod conditions;
+mod control_cycle;
+mod control_plan;
+mod control_summary;
 mod figure;
 mod figure_value;
 mod loop_path;
@@ -28,6 +31,9 @@ pub use can::{CanCounts, CanId, CanOptions, IsoTp};
 pub use conditions::{
     Calibration, Conditions, Floor, HostState, LinkConditions, LinkDetail, WakeUp,
 };
+pub use control_cycle::{ControlCycle, CycleStatus};
+pub use control_plan::{ControlModel, ControlPlan, ControlPoint, Rows, SystemMatrices};
+pub use control_summary::{ControlSummary, MeasuredStep, Predicted};
 pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};

@@ -62,6 +62,7 @@ fn address(run: &AnyRun) -> String {
         AnyRun::Exchange(run) => run.file.plan.links().collect(),
         AnyRun::Stream(run) => run.file.plan.links().collect(),
         AnyRun::Loop(run) => vec![&run.file.plan.address],
+        AnyRun::Control(run) => vec![&run.file.plan.address],
     };
     match links[..] {
         [only] => only.to_owned(),

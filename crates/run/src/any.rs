@@ -1,6 +1,7 @@
 //! A run of whatever kind: what is asked of a directory before anything is known of it.
 
 use crate::closed_loop::Loop;
+use crate::control::Control;
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
@@ -73,7 +74,7 @@ pub trait Stored {
     /// Rows of the samples of a point.
     fn rows_of(&self, point: usize) -> Result<u64, RunError>;
     /// Hands over one column of the samples of a point, some thousands of values at once; a column of names is their
-    /// positions in the list that docs/run-format.md gives.
+    /// positions in the list that docs/run-format.md gives, of real numbers their bits.
     fn column(
         &self,
         point: usize,

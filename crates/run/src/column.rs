@@ -5,7 +5,8 @@ use crate::error::RunError;
 use crate::kind::RunKind;
 use crate::run::Run;
 
-/// Hands over the values of a column, some thousands at once. A name is its position in its list.
+/// Hands over the values of a column, some thousands at once. A name is its position in its list,
+/// a real number its bits.
 pub(crate) fn column<K: RunKind>(
     run: &Run<K>,
     point: usize,
@@ -24,6 +25,7 @@ pub(crate) fn column<K: RunKind>(
         match column.kind {
             Kind::Wide { get, .. } => values.extend(rows.iter().map(get)),
             Kind::Narrow { get, .. } => values.extend(rows.iter().map(|row| u64::from(get(row)))),
+            Kind::Real { get, .. } => values.extend(rows.iter().map(|row| get(row).to_bits())),
             Kind::Name { get, .. } => values.extend(rows.iter().map(|row| u64::from(get(row)))),
         }
         take(&values);

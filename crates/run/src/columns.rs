@@ -13,6 +13,11 @@ pub enum Kind<R> {
         get: fn(&R) -> u32,
         set: fn(&mut R, u32),
     },
+    /// DOUBLE.
+    Real {
+        get: fn(&R) -> f64,
+        set: fn(&mut R, f64),
+    },
     /// A short text out of a closed list, so that a table reads "lost" and not 1. `get` gives the
     /// position in the list; `set` is given one.
     Name {
@@ -69,6 +74,19 @@ macro_rules! narrow {
     };
 }
 
+/// The column of a field that is a real number.
+macro_rules! real {
+    ($field:ident) => {
+        Column {
+            name: stringify!($field),
+            kind: Kind::Real {
+                get: |row| row.$field,
+                set: |row, value| row.$field = value,
+            },
+        }
+    };
+}
+
 /// A column of names, called as its field.
 macro_rules! named {
     ($field:ident: $type:ident) => {
@@ -85,4 +103,4 @@ macro_rules! named {
     };
 }
 
-pub(crate) use {named, narrow, wide};
+pub(crate) use {named, narrow, real, wide};

@@ -1,6 +1,7 @@
 //! The kinds of run that this version knows.
 
 use crate::closed_loop::Loop;
+use crate::control::Control;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::stream::Stream;
@@ -8,7 +9,7 @@ use crate::stream::Stream;
 /// Hands all kinds to a macro.
 macro_rules! for_every_kind {
     ($make:ident) => {
-        $make!(Exchange, Stream, Loop);
+        $make!(Exchange, Stream, Loop, Control);
     };
 }
 

@@ -27,6 +27,7 @@ impl Layout {
     pub(crate) fn schema<K: RunKind>(self) -> Result<Arc<Type>> {
         const NARROW: (&str, &str) = ("INT32", " (INTEGER(32,false))");
         const WIDE: (&str, &str) = ("INT64", " (INTEGER(64,false))");
+        const REAL: (&str, &str) = ("DOUBLE", "");
         const NAME: (&str, &str) = ("BYTE_ARRAY", " (STRING)");
         let mut text = String::from("message sample {");
         let mut add = |(physical, logical): (&str, &str), name: &str| {
@@ -46,6 +47,7 @@ impl Layout {
             let types = match column.kind {
                 Kind::Wide { .. } => WIDE,
                 Kind::Narrow { .. } => NARROW,
+                Kind::Real { .. } => REAL,
                 Kind::Name { .. } => NAME,
             };
             add(types, column.name);
@@ -71,6 +73,13 @@ impl Layout {
             .iter()
             .filter(|column| matches!(column.kind, Kind::Name { .. }))
             .map(|column| column.name);
+        let reals = K::COLUMNS
+            .iter()
+            .filter(|column| matches!(column.kind, Kind::Real { .. }));
+        for column in reals {
+            properties =
+                properties.set_column_encoding(ColumnPath::from(column.name), Encoding::PLAIN);
+        }
         let point_names = K::POINT_COLUMNS
             .iter()
             .filter(|(_, kind)| matches!(kind, PointKind::Name(_) | PointKind::Text(_)))
@@ -118,7 +127,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exchange, Loop, Stream};
+    use crate::{Control, Exchange, Loop, Stream};
 
     /// A name read is the value that was written, whatever the kind.
     #[test]
@@ -137,6 +146,7 @@ mod tests {
         check::<Exchange>();
         check::<Stream>();
         check::<Loop>();
+        check::<Control>();
     }
 
     /// The part of the page under a heading.
@@ -181,5 +191,6 @@ mod tests {
         assert_documented::<Exchange>("## Samples of an exchange run", &[DATA]);
         assert_documented::<Stream>("## Samples of a stream run", &[]);
         assert_documented::<Loop>("## Samples of a loop run", &[]);
+        assert_documented::<Control>("## Samples of a control run", &[]);
     }
 }

@@ -8,6 +8,7 @@ mod any;
 mod closed_loop;
 mod column;
 mod columns;
+mod control;
 mod error;
 mod exchange;
 mod export;
@@ -35,6 +36,7 @@ mod watched;
 
 pub use any::{AnyRun, Stored};
 pub use closed_loop::Loop;
+pub use control::Control;
 pub use error::RunError;
 pub use exchange::Exchange;
 pub use export::{CsvWriter, write_csv, write_json, write_parquet};

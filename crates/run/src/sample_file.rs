@@ -6,7 +6,7 @@ use crate::error::into_io;
 use crate::kind::RunKind;
 use crate::layout::Layout;
 use crate::watched::{Failed, Watched, first};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -167,6 +167,9 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
                     write_numbers::<Int32Type, _, _>(&mut group, &self.samples, |s| {
                         get(s).cast_signed()
                     })?
+                }
+                Kind::Real { get, .. } => {
+                    write_numbers::<DoubleType, _, _>(&mut group, &self.samples, get)?
                 }
                 Kind::Name { get, .. } => write_names(&mut group, &self.samples, names, get)?,
             }

@@ -42,6 +42,7 @@ pub struct SampleReader<K: RunKind = Exchange> {
 struct Scratch {
     wide: Vec<i64>,
     narrow: Vec<i32>,
+    real: Vec<f64>,
     names: Vec<ByteArray>,
 }
 
@@ -272,6 +273,15 @@ impl Scratch {
                     .iter_mut()
                     .zip(&self.narrow)
                     .for_each(|(s, v)| set(s, v.cast_unsigned()));
+            }
+            (Kind::Real { set, .. }, ColumnReader::DoubleColumnReader(reader)) => {
+                self.real.clear();
+                let read = reader.read_records(rows, None, None, &mut self.real);
+                complete(read, rows)?;
+                samples
+                    .iter_mut()
+                    .zip(&self.real)
+                    .for_each(|(s, v)| set(s, *v));
             }
             (Kind::Name { names, set, .. }, reader) => {
                 read_bytes(reader, rows, &mut self.names)?;

@@ -17,6 +17,7 @@
 //! of that for streams, `program` for programs with an open device.
 
 mod case;
+mod control_loop;
 mod driver;
 mod many;
 mod matrix;
@@ -30,6 +31,7 @@ mod stream;
 mod world;
 
 pub use case::Case;
+pub use control_loop::{measure_delays, run_loop};
 pub use driver::{Outcome, run, run_with};
 pub use many::{Report, many};
 pub use matrix::{MATRIX, matrix};

@@ -6,7 +6,7 @@ use clap::builder::Styles;
 /// Names of the commands, in the order of the list. The descriptions come from the declarations.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["demo", "devices", "exchange"]),
-    ("Measure", &["stream", "loop", "tune"]),
+    ("Measure", &["stream", "loop", "loop-control", "tune"]),
     (
         "Understand",
         &[

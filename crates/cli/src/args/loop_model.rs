@@ -34,7 +34,7 @@ pub struct ModelArgs {
         help_heading = "Control loop"
     )]
     pub controller: Option<String>,
-    /// Period of the loop [default: that of the model, else the --interval or --rate of the run].
+    /// Period of the loop [default: that of the model, else of the run].
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop")]
     pub period: Option<Duration>,
     /// Intensity (variance per second) of the white noise that adds to the command at the plant's input

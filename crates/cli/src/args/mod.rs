@@ -13,6 +13,7 @@ mod explain;
 mod gadget;
 mod groups;
 mod limits;
+mod loop_control;
 mod loop_model;
 mod plant;
 mod query;
@@ -35,6 +36,7 @@ pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, WaitArg};
 pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
+pub use loop_control::LoopControlArgs;
 pub use loop_model::{MissArgs, ModelArgs};
 pub use plant::PlantArgs;
 pub use query::QueryArgs;
@@ -118,6 +120,9 @@ pub enum Command {
     /// Report what the measured delays do to a control loop: stability, cost, step response.
     #[command(after_help = control::EXAMPLES)]
     Control(Box<ControlArgs>),
+    /// Close a control loop over a link with a device that simulates the plant.
+    #[command(after_help = loop_control::EXAMPLES)]
+    LoopControl(Box<LoopControlArgs>),
     /// Make an HTML report of one or more runs, or write their figures to files.
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),

@@ -102,6 +102,9 @@ fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
     let mut runs: Vec<AnyRun> = Vec::new();
     for name in names {
         let run = wiregauge_run::find(&home, name)?;
+        if let AnyRun::Control(run) = &run {
+            bail!("{}", super::control_run::refused("compare", run));
+        }
         let dir = run.stored().dir().canonicalize();
         if runs
             .iter()

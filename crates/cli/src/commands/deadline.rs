@@ -36,6 +36,10 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     };
     let run = match wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)? {
         AnyRun::Exchange(run) => run,
+        AnyRun::Control(run) => bail!(
+            "{}",
+            super::control_run::refused("compute deadlines of", &run)
+        ),
         AnyRun::Loop(run) => bail!(
             "{} is a loop run: its own tables and figures show how often it would have stalled at each latency \
              (wiregauge show {0}; docs/loop.md)",

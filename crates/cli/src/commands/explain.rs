@@ -48,6 +48,10 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             let links = !run.file.plan.more_links.is_empty();
             (value, explanation.models, links)
         }
+        AnyRun::Control(run) => bail!(
+            "{}",
+            super::control_run::refused("explain what limits", run)
+        ),
         AnyRun::Loop(run) => bail!(
             "{} is a loop run: its tables show the latency needed and what limits it (wiregauge show {0})",
             run.name()

@@ -11,6 +11,10 @@ use wiregauge_run::{AnyRun, Exchange, Run};
 pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
     match run {
         AnyRun::Exchange(run) => Ok(run),
+        AnyRun::Control(run) => bail!(
+            "{}",
+            super::control_run::refused("predict a control loop from", run)
+        ),
         AnyRun::Loop(run) => bail!(
             "{} is a loop run of a digitizer and a generator, without delays of single cycles: its latency is \
              constant (wiregauge show {0})\nhint: compute the margin for a constant delay with any exchange run, or \

@@ -5,6 +5,7 @@ mod chosen_points;
 mod closed_loop;
 mod compare;
 mod control;
+mod control_run;
 mod deadline;
 mod demo;
 mod devices;
@@ -15,6 +16,7 @@ mod explain;
 mod export;
 mod limits;
 mod loop_assessment;
+mod loop_control;
 #[cfg(feature = "loop")]
 mod loop_plan;
 mod man;
@@ -50,6 +52,7 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         Command::Show(args) => show::run(&args, session),
         Command::Explain(args) => explain::run(&args, session),
         Command::Deadline(args) => deadline::run(&args, session),
+        Command::LoopControl(args) => loop_control::run(&args, session),
         Command::Control(args) => control::run(&args, session),
         Command::Report(args) => report::run(&args, session),
         Command::Compare(args) => compare::run(&args, session),

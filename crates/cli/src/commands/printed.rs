@@ -9,7 +9,7 @@ use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_record::Counts;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Loop, RunFile, RunKind, State, Stream};
+use wiregauge_run::{Control, Loop, RunFile, RunKind, State, Stream};
 
 /// Prints an exchange run to standard output.
 pub fn exchange(file: &RunFile, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
@@ -37,6 +37,11 @@ pub fn stream(file: &RunFile<Stream>, look: Look, session: &Session<'_>) -> anyh
 /// Prints a loop run to standard output.
 pub fn closed_loop(file: &RunFile<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     print(file, look, session, || tables::of_loop(file))
+}
+
+/// Prints a run of a control loop to standard output.
+pub fn control(file: &RunFile<Control>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(file, look, session, || tables::of_control(file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.

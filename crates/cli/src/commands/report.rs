@@ -30,6 +30,11 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let home = wiregauge_run::runs_home();
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
     let runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
+    for run in &runs {
+        if let AnyRun::Control(run) = run {
+            anyhow::bail!("{}", super::control_run::refused("make a report of", run));
+        }
+    }
     let place = place(args, &runs);
     // What cannot be written is better known before the samples are read than after.
     if let Some(place) = &place {

@@ -4,6 +4,7 @@ use super::plan;
 use crate::Outcome;
 use crate::args::{BusArg, ServeArgs, ServeProtocolArg};
 use crate::caller::{Session, remark};
+use crate::loop_model;
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge_link::host::Load;
@@ -59,9 +60,12 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         {
             anyhow::bail!("--plant requires the wiregauge protocol\nhint: on CAN use --isotp")
         }
-        _ => args.plant.model(protocol.into())?,
+        _ => loop_model::served(&args.plant, protocol.into())?,
     };
-    let simulates = (plant.as_ref()).map(|plant| args.plant.description(plant));
+    let (plant, simulates) = match plant {
+        Some(plant) => (Some(plant.model), Some(plant.description)),
+        None => (None, None),
+    };
     let name = match address {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
         _ if plant.is_some() && model == Model::default() => "simulated plant".into(),

@@ -41,6 +41,7 @@ fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> 
         AnyRun::Exchange(run) => printed::exchange(&run.file, look, session)?,
         AnyRun::Stream(run) => printed::stream(&run.file, look, session)?,
         AnyRun::Loop(run) => printed::closed_loop(&run.file, look, session)?,
+        AnyRun::Control(run) => printed::control(&run.file, look, session)?,
     }
     if !look.json && !look.quiet {
         let mut out = session.caller.words();

@@ -3,6 +3,9 @@
 mod described;
 mod entries;
 mod file;
+mod served;
+
+pub use served::served;
 
 use crate::args::{MissArgs, ModelArgs};
 use anyhow::{Context, bail};
@@ -28,6 +31,24 @@ pub fn resolve(
     misses: &MissArgs,
     measured: Option<Duration>,
 ) -> anyhow::Result<LoopModel> {
+    resolved(args, misses, measured, 1.0)
+}
+
+/// The same, where no noise is given with none, as `wiregauge serve --plant` does.
+pub fn resolve_without_noise(
+    args: &ModelArgs,
+    misses: &MissArgs,
+    measured: Option<Duration>,
+) -> anyhow::Result<LoopModel> {
+    resolved(args, misses, measured, 0.0)
+}
+
+fn resolved(
+    args: &ModelArgs,
+    misses: &MissArgs,
+    measured: Option<Duration>,
+    usual_noise: f64,
+) -> anyhow::Result<LoopModel> {
     let file = args.model.as_deref();
     let keys = file.map(ModelFile::read).transpose()?.unwrap_or_default();
     let of_file = Source(file);
@@ -37,9 +58,9 @@ pub fn resolve(
         );
     };
     let period_s = period.as_secs_f64();
-    let plant = plant(args, keys.plant, of_file)?;
+    let plant = plant_of(args.plant.as_deref(), keys.plant, of_file)?;
     let controller = controller(args, keys.controller, period_s, of_file)?;
-    let noise = noise(args, keys.noise, &plant, of_file)?;
+    let noise = noise_of(args.noise, keys.noise, &plant, of_file, usual_noise)?;
     let (states, inputs, outputs) = (plant.states(), plant.inputs(), plant.outputs());
     let weights = |given: Option<Entries>, default: f64, size: usize| {
         given.unwrap_or(Entries::Number(default)).on_diagonal(size)
@@ -97,15 +118,15 @@ impl Source<'_> {
     }
 }
 
-fn plant(
-    args: &ModelArgs,
+fn plant_of(
+    given: Option<&str>,
     of_file: Option<TextOr<Matrices>>,
     file: Source<'_>,
 ) -> anyhow::Result<StateSpace> {
     let transfer = |text: &str| {
         TransferFunction::parse("plant", 's', text).and_then(|read| read.state_space())
     };
-    match (&args.plant, of_file) {
+    match (given, of_file) {
         (Some(text), _) => Ok(transfer(text)?),
         (None, Some(TextOr::Text(text))) => file.names(transfer(&text)),
         (None, Some(TextOr::Table(Matrices { a, b, c, d }))) => {
@@ -178,13 +199,14 @@ fn controller(
     }
 }
 
-fn noise(
-    args: &ModelArgs,
+fn noise_of(
+    given: Option<f64>,
     keys: NoiseKeys,
     plant: &StateSpace,
     file: Source<'_>,
+    usual: f64,
 ) -> anyhow::Result<Noise> {
-    let mut noise = match (args.noise, keys.input, keys.process) {
+    let mut noise = match (given, keys.input, keys.process) {
         (Some(intensity), _, _) => Noise::on_input(plant, intensity),
         (None, Some(_), Some(_)) => {
             return Err(file.says("noise: give one of `input` and `process`"));
@@ -194,7 +216,7 @@ fn noise(
             process: process.on_diagonal(plant.states()),
             ..Noise::on_input(plant, 0.0)
         },
-        (None, None, None) => Noise::on_input(plant, 1.0),
+        (None, None, None) => Noise::on_input(plant, usual),
     };
     if let Some(measurement) = keys.measurement {
         noise.measurement = measurement.on_diagonal(plant.outputs());

@@ -38,6 +38,8 @@ pub(super) fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
         AnyRun::Exchange(run) => flat(&run.file.points, |point| &point.disturbances),
         AnyRun::Stream(run) => flat(&run.file.points, |point| &point.disturbances),
         AnyRun::Loop(run) => flat(&run.file.points, |point| &point.disturbances),
+        // They are not watched in it.
+        AnyRun::Control(_) => Vec::new(),
     }
 }
 

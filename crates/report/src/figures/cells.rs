@@ -332,7 +332,7 @@ pub(super) fn links(subjects: &[Subject]) -> String {
     let addresses: Vec<&str> = match &only.run {
         AnyRun::Exchange(run) => run.file.plan.links().collect(),
         AnyRun::Stream(run) => run.file.plan.links().collect(),
-        AnyRun::Loop(_) => Vec::new(),
+        AnyRun::Loop(_) | AnyRun::Control(_) => Vec::new(),
     };
     if addresses.len() < 2 {
         return String::new();
@@ -356,7 +356,7 @@ pub(super) fn only(legend: &[(Key, String)]) -> String {
 pub(super) fn schedule(subjects: &[Subject]) -> String {
     let kept = |subject: &Subject| match &subject.run {
         AnyRun::Exchange(run) => matches!(run.file.plan.schedule, Schedule::EveryNs(_)),
-        AnyRun::Stream(_) | AnyRun::Loop(_) => false,
+        AnyRun::Stream(_) | AnyRun::Loop(_) | AnyRun::Control(_) => false,
     };
     if subjects.iter().any(kept) {
         " A schedule started the exchanges, which limits the throughput.".to_owned()

@@ -37,5 +37,7 @@ pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
         AnyRun::Exchange(run) => Loaded::Exchange(points::each(run, progress, exchange::point)),
         AnyRun::Stream(run) => Loaded::Stream(points::each(run, progress, stream::point)),
         AnyRun::Loop(run) => Loaded::Loop(points::each(run, progress, closed_loop::point)),
+        // It has no figures.
+        AnyRun::Control(_) => Loaded::Loop(Vec::new()),
     }
 }

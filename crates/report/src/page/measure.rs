@@ -150,6 +150,8 @@ pub(super) fn places(run: &AnyRun) -> Vec<Named<'_>> {
             let place = Place::Loop(point);
             (point.point.index, Named { name, place })
         })),
+        // It has no page.
+        AnyRun::Control(_) => {}
     }
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, named)| named).collect()

@@ -26,6 +26,7 @@ pub(super) fn title(subjects: &[Subject]) -> String {
                 AnyRun::Exchange(_) => "Exchange",
                 AnyRun::Stream(_) => "Stream",
                 AnyRun::Loop(_) => "Closed loop",
+                AnyRun::Control(_) => "Control loop",
             };
             format!("{what} with {}", one.run.stored().address())
         }

@@ -69,6 +69,7 @@ pub(super) fn of(subject: &Subject) -> Summary {
             outcome: loop_summary::outcome(&places),
             ..Summary::default()
         },
+        AnyRun::Control(_) => Summary::default(),
     };
     summary.limits = limits(&subject.run, &summary.cards);
     summary.models = models(&subject.run);
@@ -517,7 +518,7 @@ fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
                 .collect()
         }
         // What limits a loop is its floor, which has a card of its own.
-        AnyRun::Loop(_) => Vec::new(),
+        AnyRun::Loop(_) | AnyRun::Control(_) => Vec::new(),
     };
     let mut said: Vec<(String, String)> = Vec::new();
     for card in cards {
@@ -543,7 +544,7 @@ fn models(run: &AnyRun) -> Vec<String> {
             wiregauge_explain::of_stream(&run.file.plan, &run.file.points).models,
             run.file.plan.more_links.len(),
         ),
-        AnyRun::Loop(_) => return Vec::new(),
+        AnyRun::Loop(_) | AnyRun::Control(_) => return Vec::new(),
     };
     all.iter()
         .filter_map(|modelled| {

@@ -3,8 +3,8 @@
 //! there is no figure. A column that is not known to a program is to be passed over: more may come.
 
 use wiregauge_record::{
-    Aim, Disturbance, Ending, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, StreamPlan,
-    StreamSummary, Verified,
+    Aim, ControlSummary, Disturbance, Ending, FlowSummary, LoopPlan, LoopSummary, Plan,
+    PointSummary, StreamPlan, StreamSummary, Verified,
 };
 use wiregauge_run::AnyRun;
 use wiregauge_stats::{Distribution, Estimate, poisson_high};
@@ -26,6 +26,7 @@ pub(super) fn document(run: &AnyRun) -> String {
             points.sort_by_key(|point| point.point.index);
             of_loop(&run.file.plan, &run.file.points).write(points)
         }
+        AnyRun::Control(run) => of_control().write(run.file.points.iter().collect()),
     }
 }
 
@@ -98,6 +99,27 @@ impl<'a, Row: Copy + 'a> Columns<'a, Row> {
         let bytes = out.into_inner().expect("memory takes everything");
         String::from_utf8(bytes).expect("it was text")
     }
+}
+
+fn of_control<'a>() -> Columns<'a, &'a ControlSummary> {
+    let mut columns = Columns(Vec::new());
+    columns.add("point", |p: &ControlSummary| p.point.index);
+    columns.add("period_ns", |p| p.point.period_ns);
+    columns.add("depth", |p| p.point.depth);
+    columns.add("cycles", |p| p.cycles);
+    columns.add("samples_lost", |p| p.samples_lost);
+    columns.add("commands_lost", |p| p.commands_lost);
+    columns.add("overtaken", |p| p.overtaken);
+    columns.add("unsent", |p| p.unsent);
+    columns.some("delay_p50_ns", |p| Some(p.delay.as_ref()?.p50.value));
+    columns.some("delay_p99_ns", |p| Some(p.delay.as_ref()?.p99.value));
+    columns.some("delay_max_ns", |p| Some(p.delay.as_ref()?.max));
+    columns.some("cost", |p| Some(p.cost?.value));
+    columns.some("cost_low", |p| p.cost?.low);
+    columns.some("cost_high", |p| p.cost?.high);
+    columns.some("overshoot", |p| Some(p.step?.overshoot));
+    columns.some("settling_s", |p| p.step?.settling_s);
+    columns
 }
 
 fn of_exchange(plan: &Plan) -> Columns<'_, &PointSummary> {

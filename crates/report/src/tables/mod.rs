@@ -7,6 +7,7 @@ mod command;
 mod comparison;
 mod conditions;
 mod control;
+mod control_run;
 mod csv;
 mod deadline;
 mod digits;
@@ -43,7 +44,7 @@ pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Loop, RunFile, State, Stream};
+use wiregauge_run::{AnyRun, Control, Loop, RunFile, State, Stream};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
@@ -51,6 +52,7 @@ pub fn of(run: &AnyRun, confidence: bool) -> Tables {
         AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
+        AnyRun::Control(run) => of_control(&run.file),
     }
 }
 
@@ -128,6 +130,20 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
         failed: failure(&file.state),
         conditions: conditions::of_loop(file),
         command: command(&file.conditions),
+    }
+}
+
+/// Tells of a run of a control loop.
+pub fn of_control(file: &RunFile<Control>) -> Tables {
+    Tables {
+        heading: vec![control_run::heading(file)],
+        set_off: vec![file.plan.address.clone()],
+        tables: file.points.iter().flat_map(control_run::tables).collect(),
+        notes: file.points.iter().flat_map(control_run::notes).collect(),
+        warnings: warnings::of_start(&file.warnings).collect(),
+        failed: failure(&file.state),
+        command: command(&file.conditions),
+        ..Tables::default()
     }
 }
 
