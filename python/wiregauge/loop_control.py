@@ -24,15 +24,24 @@ class Control(Text):
     ----------
     data : dict
         As printed with ``--json``; docs/control.md lists the keys. `points` has an entry for
-        each point, with its verdicts in `assessment` (None if no answer arrived in time).
+        each point, with its verdicts in `assessment` (None if no response arrived in time).
+    missed : tuple of str
+        The limits of `require` that are not proven to hold.
     """
 
     data: dict[str, Any]
+    missed: tuple[str, ...]
 
     def __init__(
-        self, data: dict[str, Any], place: str, flags: Sequence[str], model: ModelFile | None = None
+        self,
+        data: dict[str, Any],
+        place: str,
+        flags: Sequence[str],
+        model: ModelFile | None = None,
+        missed: tuple[str, ...] = (),
     ) -> None:
         self.data = data
+        self.missed = missed
         self._place = place
         self._flags = list(flags)
         # The text is made when it is asked for.

@@ -330,6 +330,7 @@ def control(
     order: Literal["newest", "arrival"] | None = None,
     on_miss: Literal["hold", "zero-at-deadline", "zero-at-once", "skip"] | None = None,
     deadline: v.Time | None = None,
+    require: v.Repeated | None = None,
     point: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     out_sizes: v.Sizes | None = None,
@@ -360,12 +361,15 @@ def control(
     noise
         Intensity of the white noise at the plant's input; 1, if not given.
     order
-        Which answer counts if one overtakes another: the ``newest`` (default), or the last ``arrival``.
+        Which response counts if one overtakes another: the ``newest`` (default), or the last ``arrival``.
     on_miss
-        What the actuator does in a cycle whose answer is lost or misses the deadline: ``hold`` (default),
+        What the actuator does in a cycle whose response is lost or misses the deadline: ``hold`` (default),
         ``zero-at-deadline``, ``zero-at-once`` or ``skip``.
     deadline
-        Ignore answers that take longer; none are ignored, if not given.
+        Ignore responses that take longer; none are ignored, if not given.
+    require
+        Limits that must be proven to hold at every point, such as ``["control.cost<20", "holds"]``; others
+        are in ``missed`` of the result.
     point
         Only these points of the run, counted from 0.
     in_sizes, out_sizes, depth
@@ -381,7 +385,7 @@ def control(
     Raises
     ------
     UsageError
-        No such run or point, it is not an exchange run, no answer arrived in time, or the model has an
+        No such run or point, it is not an exchange run, no response arrived in time, or the model has an
         error or is unstable without any delay.
     TypeError, ValueError
         The plant or the controller is not a system, or is not in continuous or discrete time.
@@ -393,7 +397,7 @@ def control(
     file = model_file(values)
     called, _ = _call.command("control", [place], values, ["--json"])
     flags = v.flags("control", {**values, "figures": None})
-    return Control(_call.answer(called), place, flags, file)
+    return Control(_call.answer(called), place, flags, file, tuple(called.missed))
 
 
 def report(

@@ -4,7 +4,8 @@
 use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_record::{
-    Figure, FlowSummary, OF_EXCHANGES, OF_STREAMS, Part, PointSummary, Times, Unit, Way,
+    Figure, FlowSummary, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, PointSummary,
+    Times, Unit, Way,
 };
 use wiregauge_stats::Estimate;
 
@@ -56,15 +57,17 @@ pub struct Constraints(pub Vec<Constraint>);
 enum Of {
     Exchanges,
     Streams,
-    Either,
+    Control,
+    Any,
 }
 
 impl Of {
     fn has(self, figure: Figure) -> bool {
         match self {
-            Of::Exchanges => figure.is_of_exchanges(),
+            Of::Exchanges => figure.is_of_exchanges() && !figure.is_of_control(),
+            Of::Control => figure.is_of_control(),
             Of::Streams => figure.is_of_streams(),
-            Of::Either => true,
+            Of::Any => true,
         }
     }
 
@@ -75,8 +78,11 @@ impl Of {
         let hint = did_you_mean(name, &names).unwrap_or_else(|| match self {
             Of::Exchanges => format!("; figures are {OF_EXCHANGES}"),
             Of::Streams => format!("; figures are {OF_STREAMS}"),
-            Of::Either => {
-                format!("; exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}")
+            Of::Control => format!("; figures are {OF_CONTROL}"),
+            Of::Any => {
+                format!(
+                    "; exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}; control loops have {OF_CONTROL}"
+                )
             }
         });
         format!("unknown figure `{name}`{hint}")
@@ -86,6 +92,7 @@ impl Of {
 /// A limit of `exchange --require`: `p99<2ms`, `lost<0.1%`.
 pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
     let limit = parse(text, Of::Exchanges)?;
+    requires_no_model(&limit)?;
     if limit.way.is_some() || !limit.figure.is_of_exchanges() {
         let name = name_of(text);
         return Err(format!("`{name}` is a figure of streams, not of exchanges"));
@@ -96,6 +103,7 @@ pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
 /// A limit of `stream --require`: `in.rate>1MB/s`, `lost=0`, `gap.max<5ms`.
 pub fn of_streams(text: &str) -> Result<Constraint, String> {
     let limit = parse(text, Of::Streams)?;
+    requires_no_model(&limit)?;
     if limit.figure.is_of_streams() {
         return Ok(limit);
     }
@@ -111,14 +119,47 @@ pub fn of_streams(text: &str) -> Result<Constraint, String> {
     ))
 }
 
+/// The figures of a control loop come from the delays and the model of a loop, which these commands do not have.
+fn requires_no_model(limit: &Constraint) -> Result<(), String> {
+    match limit.figure.is_of_control() {
+        false => Ok(()),
+        true => Err(format!(
+            "`{0}` requires the model of a control loop: measure, then use wiregauge control RUN --model FILE \
+             --require '{1}'",
+            limit.figure, limit.text
+        )),
+    }
+}
+
+/// A limit of `control --require` on a figure: `control.cost<20`, `control.growth<1`.
+pub fn of_control(text: &str) -> Result<Constraint, String> {
+    let limit = parse(text, Of::Control)?;
+    if !limit.figure.is_of_control() {
+        return Err(format!(
+            "`{}` is a figure of exchanges or streams, not of a control loop; figures are {OF_CONTROL}",
+            name_of(text)
+        ));
+    }
+    if limit.is_lower() || limit.relation == Relation::Equal {
+        return Err(format!(
+            "`{}` needs an upper limit: use < or <=",
+            limit.figure
+        ));
+    }
+    Ok(limit)
+}
+
 /// Constraints of `tune`, of exchanges or of streams: `rtt.p99.9 < 2ms, lost = 0`.
 pub fn several(text: &str) -> Result<Constraints, String> {
     let one = |part: &str| {
         let wrong = |why: String| format!("`{}`: {why}", part.trim());
-        let found = parse(part, Of::Either).map_err(wrong)?;
+        let found = parse(part, Of::Any).map_err(wrong)?;
         if found.relation == Relation::Equal && found.value != 0.0 {
             let why = "a measured value never equals a limit exactly: use <= or >=";
             return Err(wrong(why.into()));
+        }
+        if found.figure.is_of_control() {
+            return of_control(part).map_err(wrong);
         }
         upper_if_time(found).map_err(wrong)
     };
@@ -137,7 +178,7 @@ fn upper_if_time(limit: Constraint) -> Result<Constraint, String> {
 /// A figure by its name, with what to say of a wrong one.
 pub fn figure(text: &str) -> Result<Figure, String> {
     let name = text.trim();
-    Figure::parse(name).ok_or_else(|| Of::Either.unknown(name))
+    Figure::parse(name).ok_or_else(|| Of::Any.unknown(name))
 }
 
 /// The name of the figure that is limited.
@@ -149,6 +190,7 @@ fn name_of(text: &str) -> &str {
 fn parse(text: &str, of: Of) -> Result<Constraint, String> {
     let example = match of {
         Of::Streams => "in.rate>1MB/s",
+        Of::Control => "control.cost<20",
         _ => "p99<2ms",
     };
     let no_relation = || {
@@ -211,7 +253,7 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
                 number.ok_or_else(|| wrong("a number per second", "500/s"))?,
             )
         }
-        Figure::AchievedDepth => (
+        Figure::AchievedDepth | Figure::Control(_) => (
             figure,
             positive(text).ok_or_else(|| wrong("a number", "3.5"))?,
         ),
@@ -269,6 +311,7 @@ impl Constraint {
                 Part::Mean | Part::P50 | Part::P90 | Part::P99 | Part::P999
             ),
             Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => true,
+            Figure::Control(figure) => figure == LoopFigure::Cost,
             _ => false,
         }
     }
@@ -288,7 +331,8 @@ impl Constraint {
         found.is_some_and(|found| self.holds(found.value))
     }
 
-    fn holds(&self, value: f64) -> bool {
+    /// True if a value keeps it.
+    pub fn holds(&self, value: f64) -> bool {
         match self.relation {
             Relation::Below => value < self.value,
             Relation::AtMost => value <= self.value,
@@ -389,6 +433,32 @@ mod tests {
         assert_eq!(figure("lost<0.1%"), Figure::Share(Problem::Lost));
         assert_eq!(figure("used>50%"), Figure::LimitUsed);
         assert_eq!(figure("stalls<=3"), Figure::Count(Problem::Stalls));
+    }
+
+    #[test]
+    fn a_limit_of_a_control_loop_is_refused_where_there_is_no_model() {
+        let limit = of_control("control.cost < 20").unwrap();
+        assert_eq!(limit.figure, Figure::Control(LoopFigure::Cost));
+        assert_eq!((limit.relation, limit.value), (Relation::Below, 20.0));
+        let Constraints(all) = several("control.growth<1, p99<2ms").unwrap();
+        assert_eq!(all[0].figure, Figure::Control(LoopFigure::Growth));
+        for refused in [of_exchanges, of_streams] {
+            let why = refused("control.cost<20").unwrap_err();
+            assert!(
+                why.contains("requires the model of a control loop"),
+                "{why}"
+            );
+        }
+        for text in [
+            "control.cost>20",
+            "control.growth=0",
+            "p99<2ms",
+            "control.cost<2ms",
+            "control.p99<1",
+        ] {
+            assert!(of_control(text).is_err(), "{text}");
+        }
+        assert!(several("control.cost>20").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod called;
 mod caller;
 mod commands;
 mod constraint;
+mod control_limit;
 mod deadline_limit;
 mod declared;
 mod fail_if;

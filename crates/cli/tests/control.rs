@@ -510,3 +510,110 @@ fn a_run_that_was_just_measured_is_assessed() {
     let printed = desk.json(&format!("control last --json {SERVO}"));
     assert_eq!(printed["points"][0]["cycles"], 100);
 }
+
+#[test]
+fn a_required_figure_or_verdict_that_is_missed_is_exit_code_1_with_what_was_found() {
+    let desk = Desk::new();
+    store(
+        &desk,
+        "servo",
+        Schedule::EveryNs(6 * MS),
+        &[(1, trace(2000))],
+    );
+    let run = |limits: &str| {
+        let mut program = desk.command(&format!("control servo --json {SERVO}"));
+        let output = (program.args(["--require", limits]).output()).expect("the program runs");
+        let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let said = String::from_utf8(output.stderr).expect("text");
+        (output.status.code(), printed, said)
+    };
+    let (code, printed, said) = run("control.cost<1000, control.growth < 1,held,holds");
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    assert_eq!(printed["require"].as_array().map(Vec::len), Some(4));
+    assert_eq!(printed["missed_limits"], Value::Array(Vec::new()));
+
+    let found = &printed["points"][0]["assessment"]["on_trace"];
+    let high = found["interval"]["high"].as_f64().expect("a bound");
+    let low = found["interval"]["low"].as_f64().expect("a bound");
+    let growth = found["growth"].as_f64().expect("a growth");
+    let within = (low + high) / 2.0;
+    for (limit, how) in [
+        (
+            format!("control.cost<{low}"),
+            "limit not met: control.cost<",
+        ),
+        (
+            format!("control.cost<{within}"),
+            "limit not proven: control.cost<",
+        ),
+        (
+            format!("control.growth<{growth}"),
+            "limit not met: control.growth<",
+        ),
+    ] {
+        let (code, printed, said) = run(&limit);
+        assert_eq!(code, Some(1), "{limit}: {said}");
+        assert!(said.contains(how), "{limit}: {said}");
+        assert_eq!(
+            printed["missed_limits"].as_array().map(Vec::len),
+            Some(1),
+            "{limit}"
+        );
+    }
+}
+
+#[test]
+fn a_limit_on_the_cost_is_not_proven_by_a_run_without_an_interval() {
+    let desk = Desk::new();
+    let mut delays = trace(60);
+    delays[30] = Some(40 * MS);
+    store(&desk, "short", Schedule::EveryNs(6 * MS), &[(1, delays)]);
+    desk.wiregauge(&format!(
+        "control short {SERVO} --require control.cost<1000"
+    ))
+    .assert()
+    .code(1)
+    .stderr(contains("limit not proven: control.cost<1000: ").and(contains("use a longer run")));
+    desk.wiregauge(&format!("control short {SERVO} --require holds"))
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "limit not proven: holds: in the long run: no statement",
+        ));
+    desk.wiregauge(&format!("control short {SERVO} --require proved"))
+        .assert()
+        .code(1)
+        .stderr(contains("limit not met: proved: in any order: broken"));
+}
+
+#[test]
+fn a_point_without_a_response_misses_every_limit() {
+    let desk = Desk::new();
+    let points = [(1, trace(300)), (2, vec![None; 300])];
+    store(&desk, "half", Schedule::EveryNs(6 * MS), &points);
+    desk.wiregauge(&format!("control half {SERVO} --require held"))
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "limit not met: held: no response arrived in time at depth 2",
+        ));
+}
+
+#[test]
+fn what_cannot_be_required_is_refused() {
+    refused(
+        &format!("control last {SERVO} --require good"),
+        2,
+        "a verdict: held, holds or proved",
+    );
+    refused(
+        &format!("control last {SERVO} --require p99<2ms"),
+        2,
+        "not of a control loop",
+    );
+    refused(
+        "exchange null:// --require control.cost<20",
+        2,
+        "requires the model of a control loop",
+    );
+}

@@ -1,5 +1,6 @@
 //! The loop with a constant delay: what the measured one is compared with.
 
+use crate::error::ControlError;
 use crate::flow::spectral_radius;
 use crate::model::Loop;
 use crate::pattern::{Flows, Layout, period_map};
@@ -58,6 +59,20 @@ pub fn constant_delay(
         cost: (steady.as_ref())
             .map(|now| (cost.dot(now) + noise_cost) / (turn as f64 * model.period_s)),
         variance: steady.map(|now| weight.dot(&now.view((0, 0), (n, n)))),
+    }
+}
+
+/// The loop without any delay.
+///
+/// # Errors
+/// [`ControlError::Unstable`] if it is unstable then: nothing that delays do matters.
+pub fn without_delay(model: &Loop, flows: &mut Flows) -> Result<ConstantDelay, ControlError> {
+    let found = constant_delay(model, flows, model.period_ns(), 0);
+    match found.cost {
+        Some(_) => Ok(found),
+        None => Err(ControlError::Unstable {
+            growth: found.growth,
+        }),
     }
 }
 

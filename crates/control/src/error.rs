@@ -68,6 +68,6 @@ pub enum ControlError {
         growth: f64,
     },
     /// All were lost, or later than the deadline.
-    #[error("no answer arrived in time: there is no delay to compute with")]
+    #[error("no response arrived in time: there is no delay to compute with")]
     NoAnswer,
 }

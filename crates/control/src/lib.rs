@@ -37,6 +37,7 @@ mod schedule;
 mod step;
 mod system;
 mod trace;
+mod trace_cost;
 mod transfer;
 
 pub use any_order::{AnyOrder, Verdict, any_order};
@@ -44,7 +45,7 @@ pub use assess::{Assessment, Stated, TICKS, assess};
 pub use attack::{Cycle, DelayRange, worst_cycle};
 pub use buffer::{Buffer, best_buffer};
 pub use chain::{BurstChain, DelayChain, DelayState, Edge, fit_bursts};
-pub use constant::{ConstantDelay, constant_delay};
+pub use constant::{ConstantDelay, constant_delay, without_delay};
 pub use controller::Controller;
 pub use cycles::{
     CycleAction, CycleEnd, CycleExchange, CyclePlan, CycleRow, LoopRun, MOST_SIGNALS, WrongReply,
@@ -58,7 +59,7 @@ pub use joint_radius::{JointRadius, JointSearch, joint_radius};
 pub use long_run::{Bursts, LONG_RUN_TICKS, LongRun, NoLongRun, Stationary, long_run, stationary};
 pub use misses::{BreakingPattern, Misses, NotCovered, misses, misses_radius};
 pub use model::{Cost, Loop, Noise};
-pub use on_trace::{Interval, OnTrace, StepFigures, Steps, on_trace, step_target};
+pub use on_trace::{OnTrace, StepFigures, Steps, on_trace, step_target};
 pub use pattern::{Flows, Layout, Pattern, PeriodMap, Source, period_map};
 pub use pid::Pid;
 pub use plant::{Plant, PlantModel};
@@ -68,4 +69,5 @@ pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
 pub use step::{Step, StepPlan, step};
 pub use system::{Matrix, StateSpace};
 pub use trace::{Maps, NoiseRun};
+pub use trace_cost::{Interval, TraceCost, trace_cost};
 pub use transfer::TransferFunction;

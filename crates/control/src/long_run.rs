@@ -51,7 +51,7 @@ pub enum NoLongRun {
         cycles: usize,
     },
     /// More combinations of answers under way than can be computed.
-    #[error("too many combinations of outstanding answers; a deadline would limit them")]
+    #[error("too many combinations of outstanding responses; a deadline would limit them")]
     TooManyModes,
     /// The numbers overflow, or do not converge.
     #[error("the computation does not converge")]

@@ -66,7 +66,7 @@ pub enum NotCovered {
     #[error("delays of more than 64 periods are not covered")]
     TooLong,
     /// All answers with this delay are misses.
-    #[error("the delay is beyond the deadline: every answer is a miss")]
+    #[error("the delay is beyond the deadline: every response is a miss")]
     BeyondDeadline,
 }
 

@@ -1,24 +1,16 @@
 //! What the measured delays do to the loop, in the order in which they were measured: exact, and about this trace only.
 
-use crate::constant::{ConstantDelay, constant_delay};
+use crate::constant::{ConstantDelay, constant_delay, without_delay};
 use crate::delays::Delays;
 use crate::model::Loop;
 use crate::pattern::Flows;
 use crate::schedule::{Rules, Schedule, schedule};
 use crate::step::{Step, StepPlan, step};
 use crate::trace::Maps;
+use crate::trace_cost::{Interval, TraceCost};
 use crate::{ControlError, Matrix};
 use nalgebra::DVector;
 use serde::Serialize;
-
-/// Blocks of which the interval of the cost is made.
-const BLOCKS: usize = 10;
-
-/// The 97.5 % point of Student's t with 9 degrees of freedom.
-const T: f64 = 2.262;
-
-/// A block must last for so many time constants of the loop, or neighbours are not independent.
-const TIME_CONSTANTS: f64 = 10.0;
 
 /// Steps that are simulated, evenly spread over the trace.
 const STEPS: usize = 40;
@@ -31,15 +23,6 @@ const SAMPLES: u32 = 8;
 
 /// Points of the curve of cost against constant delay.
 const CURVE: u64 = 48;
-
-/// A value with a 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// Lower bound.
-    pub low: f64,
-    /// Upper bound.
-    pub high: f64,
-}
 
 /// The verdict on one trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -126,20 +109,20 @@ pub fn on_trace(
     period_ns: u64,
     rules: Rules,
 ) -> Result<OnTrace, ControlError> {
-    let no_delay = constant_delay(model, flows, period_ns, 0);
-    let Some(cost_without) = no_delay.cost else {
-        return Err(ControlError::Unstable {
-            growth: no_delay.growth,
-        });
-    };
+    let no_delay = without_delay(model, flows)?;
     let found = Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
     let made = schedule(delays, period_ns, flows.ticks(), rules);
     let maps = Maps::new(model, flows, &made);
-    let growth = maps.growth();
+    let run = maps.usual_noise();
+    let TraceCost {
+        growth,
+        cost,
+        interval,
+    } = TraceCost::of(model, &maps, &run);
     let mut verdict = OnTrace {
         growth,
-        cost: None,
-        interval: None,
+        cost,
+        interval,
         no_delay,
         median_delay: constant_delay(model, flows, period_ns, found.median_ns),
         equal_delay_ns: None,
@@ -149,15 +132,10 @@ pub fn on_trace(
         variance: Vec::new(),
         step: None,
     };
-    let run = maps.usual_noise();
     (verdict.worst_cycle, verdict.worst_ratio) =
         worst(&run.variance, no_delay.variance.unwrap_or(0.0));
     verdict.variance = run.variance;
-    if growth < 1.0 && run.cost.len() == delays.len() {
-        let rate = |cost: &[f64]| cost.iter().sum::<f64>() / (cost.len() as f64 * model.period_s);
-        let cost = rate(&run.cost);
-        verdict.cost = Some(cost);
-        verdict.interval = interval(&run.cost, growth, cost, rate);
+    if let (Some(cost), Some(cost_without)) = (cost, no_delay.cost) {
         verdict.equal_delay_ns = equal_delay(&verdict.curve, cost, cost_without);
         verdict.step = steps(model, flows, &made, period_ns, growth);
     }
@@ -174,26 +152,6 @@ fn worst(variance: &[f64], usual: f64) -> (usize, f64) {
         true => (cycle, (value / usual).sqrt()),
         false => (cycle, 1.0),
     }
-}
-
-fn interval(
-    costs: &[f64],
-    growth: f64,
-    mean: f64,
-    rate: impl Fn(&[f64]) -> f64,
-) -> Option<Interval> {
-    let length = costs.len() / BLOCKS;
-    if (length as f64) < TIME_CONSTANTS / -growth.ln() || length < 20 {
-        return None;
-    }
-    let blocks: Vec<f64> = costs.chunks_exact(length).take(BLOCKS).map(rate).collect();
-    let squares: f64 = blocks.iter().map(|block| (block - mean).powi(2)).sum();
-    let half = T * (squares / (BLOCKS * (BLOCKS - 1)) as f64).sqrt();
-    // A few moments that cost more than all the rest say nothing about how often they come.
-    (half < mean).then_some(Interval {
-        low: mean - half,
-        high: mean + half,
-    })
 }
 
 /// From no delay on, as long as the loop is stable.

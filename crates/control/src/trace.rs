@@ -55,6 +55,11 @@ impl<'a> Maps<'a> {
         self.layout
     }
 
+    /// Cycles of the schedule.
+    pub fn cycles(&self) -> usize {
+        self.schedule.cycles.len()
+    }
+
     /// The map of a cycle.
     pub fn of_cycle(&self, cycle: usize) -> &PeriodMap {
         &self.maps[self.schedule.cycles[cycle] as usize]

@@ -21,6 +21,17 @@ pub enum Figure {
     AchievedDepth,
     /// Part of the physical limit.
     LimitUsed,
+    /// What the delays do to a control loop. It requires the model of one.
+    Control(LoopFigure),
+}
+
+/// What the delays do to a control loop, in one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopFigure {
+    /// Cost rate on the trace.
+    Cost,
+    /// Growth of a disturbance per cycle.
+    Growth,
 }
 
 /// Which times.
@@ -164,13 +175,15 @@ const PROBLEMS: [(&str, Problem); 8] = [
     ("stalls", Problem::Stalls),
 ];
 
-const OTHERS: [(&str, Figure); 6] = [
+const OTHERS: [(&str, Figure); 8] = [
     ("in-throughput", Figure::Rate(Carried::In)),
     ("out-throughput", Figure::Rate(Carried::Out)),
     ("throughput", Figure::Rate(Carried::Both)),
     ("exchanges", Figure::Exchanges),
     ("achieved-depth", Figure::AchievedDepth),
     ("limit-used", Figure::LimitUsed),
+    ("control.cost", Figure::Control(LoopFigure::Cost)),
+    ("control.growth", Figure::Control(LoopFigure::Growth)),
 ];
 
 /// Other spellings: those of `stream --require`, and of the fields of `run.json`.
@@ -185,6 +198,9 @@ pub const OF_EXCHANGES: &str = "p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p9
      max, the same of rtt., trt., from-intended., device., connect., access. or transfer., trt, lost, \
      late, duplicated, reordered, corrupted, in-throughput, out-throughput, throughput, exchanges, \
      achieved-depth and limit-used";
+
+/// The figures of a control loop, for people who mistyped one.
+pub const OF_CONTROL: &str = "control.cost and control.growth";
 
 /// The figures of a stream point, for people who mistyped one.
 pub const OF_STREAMS: &str = "in-throughput, out-throughput, throughput (or rate), gap.p99 (and .mean, \
@@ -252,7 +268,7 @@ impl Figure {
             Figure::Count(_) => Unit::Count,
             Figure::Rate(_) => Unit::Rate,
             Figure::Exchanges => Unit::Frequency,
-            Figure::AchievedDepth => Unit::Number,
+            Figure::AchievedDepth | Figure::Control(_) => Unit::Number,
         }
     }
 
@@ -265,11 +281,17 @@ impl Figure {
                 Part::Mean | Part::P50 | Part::P90 | Part::P99 | Part::P999
             ),
             Figure::Count(_) | Figure::AchievedDepth => true,
+            Figure::Control(figure) => figure == LoopFigure::Growth,
             Figure::Share(_) | Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => false,
         }
     }
 
-    /// True if an exchange point has it.
+    /// True if it is one of a control loop, which requires a model of the loop.
+    pub fn is_of_control(self) -> bool {
+        matches!(self, Figure::Control(_))
+    }
+
+    /// True if an exchange point has it; those of a control loop require a model of the loop, too.
     pub fn is_of_exchanges(self) -> bool {
         match self {
             Figure::Time(times, _) => !matches!(times, Times::Gap | Times::HostGap),
@@ -289,6 +311,7 @@ impl Figure {
             Figure::Share(problem) | Figure::Count(problem) => {
                 !matches!(problem, Problem::Late | Problem::Reordered)
             }
+            Figure::Control(_) => false,
             _ => true,
         }
     }
@@ -351,6 +374,17 @@ mod tests {
             assert_eq!(listed(name), 1, "{name}");
         }
         assert_eq!((listed("gap"), listed("p98")), (0, 0));
+    }
+
+    #[test]
+    fn the_figures_of_a_control_loop_are_neither_of_streams_nor_of_a_point_alone() {
+        for name in ["control.cost", "control.growth"] {
+            let figure = Figure::parse(name).expect("a figure");
+            assert!(figure.is_of_control() && !figure.is_of_streams(), "{name}");
+            assert!(OF_CONTROL.contains(name) && !OF_EXCHANGES.contains(name));
+        }
+        assert_eq!(Figure::parse("control"), None);
+        assert_eq!(Figure::parse("control.p99"), None);
     }
 
     #[test]

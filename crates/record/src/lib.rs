@@ -34,7 +34,9 @@ pub use conditions::{
 pub use control_cycle::{ControlCycle, CycleStatus};
 pub use control_plan::{ControlModel, ControlPlan, ControlPoint, Rows, SystemMatrices};
 pub use control_summary::{ControlSummary, MeasuredStep, Predicted};
-pub use figure::{Carried, Figure, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit};
+pub use figure::{
+    Carried, Figure, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
+};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};

@@ -212,7 +212,7 @@ fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
         "did not hold at 1 of 2 points (depth 1); the cost is lowest at depth 2"
     ));
     assert!(has(
-        "No answer arrived in time (depth 3): these points have no row."
+        "No response arrived in time (depth 3): these points have no row."
     ));
     assert!(has("--on-miss hold"));
 }

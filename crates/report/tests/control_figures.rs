@@ -44,7 +44,7 @@ fn a_loop_has_a_step_response_its_variance_along_the_trace_and_its_cost() {
     assert_eq!(names, ["control-step", "control-variance", "control-cost"]);
     for (figure, parts) in figures.iter().zip([
         ["no delay", "40 starting moments", "final value"],
-        ["lost or late answers", "Time in the trace", "no delay"],
+        ["lost or late responses", "Time in the trace", "no delay"],
         [
             "every delay the same",
             "this trace, at its median delay",

@@ -9,5 +9,6 @@ mod delay_parts;
 mod figures_from_samples;
 mod load;
 mod page;
+mod predicted;
 mod speed;
 mod warnings;

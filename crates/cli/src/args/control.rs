@@ -1,6 +1,7 @@
 //! The flags of `wiregauge control`.
 
 use super::{MissArgs, ModelArgs, PointArgs};
+use crate::control_limit::{self, ControlLimit};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ Examples:
   wiregauge control last --model loop.toml --figures figures
   wiregauge control last --model loop.toml --on-miss zero-at-deadline --deadline 4ms
   wiregauge control last --model loop.toml --in 48 --depth 1..4 --json
+  wiregauge control last --model loop.toml --require 'control.cost<20,holds'
 
 The model as a file has the keys period, plant, [controller] (pid, transfer, or a, b, c, d), [noise],
 [cost], [limits] and [misses]: docs/control.md.
@@ -21,7 +23,11 @@ start. Other runs are replayed: each request is sent at the next tick at which f
 requests are outstanding.
 
 Prints three verdicts: on this trace (exact replay of the measured delays), in the long run
-(stationary statistics of the delays), in any order (a proof for every sequence of such delays).";
+(stationary statistics of the delays), in any order (a proof for every sequence of such delays).
+
+--require: control.cost<NUMBER tests the upper bound of the 95 % interval, so a run that is too short
+for one misses it; control.growth<NUMBER tests the growth per cycle on this trace; held, holds and
+proved are the verdicts on this trace, in the long run and in any order.";
 
 /// What `wiregauge control` was asked for.
 #[derive(Clone, Debug, Args)]
@@ -31,12 +37,16 @@ pub struct ControlArgs {
     /// The loop.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Which answers become commands.
+    /// Which responses become commands.
     #[command(flatten)]
     pub misses: MissArgs,
     /// Points of the run.
     #[command(flatten)]
     pub points: PointArgs,
+    /// Exit with code 1 unless this limit is proven to hold at every point: a figure such as 'control.cost<20' or
+    /// 'control.growth<1', or a verdict: held, holds or proved.
+    #[arg(long, value_name = "LIMIT", value_parser = control_limit::parse, value_delimiter = ',')]
+    pub require: Vec<ControlLimit>,
     /// Write figures to this directory as SVG: step response, variance along the trace, cost.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! The flags that describe a control loop: plant, controller, period, noise, and what becomes of a late answer.
+//! The flags that describe a control loop: plant, controller, period, noise, and what becomes of a late response.
 
 use super::shared::same_as;
 use crate::values;
@@ -43,34 +43,34 @@ pub struct ModelArgs {
     pub noise: Option<f64>,
 }
 
-/// Which answers become commands.
+/// Which responses become commands.
 #[derive(Clone, Debug, Args)]
 pub struct MissArgs {
-    /// Which answer counts if one overtakes another [default: newest].
+    /// Which response counts if one overtakes another [default: newest].
     #[arg(
         long,
         value_name = "WHICH",
-        help_heading = "Control loop: late and lost answers"
+        help_heading = "Control loop: late and lost responses"
     )]
     pub order: Option<OrderArg>,
-    /// What the actuator does in a cycle whose answer is lost or misses the deadline [default: hold].
+    /// What the actuator does in a cycle whose response is lost or misses the deadline [default: hold].
     #[arg(
         long,
         value_name = "ACTION",
-        help_heading = "Control loop: late and lost answers"
+        help_heading = "Control loop: late and lost responses"
     )]
     pub on_miss: Option<OnMissArg>,
-    /// Ignore answers that take longer [default: none are ignored].
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop: late and lost answers")]
+    /// Ignore responses that take longer [default: none are ignored].
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop: late and lost responses")]
     pub deadline: Option<Duration>,
 }
 
 /// `--order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OrderArg {
-    /// The answer to the newest request; one that a newer one has overtaken is ignored.
+    /// The response to the newest request; one that a newer one has overtaken is ignored.
     Newest,
-    /// The answer that arrived last.
+    /// The response that arrived last.
     Arrival,
 }
 
@@ -83,7 +83,7 @@ pub enum OnMissArg {
     ZeroAtDeadline,
     /// Set the command to zero from the start of the cycle.
     ZeroAtOnce,
-    /// Keep the last command, and the controller does not run: the request was lost, not the answer.
+    /// Keep the last command, and the controller does not run: the request was lost, not the response.
     Skip,
 }
 

@@ -7,11 +7,13 @@ use super::report::write_figures;
 use crate::Outcome;
 use crate::args::{ControlArgs, FigureFormat};
 use crate::caller::{Session, remark};
+use crate::control_limit::{ControlLimit, Kept};
 use crate::loop_model;
 use crate::output::files;
+use crate::output::style::{BAD, RESET};
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::load::Controls;
-use wiregauge_report::tables;
+use wiregauge_report::load::{self, Controls};
+use wiregauge_report::tables::{self, Places};
 
 /// Runs the command.
 pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -24,16 +26,29 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
-    let controls = assess(run, &chosen, &asked, &mut |part| meter.update(part));
+    let predicted = assess(run, &chosen, &asked, &mut |part| meter.update(part)).map(|controls| {
+        meter.says("predicting".into());
+        let found = load::predictions(run, &controls, &asked.model, asked.pid);
+        (controls, found)
+    });
     meter.clear();
     drop(meter);
-    let controls = controls?;
+    let (controls, predictions) = predicted?;
+    let predictions = predictions?;
+    let missed = missed(args, &controls);
     if args.json {
         let mut value = serde_json::to_value(&controls)?;
         value["run"] = run.name().into();
+        value["predicted"] = serde_json::to_value(&predictions)?;
+        value["require"] = args.require.iter().map(ControlLimit::text).collect();
+        value["missed_limits"] = missed.iter().map(|one| one.text.clone()).collect();
         printed::json_value(&value, session)?;
     } else {
-        printed::all_tables(&tables::of_controls(&run.file, &controls), session)?;
+        let flags = loop_model::flags(&args.model, &args.misses);
+        printed::all_tables(
+            &tables::of_controls_and_predictions(&run.file, &controls, &predictions, &flags),
+            session,
+        )?;
     }
     if let Some(dir) = &args.figures {
         let (figures, is_cut) = figures_of(&controls);
@@ -47,7 +62,45 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             );
         }
     }
-    Ok(Outcome::Done)
+    for Missed { text, is_proven } in &missed {
+        session.caller.missed(text);
+        let what = match is_proven {
+            true => "limit not met:",
+            false => "limit not proven:",
+        };
+        remark!(session, "{BAD}{what}{RESET} {text}");
+    }
+    Ok(match missed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Missed,
+    })
+}
+
+/// A limit that a point does not keep, or is not proven to keep.
+struct Missed {
+    /// The limit, what was found, and where.
+    text: String,
+    /// It was found that the point does not keep it.
+    is_proven: bool,
+}
+
+/// What was not kept, or not proven to be.
+fn missed(args: &ControlArgs, controls: &Controls) -> Vec<Missed> {
+    let places = Places::new(controls.points.iter().map(|point| point.point));
+    let mut missed = Vec::new();
+    for limit in &args.require {
+        for point in &controls.points {
+            let (found, is_proven) = match limit.judge(point) {
+                Kept::Met => continue,
+                Kept::Violated(found) => (found, true),
+                Kept::NotProven(found) => (found, false),
+            };
+            let place = places.at(point.point.index);
+            let text = format!("{}: {found}{place}", limit.text());
+            missed.push(Missed { text, is_proven });
+        }
+    }
+    missed
 }
 
 /// Those of all points, their names ending in the point's number where there are several; true if some are missing.

@@ -3,6 +3,7 @@
 mod described;
 mod entries;
 mod file;
+mod flags;
 mod served;
 
 pub use served::served;
@@ -12,6 +13,7 @@ use anyhow::{Context, bail};
 pub use described::{described, is_given};
 use entries::{Entries, TextOr};
 use file::{ControllerKeys, Matrices, ModelFile, NoiseKeys};
+pub use flags::{duration, flags};
 use std::path::Path;
 use std::time::Duration;
 use wiregauge_control::{Cost, Loop, Matrix, Noise, Pid, Rules, StateSpace, TransferFunction};
@@ -21,8 +23,10 @@ use wiregauge_control::{Cost, Loop, Matrix, Noise, Pid, Rules, StateSpace, Trans
 pub struct LoopModel {
     /// Plant, controller, period, noise, cost, limits.
     pub model: Loop,
-    /// Which answers become commands.
+    /// Which responses become commands.
     pub rules: Rules,
+    /// The controller, if it is a PID controller, which another period discretises anew.
+    pub pid: Option<Pid>,
 }
 
 /// The loop that these flags and their file describe. `measured` is the period that is used if neither has one.
@@ -59,7 +63,7 @@ fn resolved(
     };
     let period_s = period.as_secs_f64();
     let plant = plant_of(args.plant.as_deref(), keys.plant, of_file)?;
-    let controller = controller(args, keys.controller, period_s, of_file)?;
+    let (controller, pid) = controller(args, keys.controller, period_s, of_file)?;
     let noise = noise_of(args.noise, keys.noise, &plant, of_file, usual_noise)?;
     let (states, inputs, outputs) = (plant.states(), plant.inputs(), plant.outputs());
     let weights = |given: Option<Entries>, default: f64, size: usize| {
@@ -81,6 +85,7 @@ fn resolved(
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Ok(LoopModel {
         model: of_file.names(model.checked())?,
+        pid,
         rules: Rules {
             order: misses
                 .order
@@ -154,16 +159,17 @@ fn controller(
     of_file: Option<TextOr<ControllerKeys>>,
     period_s: f64,
     file: Source<'_>,
-) -> anyhow::Result<StateSpace> {
+) -> anyhow::Result<(StateSpace, Option<Pid>)> {
     let transfer = |text: &str| {
         TransferFunction::parse("controller", 'z', text).and_then(|read| read.state_space())
     };
     if let Some([gain, integral_s, derivative_s]) = args.pid {
-        return Ok(Pid::new(gain, integral_s, derivative_s).state_space(period_s)?);
+        let pid = Pid::new(gain, integral_s, derivative_s);
+        return Ok((pid.state_space(period_s)?, Some(pid)));
     }
     let keys = match (&args.controller, of_file) {
-        (Some(text), _) => return Ok(transfer(text)?),
-        (None, Some(TextOr::Text(text))) => return file.names(transfer(&text)),
+        (Some(text), _) => return Ok((transfer(text)?, None)),
+        (None, Some(TextOr::Text(text))) => return Ok((file.names(transfer(&text))?, None)),
         (None, Some(TextOr::Table(keys))) => keys,
         (None, None) => {
             return Err(file.says(
@@ -174,11 +180,11 @@ fn controller(
     let has_matrix = [&keys.a, &keys.b, &keys.c, &keys.d]
         .iter()
         .any(|key| key.is_some());
-    match keys {
+    let made = match keys {
         ControllerKeys { pid: Some([gain, integral_s, derivative_s]), transfer: None, filter, .. } if !has_matrix => {
             let mut pid = Pid::new(gain, integral_s, derivative_s);
             pid.filter = filter.unwrap_or(pid.filter);
-            file.names(pid.state_space(period_s))
+            return Ok((file.names(pid.state_space(period_s))?, Some(pid)));
         }
         ControllerKeys { filter: Some(_), .. } => {
             Err(file.says("controller.filter: only a PID controller (controller.pid) has a filter"))
@@ -196,7 +202,8 @@ fn controller(
             "controller: give one of `pid` (with `filter`), `transfer`, or the matrices `a`, `b`, `c` and `d` (only \
              `d`: a gain)",
         )),
-    }
+    };
+    Ok((made?, None))
 }
 
 fn noise_of(

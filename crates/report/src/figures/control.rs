@@ -129,7 +129,7 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
         (Key::Line(Series::limit()), "no delay".to_owned()),
     ];
     if !missed.is_empty() {
-        legend.push((Key::Mark(mark), "lost or late answers".to_owned()));
+        legend.push((Key::Mark(mark), "lost or late responses".to_owned()));
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let x = Axis::elapsed("Time in the trace", all.len() as f64 * period_ns);

@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wiregauge_record::{Connect, Phase, Sample, Schedule};
+use std::ops::ControlFlow;
+use wiregauge_record::{Connect, Phase, Plan, Sample, Schedule};
 use wiregauge_run::{Exchange, Run, RunError};
 
 /// A schedule of nearly the loop's period is the loop's: a rate need not be a whole number of
@@ -49,6 +50,11 @@ impl Taken {
 pub(super) struct Answer {
     pub(super) response_ns: u64,
     pub(super) is_right: bool,
+    /// When it should have been sent.
+    pub(super) intended_ns: u64,
+    /// When it was sent.
+    pub(super) start_ns: u64,
+    pub(super) rtt_ns: u64,
 }
 
 impl Answer {
@@ -65,18 +71,68 @@ impl Answer {
         Answer {
             response_ns,
             is_right: sample.status.is_timed(),
+            intended_ns: sample.intended_ns,
+            start_ns: sample.start_ns,
+            rtt_ns: sample.rtt_ns,
         }
     }
 }
 
-/// Hands over the measured exchanges of a point in the order of their requests.
-pub(super) fn each(
+/// Puts the measured exchanges of a point, which come in the order in which they ended, into the order of their
+/// requests.
+pub(super) struct InOrder {
+    taken: Taken,
+    connect: Connect,
+    waiting: BTreeMap<u64, Answer>,
+    next: u64,
+}
+
+impl InOrder {
+    pub(super) fn new(plan: &Plan, taken: Taken) -> InOrder {
+        InOrder {
+            taken,
+            connect: plan.connect,
+            waiting: BTreeMap::new(),
+            next: plan.warmup.saturating_add(1),
+        }
+    }
+
+    /// Hands over what now follows on what was handed over before.
+    pub(super) fn push(&mut self, sample: &Sample, mut take: impl FnMut(Answer)) {
+        if sample.phase != Phase::Measured || !sample.status.is_first_row() {
+            return;
+        }
+        let answer = Answer::of(sample, self.taken, self.connect);
+        if sample.sequence != self.next {
+            self.waiting.insert(sample.sequence, answer);
+            if self.waiting.len() <= MOST_WAITING {
+                return;
+            }
+        } else {
+            take(answer);
+            self.next += 1;
+        }
+        while let Some((&sequence, &answer)) = self.waiting.first_key_value()
+            && (sequence <= self.next || self.waiting.len() > MOST_WAITING)
+        {
+            self.waiting.pop_first();
+            take(answer);
+            self.next = sequence.saturating_add(1);
+        }
+    }
+
+    /// Hands over the rest: what an interruption cut off left gaps.
+    pub(super) fn finish(self, take: impl FnMut(Answer)) {
+        self.waiting.into_values().for_each(take);
+    }
+}
+
+/// Reads the exchanges of a point, with the columns that [`InOrder`] needs, until `take` says that it has enough.
+pub(super) fn each_sample(
     run: &Run<Exchange>,
     at: usize,
-    taken: Taken,
-    mut take: impl FnMut(Answer),
+    mut take: impl FnMut(&Sample) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
-    let connect = run.file.plan.connect;
     let columns = [
         "sequence",
         "phase",
@@ -87,33 +143,26 @@ pub(super) fn each(
         "connect_ns",
     ];
     let mut reader = run.samples_of(at, &columns)?;
-    // Rows stand in the order in which exchanges ended.
-    let mut waiting: BTreeMap<u64, Answer> = BTreeMap::new();
-    let mut next = run.file.plan.warmup.saturating_add(1);
     while let Some(samples) = reader.next_rows() {
-        let measured =
-            |sample: &&Sample| sample.phase == Phase::Measured && sample.status.is_first_row();
-        for sample in samples?.iter().filter(measured) {
-            let answer = Answer::of(sample, taken, connect);
-            if sample.sequence != next {
-                waiting.insert(sample.sequence, answer);
-                if waiting.len() <= MOST_WAITING {
-                    continue;
-                }
-            } else {
-                take(answer);
-                next += 1;
-            }
-            while let Some((&sequence, &answer)) = waiting.first_key_value()
-                && (sequence <= next || waiting.len() > MOST_WAITING)
-            {
-                waiting.pop_first();
-                take(answer);
-                next = sequence.saturating_add(1);
-            }
+        if samples?.iter().try_for_each(&mut take).is_break() {
+            break;
         }
     }
-    // What an interruption cut off left gaps.
-    waiting.into_values().for_each(take);
+    Ok(())
+}
+
+/// Hands over the measured exchanges of a point in the order of their requests.
+pub(super) fn each(
+    run: &Run<Exchange>,
+    at: usize,
+    taken: Taken,
+    mut take: impl FnMut(Answer),
+) -> Result<(), RunError> {
+    let mut in_order = InOrder::new(&run.file.plan, taken);
+    each_sample(run, at, |sample| {
+        in_order.push(sample, &mut take);
+        ControlFlow::Continue(())
+    })?;
+    in_order.finish(take);
     Ok(())
 }

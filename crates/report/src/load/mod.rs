@@ -6,20 +6,26 @@ mod bad;
 mod closed_loop;
 mod control;
 mod cycle_answers;
+mod cycle_delays;
 mod deadline;
 mod delay_parts;
 mod exchange;
 mod longest;
 mod points;
+mod predicted;
+mod predicted_rtt;
+mod requests;
 mod room;
 mod slices;
 mod stream;
 mod types;
 
-pub use control::{ControlPoint, Controls, ControlsError, CycleDelays, controls, cycle_delays};
+pub use control::{ControlPoint, Controls, ControlsError, controls};
 pub use cycle_answers::Taken;
+pub use cycle_delays::{CycleDelays, CycleRecorder, cycle_delays};
 pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, deadlines};
 pub use delay_parts::{DelayParts, PartNs};
+pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
 pub(crate) use room::Room;
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,

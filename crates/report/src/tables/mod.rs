@@ -34,7 +34,10 @@ mod words;
 pub use brief::Brief;
 pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
-pub use control::{Statement, Statements, Tone, of_controls, statements};
+pub use control::{
+    LoopVerdicts, Statement, Statements, Tone, loop_figure, of_controls,
+    of_controls_and_predictions, statements,
+};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;

@@ -12,7 +12,7 @@ pub struct Table {
     /// Cells, all right-aligned.
     pub rows: Vec<Vec<String>>,
     /// What `?` means in an interval; empty if all that it may mean is to be said.
-    pub(super) no_bound: &'static str,
+    pub no_bound: &'static str,
 }
 
 impl Table {

@@ -16,7 +16,7 @@ use wiregauge_link::LinkErrorKind;
 use wiregauge_measure::multi_link::Turn;
 use wiregauge_measure::sink::{self, Opened, RunError, Sink};
 use wiregauge_measure::{exchange, stream};
-use wiregauge_record::{Plan, Responder, StreamPlan};
+use wiregauge_record::{Plan, Responder, Sample, StreamPlan};
 use wiregauge_run::{Exchange, RunKind, State, Stream};
 use wiregauge_tune::Candidate;
 
@@ -36,6 +36,7 @@ struct Listener<'a, K: RunKind> {
     summary: Option<K::Summary>,
     extent: Extent,
     meter: &'a mut dyn FnMut(f64),
+    on_row: &'a mut dyn FnMut(&K::Row),
 }
 
 impl<K: RunKind> Sink for Listener<'_, K> {
@@ -52,7 +53,8 @@ impl<K: RunKind> Sink for Listener<'_, K> {
         (self.meter)(self.extent.part(progress.ended, progress.elapsed));
     }
 
-    fn row(&mut self, _row: &K::Row, _data: &[u8]) -> io::Result<()> {
+    fn row(&mut self, row: &K::Row, _data: &[u8]) -> io::Result<()> {
+        (self.on_row)(row);
         Ok(())
     }
 
@@ -78,19 +80,36 @@ impl Bench<'_> {
         at: &Candidate,
         effort: u64,
         meter: &mut dyn FnMut(f64),
-    ) -> Result<(Tried, Option<Responder>), RunError> {
+    ) -> anyhow::Result<(Tried, Option<Responder>)> {
         match &self.task.kind {
             Kind::Exchanges(of) => {
                 let plan = of.plan(self.task, at, effort, false);
+                let control = self.task.control.as_ref();
+                let mut recorder = control.map(|control| control.recorder(&plan));
+                let mut on_row = |sample: &Sample| {
+                    if let Some(recorder) = &mut recorder {
+                        recorder.push(sample);
+                    }
+                };
                 let mut listener = Listener::<Exchange> {
                     responder: None,
                     summary: None,
                     extent: extent_of(&plan),
                     meter,
+                    on_row: &mut on_row,
                 };
                 let ended = exchange::run(&plan, self.stop, &mut listener);
-                let taken = listener.summary.map(|s| Taken::Exchanges(Box::new(s)));
-                Ok((tried(ended, taken)?, listener.responder))
+                let Listener {
+                    responder, summary, ..
+                } = listener;
+                let control = control.zip(recorder);
+                let control = control.map(|(control, recorder)| control.result(&recorder.finish()));
+                let control = control.transpose()?;
+                let taken = summary.map(|point| Taken::Exchanges {
+                    point: Box::new(point),
+                    control,
+                });
+                Ok((link(tried(ended, taken))?, responder))
             }
             Kind::Stream(of) => {
                 let plan = of.plan(self.task, at, effort);
@@ -99,10 +118,11 @@ impl Bench<'_> {
                     summary: None,
                     extent: extent_of_stream(&plan),
                     meter,
+                    on_row: &mut |_| {},
                 };
                 let ended = stream::run(&plan, self.stop, &mut listener);
                 let taken = listener.summary.map(|s| Taken::Stream(Box::new(s)));
-                Ok((tried(ended, taken)?, listener.responder))
+                Ok((link(tried(ended, taken))?, listener.responder))
             }
         }
     }
@@ -134,8 +154,18 @@ impl Bench<'_> {
                     remove(dir);
                 }
                 let point = file.points.into_iter().next();
-                let tried = tried(ended, point.map(|p| Taken::Exchanges(Box::new(p))));
-                stored(tried, finished)
+                let taken = point.map(|point| Taken::Exchanges {
+                    point: Box::new(point),
+                    control: None,
+                });
+                let tried = stored(tried(ended, taken), finished)?;
+                match (tried, &self.task.control) {
+                    (Tried::Done(Taken::Exchanges { point, .. }), Some(control)) => {
+                        let control = Some(control.of_run(dir)?);
+                        Ok(Tried::Done(Taken::Exchanges { point, control }))
+                    }
+                    (tried, _) => Ok(tried),
+                }
             }
             Kind::Stream(of) => {
                 let plan = of.plan(self.task, at, effort);
@@ -162,6 +192,15 @@ fn extent_of(plan: &Plan) -> Extent {
 
 fn extent_of_stream(plan: &StreamPlan) -> Extent {
     Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns))
+}
+
+/// A run without a place to store it fails for the link alone.
+fn link<T>(tried: Result<T, RunError>) -> anyhow::Result<T> {
+    match tried {
+        Ok(tried) => Ok(tried),
+        Err(RunError::Link(error)) => Err(error.into()),
+        Err(RunError::Sink(error)) => Err(StorageFailed(error).into()),
+    }
 }
 
 fn stored(tried: Result<Tried, RunError>, finished: io::Result<()>) -> anyhow::Result<Tried> {

@@ -12,6 +12,7 @@ use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
+use wiregauge_report::tables::loop_figure;
 use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Advice, Candidate, Choice, Compliance, Purpose, Sense, Verdict, Why};
@@ -81,6 +82,16 @@ impl Found {
         ended: Ended,
         took: Duration,
     ) -> Found {
+        let mut advice = advice;
+        if task.control.is_some() {
+            // The period of the loop fixes the rate: the run does not show what the link can do.
+            advice.model = None;
+            advice.front.clear();
+            advice.knee = None;
+            let of_the_model =
+                |why: &Why| matches!(why, Why::Saturated { .. } | Why::LatencyBound { .. });
+            advice.why.retain(|why| !of_the_model(why));
+        }
         let best = advice.best.as_ref().filter(|best| best.confirmed);
         let best_run = best.and_then(|best| {
             let mut runs = confirmations.into_iter().rev();
@@ -100,7 +111,14 @@ impl Found {
     /// What was asked for and is not shown, in words.
     pub fn missed(&self) -> Vec<String> {
         let Some(best) = &self.advice.best else {
-            return vec!["no setting was found: the link failed at every setting tried".into()];
+            let why = match self.task.control {
+                None => "the link failed at every setting tried",
+                Some(_) => {
+                    "at every setting tried the loop did not hold (its cost is unbounded), no response arrived in time, or \
+                     the link failed"
+                }
+            };
+            return vec![format!("no setting was found: {why}")];
         };
         let needed = match self.required(best) {
             Some(exchanges) => format!("; about --confirm {exchanges} is required to decide"),
@@ -218,7 +236,7 @@ impl Found {
     }
 
     /// What the confirming run of a setting gave, or else its longest probe; true if confirmed.
-    fn longest(&self, at: &Candidate) -> Option<(&Taken, bool)> {
+    pub fn longest(&self, at: &Candidate) -> Option<(&Taken, bool)> {
         let probes = self.advice.probes.iter().zip(&self.taken);
         let here = probes.filter_map(|((probe, _), taken)| Some((probe, taken.as_ref()?)));
         here.filter(|(probe, _)| probe.at == *at)
@@ -262,18 +280,22 @@ impl Found {
         })
     }
 
+    /// Every setting at which something was measured, in the order of their first probes.
+    pub fn settings(&self) -> Vec<Candidate> {
+        let mut settings: Vec<Candidate> = Vec::new();
+        for ((probe, _), taken) in self.advice.probes.iter().zip(&self.taken) {
+            if taken.is_some() && !settings.contains(&probe.at) {
+                settings.push(probe.at);
+            }
+        }
+        settings
+    }
+
     /// The best measured value of the objective with each way to wait and to connect, where several were
     /// searched: the setting, its value, the exchanges behind it, and whether it is confirmed.
     pub fn methods(&self) -> Vec<(Candidate, Estimate, u64, bool)> {
-        let of_all = self.advice.probes.iter().map(|(probe, _)| probe.at);
-        let mut settings: Vec<Candidate> = Vec::new();
-        for at in of_all {
-            if !settings.contains(&at) {
-                settings.push(at);
-            }
-        }
         let mut best: Vec<(Candidate, Estimate, u64, bool)> = Vec::new();
-        for at in settings {
+        for at in self.settings() {
             let Some((taken, confirmed)) = self.longest(&at) else {
                 continue;
             };
@@ -426,6 +448,9 @@ fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
 
 /// A value of a figure, with its unit.
 pub fn shown(figure: Figure, value: f64) -> String {
+    if let Figure::Control(of) = figure {
+        return loop_figure(of, value);
+    }
     match figure.unit() {
         Unit::Time => units::time(value),
         Unit::Share => units::percent(value),

@@ -1,6 +1,8 @@
 //! What was found, for machines. docs/tune.md lists the keys.
 
 use super::found::{Ended, Found};
+use super::loop_cost::LoopTask;
+use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
 use serde_json::{Value, json};
@@ -31,12 +33,17 @@ pub fn of(found: &Found) -> Value {
         value["confirmed"] = json!(row.confirmed);
         value
     };
-    let probes = advice.probes.iter().map(|(probe, measured)| {
+    let probes = advice.probes.iter().zip(&found.taken);
+    let probes = probes.map(|((probe, measured), taken)| {
         let mut value = setting(task, &probe.at);
         value["purpose"] = json!(probe.purpose);
         value[effort_name(task)] = json!(measured.exchanges);
         value["objective"] = json!(measured.objective);
         value["constraints"] = json!(measured.constraints);
+        let control = taken.as_ref().and_then(Taken::control);
+        if let Some(control) = control {
+            value["control"] = json!({ "growth": control.growth, "cost": control.cost });
+        }
         value["trt_ns"] = json!(measured.observation.map(|o| o.trt_ns));
         value["rtt_ns"] = json!(measured.observation.map(|o| o.rtt_ns));
         value
@@ -62,6 +69,7 @@ pub fn of(found: &Found) -> Value {
             "sense": task.sense,
         },
         "constraints": constraints.collect::<Vec<_>>(),
+        "period_ns": task.control.as_ref().map(LoopTask::period_ns),
         "ended": match &found.ended {
             Ended::Complete => "complete",
             Ended::OutOfTime => "out-of-time",
@@ -77,6 +85,7 @@ pub fn of(found: &Found) -> Value {
         "run": found.best_run,
         "use": usage.map(|usage| json!({
             "command": usage.command,
+            "control": usage.control,
             "python": usage.python,
             "c": usage.c,
             "open": usage.open,

@@ -5,6 +5,8 @@ mod bench;
 mod found;
 mod json;
 mod longer;
+mod loop_cost;
+mod loop_costs;
 mod modelled;
 mod search;
 mod taken;
@@ -38,6 +40,12 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let task = Task::of(args)?;
     task.check()?;
     if let Some(path) = &args.figure {
+        if task.control.is_some() {
+            bail!(
+                "--figure shows latency against throughput, which the period of the loop fixes\nhint: use wiregauge control \
+                 RUN --figures DIR with the confirming run"
+            );
+        }
         check_figure(path)?;
     }
     let stop = session.caller.stop()?;

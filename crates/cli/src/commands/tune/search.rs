@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wiregauge_link::LinkError;
-use wiregauge_measure::sink::RunError;
 use wiregauge_record::{Figure, Times};
 use wiregauge_tune::{Candidate, Effort, Measured, Probe, Purpose, Search};
 
@@ -29,6 +28,9 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(300);
 /// The part of exhaustive search's exchanges that a search may spend.
 const SHARE: f64 = 0.2;
+/// The same where the figure is one of a control loop: a few cycles say nothing of it, and a stall of the host during a
+/// confirmation must leave room for another one.
+const SHARE_OF_LOOP: f64 = 1.0;
 
 /// Where the runs that confirm are kept.
 pub struct Places {
@@ -220,6 +222,10 @@ impl Hunt<'_> {
                     false => Ended::Complete,
                 };
             };
+            let probe = Probe {
+                exchanges: self.task.length(&probe),
+                ..probe
+            };
             let part = |spent: u64| (spent as f64 / allowed).min(1.0);
             let mut share = meter.part(
                 part(state.spent),
@@ -238,7 +244,10 @@ impl Hunt<'_> {
         let effort = Effort {
             exchanges: self.task.effort,
             confirm,
-            share: SHARE,
+            share: match self.task.control {
+                Some(_) => SHARE_OF_LOOP,
+                None => SHARE,
+            },
         };
         let space = self.task.space.clone();
         Ok(Search::new(
@@ -253,7 +262,7 @@ impl Hunt<'_> {
     /// stopped.
     fn heed_the_device(&mut self, mildest: &Candidate) -> anyhow::Result<bool> {
         let bench = self.bench();
-        let (tried, responder) = link(bench.probe(mildest, self.task.sign_of_life(), &mut |_| {}))?;
+        let (tried, responder) = bench.probe(mildest, self.task.sign_of_life(), &mut |_| {})?;
         match tried {
             Tried::Done(taken) => self.check_figures(&taken)?,
             Tried::Failed(error) => return Err(error.into()),
@@ -271,7 +280,9 @@ impl Hunt<'_> {
             return Ok(());
         }
         let asked = self.task.constraints.iter().map(|c| c.figure);
-        for figure in asked.chain([self.task.figure]) {
+        // A loop that does not hold at the mildest setting may hold at another one.
+        let asked = asked.chain([self.task.figure]);
+        for figure in asked.filter(|figure| !figure.is_of_control()) {
             if task::of(figure, taken).is_none() {
                 bail!(
                     "cannot tune {} for {figure}: it cannot be measured here ({})",
@@ -344,11 +355,36 @@ impl Hunt<'_> {
             }
             Purpose::Explore | Purpose::Refine => {
                 let mut update = |part| meter.update(part);
-                let probed = self.bench().probe(&probe.at, probe.exchanges, &mut update);
-                let tried = link(probed)?.0;
-                self.heed(probe, tried, search, state)
+                let (tried, _) = self
+                    .bench()
+                    .probe(&probe.at, probe.exchanges, &mut update)?;
+                let again = self.repeated(probe, &tried, search);
+                let next = self.heed(probe, tried, search, state)?;
+                match (next, again) {
+                    (Next::GoOn, Some(again)) => {
+                        let (tried, _) =
+                            self.bench()
+                                .probe(&again.at, again.exchanges, &mut update)?;
+                        self.heed(&again, tried, search, state)
+                    }
+                    (next, _) => Ok(next),
+                }
             }
         }
+    }
+
+    /// A first probe in which the loop did not hold is repeated once, longer: a stall of the host during a short one must
+    /// not exclude a setting for good.
+    fn repeated(&self, probe: &Probe, tried: &Tried, search: &Search) -> Option<Probe> {
+        let Tried::Done(taken) = tried else {
+            return None;
+        };
+        taken.control().filter(|control| control.cost.is_none())?;
+        let mut before = search.advice().probes.into_iter();
+        (!before.any(|(other, _)| other.at == probe.at)).then_some(Probe {
+            exchanges: probe.exchanges.saturating_mul(2),
+            ..*probe
+        })
     }
 
     fn confirm(&self, probe: &Probe, dir: &Path, meter: Shared) -> anyhow::Result<Tried> {
@@ -457,7 +493,7 @@ impl Hunt<'_> {
     fn look_for_life(&self, sound: &Candidate, error: LinkError) -> anyhow::Result<Next> {
         for _ in 0..TRIES {
             let effort = self.task.sign_of_life();
-            let (tried, _) = link(self.bench().probe(sound, effort, &mut |_| {}))?;
+            let (tried, _) = self.bench().probe(sound, effort, &mut |_| {})?;
             match tried {
                 Tried::Done(_) => return Ok(Next::GoOn),
                 Tried::Stopped => return Ok(Next::End(Ended::Interrupted)),
@@ -493,14 +529,5 @@ fn why_not(figure: Figure) -> &'static str {
         }
         Figure::LimitUsed => "the physical limit of this link is unknown",
         _ => "no exchange was answered",
-    }
-}
-
-/// A run without a place to store it fails for the link alone.
-fn link<T>(tried: Result<T, RunError>) -> anyhow::Result<T> {
-    match tried {
-        Ok(tried) => Ok(tried),
-        Err(RunError::Link(error)) => Err(error.into()),
-        Err(RunError::Sink(error)) => bail!(StorageFailed(error)),
     }
 }

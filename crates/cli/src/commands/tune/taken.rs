@@ -1,12 +1,18 @@
 //! What one setting gave.
 
+use super::loop_cost::LoopResult;
 use wiregauge_record::{PointSummary, StreamSummary};
 
 /// What one setting gave.
 #[derive(Clone, Debug)]
 pub enum Taken {
     /// Exchanges.
-    Exchanges(Box<PointSummary>),
+    Exchanges {
+        /// Their figures.
+        point: Box<PointSummary>,
+        /// What their delays do to a control loop, if the search is for one.
+        control: Option<LoopResult>,
+    },
     /// A stream.
     Stream(Box<StreamSummary>),
 }
@@ -15,7 +21,7 @@ impl Taken {
     /// The physical limit of the link in bytes a second, where it is known.
     pub fn limit_bytes_s(&self) -> Option<f64> {
         match self {
-            Taken::Exchanges(point) => point.limit.as_ref().map(|limit| limit.bytes_s),
+            Taken::Exchanges { point, .. } => point.limit.as_ref().map(|limit| limit.bytes_s),
             Taken::Stream(point) => {
                 let limits = point.flows.iter().filter_map(|flow| flow.limit.as_ref());
                 limits.map(|limit| limit.bytes_s).reduce(f64::max)
@@ -23,10 +29,18 @@ impl Taken {
         }
     }
 
+    /// What its delays do to the control loop of the search.
+    pub fn control(&self) -> Option<&LoopResult> {
+        match self {
+            Taken::Exchanges { control, .. } => control.as_ref(),
+            Taken::Stream(_) => None,
+        }
+    }
+
     /// Exchanges, or transfers in all directions.
     pub fn n(&self) -> u64 {
         match self {
-            Taken::Exchanges(point) => point.counts.exchanges,
+            Taken::Exchanges { point, .. } => point.counts.exchanges,
             Taken::Stream(point) => point.flows.iter().map(|flow| flow.transfers).sum(),
         }
     }

@@ -14,8 +14,9 @@ use wiregauge_record::{
     StreamSummary, Wait,
 };
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Bound, Candidate, Sense, Space};
+use wiregauge_tune::{Bound, Candidate, Probe, Purpose, Sense, Space};
 
+use super::loop_cost::LoopTask;
 use super::taken::Taken;
 
 /// Exchanges at a setting, were every setting measured.
@@ -32,6 +33,8 @@ const GIVE_UP: u32 = 3;
 const LAPS: u64 = 3;
 /// Milliseconds of a stream, at least: a busy host may be away for some of them.
 const LEAST_MS: u64 = 100;
+/// Cycles of a control loop in a probe, at least: with fewer its growth says nothing.
+const LEAST_CYCLES: u64 = 200;
 /// Two sides, and standard errors from a middle to an end of an interval of 95 %.
 const ERRORS: f64 = 2.0 * 1.96;
 
@@ -53,6 +56,8 @@ pub struct Task {
     pub effort: u64,
     /// The same of the confirmation, if it was said.
     pub confirm: Option<u64>,
+    /// The control loop, if a figure is one of it: each exchange starts a cycle of it.
+    pub control: Option<LoopTask>,
     timeout: Duration,
     host: HostPlan,
     link: LinkOptions,
@@ -94,6 +99,9 @@ impl Task {
             (None, Some(figure)) => (figure, Sense::Minimise),
             (None, None) => bail!("no goal given: use --maximise FIGURE or --minimise FIGURE"),
         };
+        if sense == Sense::Maximise && figure.is_of_control() {
+            bail!("{figure} can only be minimised: use --minimise {figure}");
+        }
         let constraints = args.subject_to.iter().flat_map(|list| &list.0);
         let constraints: Vec<Constraint> = constraints.cloned().collect();
         let named = constraints.iter().map(|c| (c.figure, c.way.is_some()));
@@ -115,6 +123,10 @@ impl Task {
                 _ => {}
             }
         }
+        let figures: Vec<Figure> = (constraints.iter().map(|c| c.figure))
+            .chain([figure])
+            .collect();
+        let control = LoopTask::of(args, &figures)?;
         let (kind, space) = match streams {
             true => of_streams(args),
             false => of_exchanges(args),
@@ -144,6 +156,7 @@ impl Task {
             space,
             effort,
             confirm,
+            control,
             timeout: args.timeout,
             host: plan::host(&args.host),
             link: LinkOptions {
@@ -262,6 +275,14 @@ impl Task {
         }
     }
 
+    /// How long a probe is made where the search asks for this one. A confirmation is as long as it asks.
+    pub fn length(&self, probe: &Probe) -> u64 {
+        match (probe.purpose, &self.control) {
+            (Purpose::Explore | Purpose::Refine, Some(_)) => probe.exchanges.max(LEAST_CYCLES),
+            _ => probe.exchanges,
+        }
+    }
+
     /// What a run at a candidate takes of the host's and the device's time where so much is asked for:
     /// exchanges with those that are not counted, milliseconds of a stream.
     pub fn cost(&self, at: &Candidate, asked: u64) -> u64 {
@@ -366,7 +387,9 @@ impl Task {
                 constraint.figure.of_flow(flow)
             }
             // It lies among the exchanges that were not answered.
-            (Taken::Exchanges(point), _) if constraint.unanswered_share(point).is_some() => None,
+            (Taken::Exchanges { point, .. }, _) if constraint.unanswered_share(point).is_some() => {
+                None
+            }
             _ => of(constraint.figure, taken),
         }
     }
@@ -377,7 +400,10 @@ impl Task {
 /// a large depth.
 pub fn of(figure: Figure, taken: &Taken) -> Option<Estimate> {
     match taken {
-        Taken::Exchanges(point) => {
+        Taken::Exchanges { point, control } => {
+            if let Figure::Control(figure) = figure {
+                return control.as_ref()?.figure(figure);
+            }
             let found = figure.of_point(point)?;
             let by = match figure {
                 Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
@@ -409,7 +435,7 @@ fn steady(point: &PointSummary) -> f64 {
 /// What the model is fitted to; `None` if nothing was answered.
 pub fn observation(at: &Candidate, taken: &Taken) -> Option<Observation> {
     let (trt, rtt) = match taken {
-        Taken::Exchanges(point) => exchange_times(point)?,
+        Taken::Exchanges { point, .. } => exchange_times(point)?,
         Taken::Stream(point) => stream_times(point)?,
     };
     let width = trt.high.zip(trt.low).map(|(high, low)| high - low);
@@ -553,7 +579,10 @@ impl Exchanges {
             }],
             limit: Limit::Count(Exchanges::count(at, count)),
             warmup: Exchanges::warmup(at),
-            schedule: Schedule::AsFastAsPossible,
+            schedule: match &task.control {
+                Some(control) => control.schedule(),
+                None => Schedule::AsFastAsPossible,
+            },
             timeout_ns: nanoseconds(task.timeout),
             give_up: if whole { 10 } else { GIVE_UP },
             wait: at.wait,

@@ -2,6 +2,7 @@
 //! it is so, what it cost to find out, and how to use it.
 
 use super::found::{Ended, Found, is_exact, shown, significant, with_bounds};
+use super::loop_costs;
 use super::modelled;
 use super::task::Kind;
 use super::trade_offs::{Difference, Row};
@@ -28,6 +29,7 @@ const WORTH_SAYING: f64 = 1.2;
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
     let Some(best) = &found.advice.best else {
+        loop_costs(out, found)?;
         return failures(out, found);
     };
     headline(out, found, best)?;
@@ -35,6 +37,7 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     if let Some(text) = found.no_interval() {
         writeln!(out, "{CAUTION}note:{RESET} {text}")?;
     }
+    loop_costs(out, found)?;
     let rows = found.rows();
     if rows.len() > 1 {
         front(out, found, &rows)?;
@@ -169,6 +172,20 @@ fn proof(found: &Found, best: &Choice) -> Table {
         table.row(cells);
     }
     table
+}
+
+fn loop_costs(out: &mut dyn Write, found: &Found) -> io::Result<()> {
+    match loop_costs::table(found) {
+        Some(table) => {
+            print(out, &table)?;
+            writeln!(out, "  {}", loop_costs::NOTES)?;
+        }
+        None => return Ok(()),
+    }
+    match loop_costs::rival(found) {
+        Some(text) => writeln!(out, "  {text}"),
+        None => Ok(()),
+    }
 }
 
 fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
@@ -416,6 +433,9 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
         Ok(())
     };
     lines("measure", &command_line(&usage.command))?;
+    if let Some(control) = &usage.control {
+        lines("loop", &command_line(control))?;
+    }
     lines("Python", &usage.python)?;
     lines("C", &usage.c)?;
     match &usage.prefix {

@@ -20,7 +20,7 @@ pub(super) fn sentence(shown: &Shown<'_>) -> String {
     };
     let best = shown.assessed().find(is_best).or(shown.assessed().next());
     let Some((point, assessment)) = best else {
-        return "Finding: no answer arrived in time.".into();
+        return "Finding: no response arrived in time.".into();
     };
     let place = shown.places.at(point.point.index);
     let broken = shown.assessed().filter(|(_, one)| !held(&one.on_trace));

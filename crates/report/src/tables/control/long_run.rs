@@ -84,7 +84,7 @@ pub(super) fn columns() -> &'static str {
     "Long run: growth of the RMS per cycle, below 1 the loop holds; for independent delays, and in bursts as \
      measured (a Markov chain of two states). Any order: the loop is proved to hold where the jitter, with what losses \
      add to it, is below the jitter margin; broken: a sequence within the range makes it grow. Margins: misses in a row \
-     in any pattern, all other answers with the median delay."
+     in any pattern, all other responses with the median delay."
 }
 
 /// Where independent delays mislead, and why there is no statement.
@@ -109,8 +109,8 @@ fn note(assessment: &Assessment) -> Option<String> {
         }
         Bursts::Found { chain, .. } if found.differs => {
             let bad = match chain.edge_ns {
-                Some(edge_ns) => format!("late (over {}) or lost answers", time(edge_ns as f64)),
-                None => "lost answers".into(),
+                Some(edge_ns) => format!("late (over {}) or lost responses", time(edge_ns as f64)),
+                None => "lost responses".into(),
             };
             Some(format!(
                 "{bad} come in bursts of {:.1} cycles on average, and that matters: the figures for independent \

@@ -7,6 +7,7 @@ mod finding;
 mod long_run;
 mod on_trace;
 mod parts;
+mod predicted;
 mod shown;
 mod statements;
 mod words;
@@ -14,11 +15,51 @@ mod words;
 use super::digits::span;
 use super::taken::{self, Skipped};
 use super::{Tables, heading};
-use crate::load::{ControlPoint, Controls};
+use crate::load::{ControlPoint, Controls, Predictions};
 use crate::units::grouped;
 use shown::Shown;
 pub use statements::{Statement, Statements, Tone, statements};
+use wiregauge_control::Assessment;
 use wiregauge_run::RunFile;
+pub use words::loop_figure;
+
+/// The three verdicts on one point, in the words of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopVerdicts {
+    /// `held`, `did not hold`
+    pub on_trace: &'static str,
+    /// `holds`, `near the limit`, `does not hold`, `no statement`
+    pub long_run: &'static str,
+    /// `proved`, `not proved`, `broken`
+    pub any_order: &'static str,
+}
+
+impl LoopVerdicts {
+    /// Of an assessment.
+    pub fn of(assessment: &Assessment) -> LoopVerdicts {
+        LoopVerdicts {
+            on_trace: on_trace::verdict(&assessment.on_trace),
+            long_run: long_run::verdict(assessment),
+            any_order: any_order::verdict(&assessment.any_order.verdict),
+        }
+    }
+}
+
+/// The same with what other periods and settings would cost; `flags` describe the loop on a command line.
+pub fn of_controls_and_predictions(
+    file: &RunFile,
+    controls: &Controls,
+    predictions: &Predictions,
+    flags: &[String],
+) -> Tables {
+    let shown = Shown::new(controls);
+    let mut all = of_controls(file, controls);
+    all.tables.extend(predicted::table(&shown, predictions));
+    // Right below the finding.
+    let notes = predicted::notes(&shown, &file.plan, predictions, flags);
+    all.notes.splice(1..1, notes);
+    all
+}
 
 /// Tables of it, beside what the run was.
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
@@ -62,7 +103,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     if unsent > 0 {
         let cycles: u64 = controls.points.iter().map(|p| p.cycles.cycles).sum();
         notes.push(format!(
-            "In {} of {} cycles no request could be sent; they count as cycles without an answer.",
+            "In {} of {} cycles no request could be sent; they count as cycles without a response.",
             grouped(unsent),
             grouped(cycles)
         ));
@@ -81,7 +122,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     let lost: Vec<u32> = lost.map(|point| point.point.index).collect();
     if !lost.is_empty() {
         notes.push(format!(
-            "No answer arrived in time{}: these points have no row.",
+            "No response arrived in time{}: these points have no row.",
             shown.places.bracketed(&lost)
         ));
     }

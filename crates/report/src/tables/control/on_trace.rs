@@ -11,6 +11,14 @@ pub(super) fn held(verdict: &OnTrace) -> bool {
     verdict.cost.is_some()
 }
 
+/// The verdict in words.
+pub(super) fn verdict(found: &OnTrace) -> &'static str {
+    match held(found) {
+        true => "held",
+        false => "did not hold",
+    }
+}
+
 /// Verdict and cost, and the step response where there is one. What the loop does without delay is the same at all points.
 pub(super) fn tables(shown: &Shown<'_>) -> Vec<Table> {
     let Some((_, first)) = shown.assessed().next() else {
@@ -30,21 +38,19 @@ fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     let heads = ["verdict", "growth", "highest SD", "at cycle"];
     shown.table(title, &heads, |_, assessment| {
         let verdict = &assessment.on_trace;
-        let words = match held(verdict) {
+        let [highest, at] = match held(verdict) {
             true => [
-                "held".into(),
-                growth(verdict.growth),
                 times(verdict.worst_ratio, 1.0),
                 grouped(verdict.worst_cycle as u64),
             ],
-            false => [
-                "did not hold".into(),
-                growth(verdict.growth),
-                "-".into(),
-                "-".into(),
-            ],
+            false => ["-".into(), "-".into()],
         };
-        words.to_vec()
+        vec![
+            self::verdict(verdict).into(),
+            growth(verdict.growth),
+            highest,
+            at,
+        ]
     })
 }
 

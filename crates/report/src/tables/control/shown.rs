@@ -6,6 +6,7 @@ use crate::tables::point_columns::PointColumns;
 use crate::tables::table::Table;
 use crate::units::TimeUnit;
 use wiregauge_control::Assessment;
+use wiregauge_record::Point;
 
 /// What all tables have in common.
 pub(super) struct Shown<'a> {
@@ -41,13 +42,29 @@ impl<'a> Shown<'a> {
         heads: &[&'static str],
         cells: impl Fn(&'a ControlPoint, &'a Assessment) -> Vec<String>,
     ) -> Table {
-        let mut table = Table::new(title, &self.columns.heads(heads));
+        let mut table = self.bare(title, heads);
         for (point, assessment) in self.assessed() {
             let mut row = self.columns.cells(point.point);
             row.extend(cells(point, assessment));
             table.row(row);
         }
         table
+    }
+
+    /// A table without rows, with the columns that name a point before these.
+    pub(super) fn bare(&self, title: String, heads: &[&'static str]) -> Table {
+        Table::new(title, &self.columns.heads(heads))
+    }
+
+    /// The cells that name a point.
+    pub(super) fn cells(&self, point: Point) -> Vec<String> {
+        self.columns.cells(point)
+    }
+
+    /// A point by its index.
+    pub(super) fn point(&self, index: u32) -> Option<Point> {
+        let mut points = self.controls.points.iter().map(|point| point.point);
+        points.find(|point| point.index == index)
     }
 
     pub(super) fn assessed(

@@ -3,6 +3,7 @@
 use crate::load::Controls;
 use crate::units::time;
 use wiregauge_control::{OnMiss, Order};
+use wiregauge_record::LoopFigure;
 
 /// A cost or another positive figure, with four digits that matter.
 pub(super) fn figure(value: f64) -> String {
@@ -18,6 +19,14 @@ pub(super) fn figure(value: f64) -> String {
     };
     let decimals = (3.0 - digits).max(0.0) as usize;
     format!("{value:.decimals$}")
+}
+
+/// A figure of a control loop, as all tables show it.
+pub fn loop_figure(of: LoopFigure, value: f64) -> String {
+    match of {
+        LoopFigure::Cost => figure(value),
+        LoopFigure::Growth => growth(value),
+    }
 }
 
 /// A growth per cycle: four decimals, more where 1 would be printed for another number.
@@ -47,21 +56,21 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// What becomes of late and lost answers.
+/// What becomes of late and lost responses.
 pub(super) fn rules(controls: &Controls) -> String {
     let rules = controls.rules;
     let order = match rules.order {
-        Order::Newest => "an answer that a newer one has overtaken is ignored (--order newest)",
+        Order::Newest => "a response that a newer one has overtaken is ignored (--order newest)",
         Order::Arrival => {
-            "the answer that arrived last counts, even if it is older (--order arrival)"
+            "the response that arrived last counts, even if it is older (--order arrival)"
         }
     };
     let deadline = match rules.deadline_ns {
         Some(deadline_ns) => format!(
-            "answers that take longer than {} are ignored (--deadline)",
+            "responses that take longer than {} are ignored (--deadline)",
             time(deadline_ns as f64)
         ),
-        None => "an answer counts regardless of its delay (no --deadline)".into(),
+        None => "a response counts regardless of its delay (no --deadline)".into(),
     };
     let miss = match rules.on_miss {
         OnMiss::Hold => "keeps the last command (--on-miss hold)".into(),
@@ -76,7 +85,7 @@ pub(super) fn rules(controls: &Controls) -> String {
             "keeps the last command, and the controller does not run (--on-miss skip)".to_owned()
         }
     };
-    format!("Rules: {order}; {deadline}; a cycle without an answer {miss}.")
+    format!("Rules: {order}; {deadline}; a cycle without a response {miss}.")
 }
 
 #[cfg(test)]

@@ -1,0 +1,125 @@
+//! Growth and cost of the loop on a trace of delays, without what else is said about it: for comparing many traces.
+
+use crate::ControlError;
+use crate::delays::Delays;
+use crate::model::Loop;
+use crate::pattern::Flows;
+use crate::schedule::{Rules, schedule};
+use crate::trace::{Maps, NoiseRun};
+use serde::Serialize;
+
+/// Blocks of which the interval of the cost is made.
+const BLOCKS: usize = 10;
+
+/// The 97.5 % point of Student's t with 9 degrees of freedom.
+const T: f64 = 2.262;
+
+/// A block must last for so many time constants of the loop, or neighbours are not independent.
+const TIME_CONSTANTS: f64 = 10.0;
+
+/// A value with a 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+/// What a trace costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TraceCost {
+    /// Growth per cycle of the loop without noise; below 1 it held.
+    pub growth: f64,
+    /// Cost rate; `None` if the loop did not hold.
+    pub cost: Option<f64>,
+    /// Its interval, by blocks; `None` if the trace is too short for one, or a few moments cost more than all the rest.
+    pub interval: Option<Interval>,
+}
+
+impl TraceCost {
+    /// From the maps of a trace and its run of noise.
+    pub(crate) fn of(model: &Loop, maps: &Maps<'_>, run: &NoiseRun) -> TraceCost {
+        let growth = maps.growth();
+        let mut found = TraceCost {
+            growth,
+            cost: None,
+            interval: None,
+        };
+        if growth < 1.0 && run.cost.len() == maps.cycles() {
+            let rate =
+                |cost: &[f64]| cost.iter().sum::<f64>() / (cost.len() as f64 * model.period_s);
+            let cost = rate(&run.cost);
+            found.cost = Some(cost);
+            found.interval = interval(&run.cost, growth, cost, rate);
+        }
+        found
+    }
+}
+
+/// Growth and cost on these delays (`None`: lost), as [`on_trace`](crate::on_trace) finds them. Whether the loop is
+/// stable without delay is not checked.
+///
+/// # Errors
+/// [`ControlError::NoAnswer`] if no response counts.
+pub fn trace_cost(
+    model: &Loop,
+    flows: &mut Flows,
+    delays: &[Option<u64>],
+    rules: Rules,
+) -> Result<TraceCost, ControlError> {
+    let period_ns = model.period_ns();
+    Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
+    let made = schedule(delays, period_ns, flows.ticks(), rules);
+    let maps = Maps::new(model, flows, &made);
+    Ok(TraceCost::of(model, &maps, &maps.usual_noise()))
+}
+
+fn interval(
+    costs: &[f64],
+    growth: f64,
+    mean: f64,
+    rate: impl Fn(&[f64]) -> f64,
+) -> Option<Interval> {
+    let length = costs.len() / BLOCKS;
+    if (length as f64) < TIME_CONSTANTS / -growth.ln() || length < 20 {
+        return None;
+    }
+    let blocks: Vec<f64> = costs.chunks_exact(length).take(BLOCKS).map(rate).collect();
+    let squares: f64 = blocks.iter().map(|block| (block - mean).powi(2)).sum();
+    let half = T * (squares / (BLOCKS * (BLOCKS - 1)) as f64).sqrt();
+    // A few moments that cost more than all the rest say nothing about how often they come.
+    (half < mean).then_some(Interval {
+        low: mean - half,
+        high: mean + half,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pid, TICKS, TransferFunction, on_trace};
+
+    #[test]
+    fn the_cost_alone_is_that_of_the_whole_verdict() {
+        let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)")
+            .and_then(|read| read.state_space())
+            .expect("a plant");
+        let controller = (Pid::new(0.96, 0.0, 0.049).state_space(6e-3)).expect("a controller");
+        let model = Loop::new(plant, controller, 6e-3).expect("a loop");
+        let delay = |k: u64| (k % 13 != 12).then_some(600_000 + 4_800_000 * (7 * k % 11) / 11);
+        let delays: Vec<Option<u64>> = (0..600).map(delay).collect();
+        let mut flows = Flows::new(&model, TICKS);
+        let rules = Rules::default();
+        let whole = on_trace(&model, &mut flows, &delays, 6_000_000, rules).expect("a verdict");
+        let alone = trace_cost(&model, &mut flows, &delays, rules).expect("a cost");
+        assert_eq!(
+            (alone.growth, alone.cost, alone.interval),
+            (whole.growth, whole.cost, whole.interval)
+        );
+        assert_eq!(
+            trace_cost(&model, &mut flows, &[None; 300], rules),
+            Err(ControlError::NoAnswer)
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! What other periods, sizes and depths would cost: predicted, and marked as such wherever it is printed.
+
+use super::shown::Shown;
+use super::words::{figure, times};
+use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
+use crate::tables::command_line;
+use crate::tables::table::Table;
+use crate::units::time;
+use wiregauge_record::{Connect, Plan, Point, Protocol};
+
+/// Settings that are printed; the others are in the JSON.
+const SETTINGS: usize = 3;
+
+/// Points of which a period is printed; those of the others are in the JSON.
+const POINTS: usize = 6;
+
+/// Under the table.
+const NO_BOUND: &str = "?: the trace is too short for an interval";
+
+/// The predictions that matter; `None` where there are none.
+pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Table> {
+    let heads = [
+        "period",
+        "cost",
+        "95 % interval",
+        "to measured",
+        "predicted RTT",
+    ];
+    let title = "PREDICTED, NOT MEASURED: cost rate at other periods and settings";
+    let mut table = shown.bare(title.into(), &heads);
+    for one in periods(shown, predictions) {
+        let Some(point) = shown.point(one.point) else {
+            continue;
+        };
+        let interval = match (one.cost, one.interval) {
+            (None, _) => "-".into(),
+            (Some(_), None) => "?".into(),
+            (Some(_), Some(interval)) => between(Some(interval.low), Some(interval.high)),
+        };
+        let mut row = shown.cells(point);
+        row.extend([
+            time(one.period_ns as f64),
+            cost(one.cost),
+            interval,
+            ratio(one.to_measured),
+            "-".into(),
+        ]);
+        table.row(row);
+    }
+    for one in settings(predictions) {
+        let Some(point) = shown.point(one.point) else {
+            continue;
+        };
+        let mut row = shown.cells(at(one, point));
+        row.extend([
+            time(shown.controls.period_ns as f64),
+            cost(one.cost),
+            between(one.cost_low, one.cost_high) + &share(one.share),
+            ratio(one.to_measured),
+            format!(
+                "{} ({} to {})",
+                time(one.rtt_ns),
+                time(one.rtt_low_ns),
+                time(one.rtt_high_ns)
+            ),
+        ]);
+        table.row(row);
+    }
+    table.no_bound = NO_BOUND;
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What is worth measuring; and under it how predictions were made, and why some are missing.
+pub(super) fn notes(
+    shown: &Shown<'_>,
+    plan: &Plan,
+    predictions: &Predictions,
+    flags: &[String],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let has_some = !predictions.periods.is_empty() || !predictions.settings.is_empty();
+    if has_some {
+        notes.push(match predictions.promising(shown.controls) {
+            Some(one) => promising(shown, plan, one, flags),
+            None => "Predicted: none of the other periods and settings is sure to lower the cost by more than 1 %."
+                .into(),
+        });
+    }
+    if !predictions.periods.is_empty() {
+        notes.push(
+            "Predicted periods: the requests of this run at another period, the PID controller discretised for it. The \
+             cost is a rate per time, so that periods can be compared; the interval is that of the trace."
+                .into(),
+        );
+    }
+    if !predictions.settings.is_empty() {
+        notes.push(
+            "Predicted settings: the responses of the nearest measured point, longer or shorter by what the link model \
+             predicts of the mean RTT; the interval is what its prediction interval implies. Only settings between the \
+             measured ones."
+                .into(),
+        );
+    }
+    notes.extend(predictions.no_periods.clone());
+    notes.extend(predictions.no_settings.clone());
+    notes
+}
+
+/// Of the point with the lowest cost half and twice the period and the one with the lowest cost; of others that one alone,
+/// if it costs less than was measured.
+fn periods<'a>(shown: &Shown<'_>, predictions: &'a Predictions) -> Vec<&'a PredictedPeriod> {
+    let period_ns = shown.controls.period_ns;
+    let mut first = shown.assessed().map(|(point, _)| point.point.index);
+    let best = shown.controls.lowest_cost.or(first.next());
+    let points = shown.assessed().map(|(point, _)| point.point.index);
+    let mut found: Vec<&PredictedPeriod> = Vec::new();
+    for (count, point) in points.enumerate() {
+        let is_best = best == Some(point);
+        if count >= POINTS && !is_best {
+            continue;
+        }
+        let of_point = || predictions.periods.iter().filter(|one| one.point == point);
+        let lowest = of_point().filter(|one| one.cost.is_some());
+        let lowest = lowest.min_by(|a, b| order(a.cost).total_cmp(&order(b.cost)));
+        // At other points only a period that lowers the cost is of interest.
+        let lowest =
+            lowest.filter(|one| is_best || one.to_measured.is_none_or(|ratio| ratio < 1.0));
+        found.extend(of_point().filter(|one| {
+            let is_usual = [period_ns / 2, period_ns * 2].contains(&one.period_ns);
+            (is_best && is_usual) || lowest.is_some_and(|lowest| lowest.period_ns == one.period_ns)
+        }));
+    }
+    found
+}
+
+fn settings(predictions: &Predictions) -> Vec<&PredictedSetting> {
+    let mut all: Vec<&PredictedSetting> = predictions.settings.iter().collect();
+    all.sort_by(|a, b| order(a.cost).total_cmp(&order(b.cost)));
+    all.truncate(SETTINGS);
+    all
+}
+
+fn order(cost: Option<f64>) -> f64 {
+    cost.unwrap_or(f64::INFINITY)
+}
+
+fn at(one: &PredictedSetting, from: Point) -> Point {
+    Point {
+        out_bytes: one.out_bytes,
+        in_bytes: one.in_bytes,
+        depth: one.depth,
+        ..from
+    }
+}
+
+fn cost(cost: Option<f64>) -> String {
+    cost.map_or("unbounded".into(), figure)
+}
+
+fn between(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (None, None) => "-".into(),
+        _ => format!("{} to {}", cost(low), cost(high)),
+    }
+}
+
+/// A model of few points has an interval of less than 95 %.
+fn share(share: f64) -> String {
+    match share >= 0.95 {
+        true => String::new(),
+        false => format!(" ({:.0} %)", 100.0 * share),
+    }
+}
+
+fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or("-".into(), |ratio| times(ratio, 1.0))
+}
+
+fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String]) -> String {
+    let (from, what, to_measured, period_ns) = match one {
+        Promising::Period(one) => (
+            one.point,
+            format!("a period of {}", time(one.period_ns as f64)),
+            one.to_measured,
+            one.period_ns,
+        ),
+        Promising::Setting(one) => (
+            one.point,
+            format!(
+                "OUT {} B, IN {} B, depth {}",
+                one.out_bytes, one.in_bytes, one.depth
+            ),
+            one.to_measured,
+            shown.controls.period_ns,
+        ),
+    };
+    let point = shown.point(from).map(|point| match one {
+        Promising::Period(_) => point,
+        Promising::Setting(one) => at(one, point),
+    });
+    let command = point.and_then(|point| command(plan, point, period_ns, flags));
+    format!(
+        "Predicted, not measured: {what} would cost {}, {} what was measured{}. Measure it{}",
+        cost(one.cost()),
+        ratio(to_measured),
+        shown.places.at(from),
+        match command {
+            Some(command) => format!(": {command}"),
+            None => " with the flags of this run.".into(),
+        }
+    )
+}
+
+/// What measures a prediction and computes the loop; `None` where the run has queries of its own.
+fn command(plan: &Plan, point: Point, period_ns: u64, flags: &[String]) -> Option<String> {
+    let mut measure: Vec<String> =
+        vec!["wiregauge".into(), "exchange".into(), plan.address.clone()];
+    let mut flag = |name: &str, value: String| measure.extend([name.to_owned(), value]);
+    match plan.protocol {
+        Protocol::Wiregauge => {
+            flag("--out", point.out_bytes.to_string());
+            flag("--in", point.in_bytes.to_string());
+        }
+        Protocol::Echo => {
+            flag("--protocol", "echo".into());
+            flag("--out", point.out_bytes.to_string());
+        }
+        _ => return None,
+    }
+    flag("--depth", point.depth.to_string());
+    flag("--interval", exact(period_ns));
+    if plan.connect == Connect::Each {
+        flag("--connect", "each".into());
+    }
+    let mut control: Vec<String> = ["wiregauge", "control", "last"].map(str::to_owned).into();
+    let mut given = flags.chunks_exact(2);
+    control.extend(
+        given
+            .by_ref()
+            .filter(|pair| pair[0] != "--period")
+            .flatten()
+            .cloned(),
+    );
+    control.extend(["--period".to_owned(), exact(period_ns)]);
+    Some(format!(
+        "{} && {}",
+        command_line(&measure),
+        command_line(&control)
+    ))
+}
+
+/// A time as a flag takes it.
+fn exact(ns: u64) -> String {
+    let units = [(1_000_000, "ms"), (1_000, "us")];
+    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    let (unit, name) = fitting.unwrap_or((1, "ns"));
+    format!("{}{name}", ns / unit)
+}
