@@ -30,7 +30,7 @@ function result = control(run, varargin)
 %     'Figures'    write figures to this folder as SVG
 %
 %   result has the fields of `wiregauge control --json` (docs/control.md); names end in their unit, shares are 0 to 1:
-%     run, period_ns, rules       name of the run; period in ns; what becomes of late and lost answers
+%     run, period_ns, rules       name of the run; period in ns; what becomes of late and lost responses
 %     lowest_cost                 index of the point with the lowest cost, from 0; [] if there is one point
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth

@@ -151,8 +151,7 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
         caption += &format!(" Each column is the largest of {per} cycles.");
     }
     if delays.is_empty() {
-        caption +=
-            " Lost and late answers are not marked: the delays of all points do not fit in memory.";
+        caption += " Lost and late responses are not marked: the delays of all points do not fit in memory.";
     }
     Some(canvas.finish(
         "control-variance",

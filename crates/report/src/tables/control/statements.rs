@@ -67,7 +67,7 @@ fn on_trace(assessment: &Assessment) -> Statement {
     let (tone, decayed) = match found.worst_ratio > FAR {
         true => (
             Tone::Caution,
-            "With these delays in this order, disturbances decayed on average, but late or lost answers threw the output \
+            "With these delays in this order, disturbances decayed on average, but late or lost responses threw the output \
              far off for a while: see the highest SD.",
         ),
         false => (
