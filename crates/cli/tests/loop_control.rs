@@ -8,6 +8,10 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::Signal;
 use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wiregauge_control::{Controller, Loop, Pid, TransferFunction};
 use wiregauge_record::{ControlCycle, CycleStatus};
 use wiregauge_run::{Control, Run};
@@ -208,16 +212,43 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
     }
 }
 
+/// Relays one TCP connection to a server and counts the bytes to it. Returns where it listens.
+fn counting_relay(server: &str, bytes: &Arc<AtomicU64>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("tcp://{}", listener.local_addr().expect("an address"));
+    let (server, bytes) = (server.to_owned(), Arc::clone(bytes));
+    std::thread::spawn(move || -> io::Result<()> {
+        let (mut client, _) = listener.accept()?;
+        let mut to_server = TcpStream::connect(server)?;
+        let (mut back, mut to_client) = (to_server.try_clone()?, client.try_clone()?);
+        std::thread::spawn(move || io::copy(&mut back, &mut to_client));
+        let mut piece = [0; 4096];
+        loop {
+            let length = client.read(&mut piece)?;
+            if length == 0 {
+                return to_server.shutdown(Shutdown::Both);
+            }
+            to_server.write_all(&piece[..length])?;
+            bytes.fetch_add(length as u64, Ordering::Relaxed);
+        }
+    });
+    address
+}
+
 #[test]
 fn an_interrupted_run_keeps_its_cycles() {
     let desk = desk_with(SERVO);
     let server = desk.serve("tcp://:0 --plant loop.toml");
-    let flags = format!(
-        "loop-control {} --model loop.toml --duration 1h",
-        server.address
-    );
+    let bytes = Arc::new(AtomicU64::new(0));
+    let address = counting_relay(server.host_port(), &bytes);
+    let flags = format!("loop-control {address} --model loop.toml --duration 1h");
     let running = Background::start(&mut desk.command(&flags));
     until("the loop has begun", || desk.measures());
+    let opened = bytes.load(Ordering::Relaxed);
+    // More than twenty cycles: a sample and a command have under 100 B.
+    until("cycles have ended", || {
+        bytes.load(Ordering::Relaxed) > opened + 2000
+    });
     running.signal(Signal::INT);
     let ended = running.ended();
     assert_eq!(ended.code, Some(130), "{ended}");

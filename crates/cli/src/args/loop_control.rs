@@ -32,6 +32,7 @@ that the model predicts from the delays of this run, and with --against from tho
 #[derive(Clone, Debug, Args)]
 pub struct LoopControlArgs {
     /// The device that simulates the plant, such as tcp://10.0.0.5:7700 or serial:///dev/ttyACM0.
+    #[arg(value_name = "ADDRESS", value_parser = values::address)]
     pub address: String,
     /// The loop.
     #[command(flatten)]

@@ -28,7 +28,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ),
     (
         "WIREGAUGE_WORKER",
-        "Name of whoever runs the command for somebody else; stored with the run.",
+        "Name of the worker of a campaign that runs the command; stored with the run.",
     ),
     ("NO_COLOR", "If set, nothing is coloured."),
     (
