@@ -12,13 +12,13 @@ function result = control(run, varargin)
 %     tf, zpk or ss               an object of the Control System Toolbox, or of Octave's package control; the sample time of the
 %                                 controller is the period
 %     a number or a matrix        a gain (the controller only)
-%   The controller is left out with 'PID', both with 'Model'.
+%   The controller is left out, or [], with 'PID'; both with 'Model'.
 %
 %   Options:
 %     'PID'        [K Ti Td]: gain, integral time and derivative time in seconds (0: none)
 %     'Filter'     N of the low-pass filter of the derivative, Td/N (default 10)
 %     'Period'     period of the loop in seconds, or text ('6ms'); default: the interval or rate of the run
-%     'Deadline'   ignore answers that take longer: seconds, or text
+%     'Deadline'   ignore responses that take longer: seconds, or text
 %     'OnMiss'     'hold' (default), 'zero-at-deadline', 'zero-at-once', 'skip'
 %     'Order'      'newest' (default) or 'arrival'
 %     'Noise'      intensity of the white noise at the plant's input (default 1), or a struct with the fields input or process
@@ -36,7 +36,7 @@ function result = control(run, varargin)
 %       point                     index, out_bytes, in_bytes, depth
 %       cycles, unanswered, unsent, left_out    numbers of cycles
 %       parts                     [] if the device has no clock, else to_device, in_device, from_device (median_ns, p99_ns, max_ns)
-%       assessment                [] if no answer arrived in time, else a struct:
+%       assessment                [] if no response arrived in time, else a struct:
 %         delays                  min_ns, median_ns, p99_ns, max_ns, late and lost (shares), longest_loss (cycles)
 %         on_trace                growth (factor per cycle; below 1 the loop held), cost ([] if it did not hold), interval (low, high),
 %                                 no_delay, median_delay, equal_delay_ns, curve, worst_cycle, worst_ratio, step
@@ -44,7 +44,7 @@ function result = control(run, varargin)
 %         any_order               verdict, range, margin (margin_s), demanded_s
 %         misses, delay_margin (margin_s), buffer (delay_ns, cost, cost_without)
 %
-%   Errors: wiregauge:usage (no such run or point, not an exchange run, no answer in time, a model with an error or unstable without
+%   Errors: wiregauge:usage (no such run or point, not an exchange run, no response in time, a model with an error or unstable without
 %   delay), wiregauge:argument, wiregauge:missing (no wiregauge program).
 %
 %   See also wiregauge.exchange, wiregauge.loadRun.

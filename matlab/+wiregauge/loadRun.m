@@ -54,7 +54,7 @@ function [file, samples] = exported(directory)
 % Without the MEX file: through the wiregauge program and a CSV file, some seconds for a million samples.
 csv = [tempname(), '.csv'];
 json = [tempname(), '.json'];
-tidy = onCleanup(@() cellfun(@remove, {csv, json}));
+tidy = onCleanup(@() cellfun(@wiregauge.internal.removeFile, {csv, json}));
 export(directory, '--json', json);
 file = jsondecode(fileread(json));
 samples = struct([]);
@@ -106,11 +106,5 @@ function export(run, form, file)
 [status, ~, said] = wiregauge.internal.command({'export', form, file, '--', run});
 if status ~= 0
     error('wiregauge:run', '%s', said);
-end
-end
-
-function remove(file)
-if isfile(file)
-    delete(file);
 end
 end

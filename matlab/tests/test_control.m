@@ -48,6 +48,7 @@ end
 same(of('1/(s+1)', 0.5), of('1/(s+1)', '0.5'));
 same(of({1000, [1 1 0]}, 'PID', [0.96 0 0.049]), of('1000/(s^2+s)', 'PID', [0.96 0 0.049]));
 same(of({1000, [1 1 0]}, 'PID', [0.96 0 0.049], 'Filter', 10), of('1000/(s^2+s)', 'PID', [0.96 0 0.049]));
+same(of('1000/(s^2+s)', [], 'PID', [0.96 0 0.049]), of('1000/(s^2+s)', 'PID', [0.96 0 0.049]));
 end
 
 function objects_of_a_control_toolbox_are_taken()

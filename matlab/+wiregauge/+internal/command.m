@@ -4,7 +4,7 @@ function [status, output, said] = command(words)
 %   exit code, its standard output and its standard error.
 
 noise = [tempname(), '.txt'];
-tidy = onCleanup(@() remove(noise));
+tidy = onCleanup(@() wiregauge.internal.removeFile(noise));
 line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary()}, words], 'UniformOutput', false), ' ');
 [status, output] = system([line, ' 2>', quoted(noise)]);
 said = '';
@@ -19,11 +19,5 @@ if ispc()
     word = ['"', strrep(word, '"', '""'), '"'];
 else
     word = ['''', strrep(word, '''', '''\'''''), ''''];
-end
-end
-
-function remove(file)
-if isfile(file)
-    delete(file);
 end
 end

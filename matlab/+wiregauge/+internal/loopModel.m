@@ -7,6 +7,9 @@ function [words, tidy] = loopModel(given)
 
 tidy = [];
 [systems, options] = parted(given);
+while ~isempty(systems) && isempty(systems{end})
+    systems(end) = [];
+end
 [keys, words, pid] = sorted(options);
 if numel(systems) == 2 && ~isempty(pid)
     error('wiregauge:argument', 'give a controller or ''PID'', not both');
@@ -30,7 +33,7 @@ handle = fopen(file, 'w');
 if handle < 0
     error('wiregauge:argument', 'cannot write the model to %s', file);
 end
-tidy = onCleanup(@() remove(file));
+tidy = onCleanup(@() wiregauge.internal.removeFile(file));
 fprintf(handle, '{\n%s\n}\n', strjoin(pairs, sprintf(',\n')));
 fclose(handle);
 words = [{'--model', file}, words];
@@ -169,11 +172,5 @@ function json = rows(value, name)
 json = wiregauge.internal.loopRows(value, name);
 if isscalar(value)
     json = ['[[', json, ']]'];
-end
-end
-
-function remove(file)
-if isfile(file)
-    delete(file);
 end
 end

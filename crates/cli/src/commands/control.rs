@@ -2,6 +2,7 @@
 
 use super::chosen_points::chosen;
 use super::loop_assessment::{assess, exchange_run, period_of};
+use super::missed::{self, Missed};
 use super::printed;
 use super::report::write_figures;
 use crate::Outcome;
@@ -10,7 +11,6 @@ use crate::caller::{Session, remark};
 use crate::control_limit::{ControlLimit, Kept};
 use crate::loop_model;
 use crate::output::files;
-use crate::output::style::{BAD, RESET};
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
 use wiregauge_report::tables::{self, Places};
@@ -35,7 +35,7 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     drop(meter);
     let (controls, predictions) = predicted?;
     let predictions = predictions?;
-    let missed = missed(args, &controls);
+    let missed = not_kept(args, &controls);
     if args.json {
         let mut value = serde_json::to_value(&controls)?;
         value["run"] = run.name().into();
@@ -62,30 +62,11 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             );
         }
     }
-    for Missed { text, is_proven } in &missed {
-        session.caller.missed(text);
-        let what = match is_proven {
-            true => "limit not met:",
-            false => "limit not proven:",
-        };
-        remark!(session, "{BAD}{what}{RESET} {text}");
-    }
-    Ok(match missed.is_empty() {
-        true => Outcome::Done,
-        false => Outcome::Missed,
-    })
-}
-
-/// A limit that a point does not keep, or is not proven to keep.
-struct Missed {
-    /// The limit, what was found, and where.
-    text: String,
-    /// It was found that the point does not keep it.
-    is_proven: bool,
+    Ok(missed::outcome(&missed, session))
 }
 
 /// What was not kept, or not proven to be.
-fn missed(args: &ControlArgs, controls: &Controls) -> Vec<Missed> {
+fn not_kept(args: &ControlArgs, controls: &Controls) -> Vec<Missed> {
     let places = Places::new(controls.points.iter().map(|point| point.point));
     let mut missed = Vec::new();
     for limit in &args.require {

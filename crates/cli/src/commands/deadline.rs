@@ -1,6 +1,7 @@
 //! `wiregauge deadline`: tell how often a control loop of some period would miss its deadline.
 
 use super::chosen_points::chosen;
+use super::missed::{self, Missed};
 use super::printed;
 use crate::Outcome;
 use crate::args::DeadlineArgs;
@@ -8,7 +9,6 @@ use crate::caller::{Session, absolute, remark};
 use crate::deadline_limit::Compliance;
 use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
-use crate::output::style::{BAD, RESET};
 use anyhow::bail;
 use std::path::Path;
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     meter.clear();
     drop(meter);
     let deadlines = deadlines?;
-    let missed = missed(args, &deadlines);
+    let missed = not_kept(args, &deadlines);
     if args.json {
         let mut value = serde_json::to_value(&deadlines)?;
         value["run"] = run.name().into();
@@ -79,18 +79,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
-    for Missed { text, is_proven } in &missed {
-        session.caller.missed(text);
-        let what = match is_proven {
-            true => "limit not met:",
-            false => "limit not proven:",
-        };
-        remark!(session, "{BAD}{what}{RESET} {text}");
-    }
-    Ok(match missed.is_empty() {
-        true => Outcome::Done,
-        false => Outcome::Missed,
-    })
+    Ok(missed::outcome(&missed, session))
 }
 
 fn control_loop(
@@ -147,16 +136,8 @@ fn control_loop(
     })
 }
 
-/// A limit that a point does not keep, or is not proven to keep.
-struct Missed {
-    /// The limit, what was measured, and where.
-    text: String,
-    /// It was measured that the point does not keep it.
-    is_proven: bool,
-}
-
 /// What was not kept, or not proven to be.
-fn missed(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
+fn not_kept(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
     let places = Places::new(deadlines.points.iter().map(|point| point.point));
     let mut missed = Vec::new();
     for limit in &args.require {

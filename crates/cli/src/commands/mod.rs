@@ -21,6 +21,7 @@ mod loop_control;
 mod loop_plan;
 mod man;
 mod measure;
+mod missed;
 mod plan;
 pub mod printed;
 mod printed_comparison;

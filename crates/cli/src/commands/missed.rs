@@ -1,0 +1,29 @@
+//! Limits (`--require`) that points of a stored run do not keep.
+
+use crate::Outcome;
+use crate::caller::{Session, remark};
+use crate::output::style::{BAD, RESET};
+
+/// A limit that a point does not keep, or is not proven to keep.
+pub struct Missed {
+    /// The limit, what was found, and where.
+    pub text: String,
+    /// It was found that the point does not keep it.
+    pub is_proven: bool,
+}
+
+/// Names them; the outcome of the command.
+pub fn outcome(missed: &[Missed], session: &Session<'_>) -> Outcome {
+    for Missed { text, is_proven } in missed {
+        session.caller.missed(text);
+        let what = match is_proven {
+            true => "limit not met:",
+            false => "limit not proven:",
+        };
+        remark!(session, "{BAD}{what}{RESET} {text}");
+    }
+    match missed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Missed,
+    }
+}
