@@ -408,6 +408,9 @@ pub fn pid(text: &str) -> Result<[f64; 3], String> {
         (&[gain, integral, derivative], 3) if integral >= 0.0 && derivative >= 0.0 => {
             Ok([gain, integral, derivative])
         }
+        (&[_, _, _], 3) => Err(format!(
+            "`{text}`: the times Ti and Td must not be negative (0: none)"
+        )),
         _ => Err(format!(
             "`{text}` is not a PID controller: use K,Ti,Td, such as 0.96,0,0.049 (times in seconds, 0: none)"
         )),

@@ -376,9 +376,19 @@ fn a_run_without_any_answer_has_nothing_to_compute_with() {
     desk.wiregauge(&format!("control late --deadline 100us {SERVO}"))
         .assert()
         .code(2)
-        .stderr(contains(
-            "within the deadline of 100µs; use a longer --deadline",
-        ));
+        .stderr(
+            contains("within the deadline of 100µs, so there is no delay")
+                .and(contains("use a longer --deadline")),
+        );
+    // Each response 100 periods late: computing it would take minutes.
+    store(&desk, "behind", every, &[(1, vec![Some(600 * MS); 300])]);
+    desk.wiregauge(&format!("control behind {SERVO}"))
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(
+            contains("up to 100 commands are outstanding together").and(contains("--deadline")),
+        );
 }
 
 #[test]

@@ -60,12 +60,22 @@ pub enum ControlError {
     },
     /// Nothing that the delays do matters then.
     #[error(
-        "the loop is unstable without any delay (it grows by {growth:.4} per period): check the sign and the gains of \
+        "the loop is unstable without any delay (it grows by a factor of {growth:.4} per period): check the sign and the gains of \
          the controller, and the period"
     )]
     Unstable {
         /// Growth per period.
         growth: f64,
+    },
+    /// The cost of a computation grows with the cube of the commands that are under way together.
+    #[error(
+        "up to {periods} commands are outstanding together, and more than {most} are not computed"
+    )]
+    TooLong {
+        /// Commands, or periods of a constant delay.
+        periods: u64,
+        /// What is computed.
+        most: u64,
     },
     /// All were lost, or later than the deadline.
     #[error("no response arrived in time: there is no delay to compute with")]

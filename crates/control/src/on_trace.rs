@@ -7,7 +7,7 @@ use crate::pattern::Flows;
 use crate::schedule::{Rules, Schedule, schedule};
 use crate::step::{Step, StepPlan, step};
 use crate::trace::Maps;
-use crate::trace_cost::{Interval, TraceCost};
+use crate::trace_cost::{Interval, TraceCost, check_under_way};
 use crate::{ControlError, Matrix};
 use nalgebra::DVector;
 use serde::Serialize;
@@ -101,7 +101,8 @@ impl StepFigures {
 /// The verdict on these delays (`None`: lost), in the order in which they were measured.
 ///
 /// # Errors
-/// [`ControlError::Unstable`] if the loop is unstable without any delay, [`ControlError::NoAnswer`] if no answer counts.
+/// [`ControlError::Unstable`] if the loop is unstable without any delay, [`ControlError::NoAnswer`] if no answer counts,
+/// [`ControlError::TooLong`] if too many are outstanding together.
 pub fn on_trace(
     model: &Loop,
     flows: &mut Flows,
@@ -112,6 +113,7 @@ pub fn on_trace(
     let no_delay = without_delay(model, flows)?;
     let found = Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
     let made = schedule(delays, period_ns, flows.ticks(), rules);
+    check_under_way((made.slots as u64).max(found.median_ns / period_ns))?;
     let maps = Maps::new(model, flows, &made);
     let run = maps.usual_noise();
     let TraceCost {

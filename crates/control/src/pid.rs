@@ -41,26 +41,28 @@ impl Pid {
             derivative_s,
             filter,
         } = *self;
-        for (value, is_right, reason) in [
-            (gain, gain.is_finite(), "is not a finite gain"),
+        for (key, value, is_right, reason) in [
+            ("pid", gain, gain.is_finite(), "is not a finite gain"),
             (
+                "pid",
                 integral_s,
                 integral_s >= 0.0 && integral_s.is_finite(),
                 "is not an integral time (0: none)",
             ),
             (
+                "pid",
                 derivative_s,
                 derivative_s >= 0.0 && derivative_s.is_finite(),
                 "is not a derivative time (0: none)",
             ),
             (
+                "filter",
                 filter,
                 filter > 0.0 && filter.is_finite(),
-                "is not a filter constant N",
+                "is not a filter constant N, which is positive",
             ),
         ] {
             if !is_right {
-                let key = "pid";
                 return Err(ControlError::Value { key, value, reason });
             }
         }

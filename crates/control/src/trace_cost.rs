@@ -17,6 +17,9 @@ const T: f64 = 2.262;
 /// A block must last for so many time constants of the loop, or neighbours are not independent.
 const TIME_CONSTANTS: f64 = 10.0;
 
+/// Commands under way together, at most: a trace with more takes minutes.
+const MOST_UNDER_WAY: u64 = 64;
+
 /// A value with a 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
@@ -61,7 +64,7 @@ impl TraceCost {
 /// stable without delay is not checked.
 ///
 /// # Errors
-/// [`ControlError::NoAnswer`] if no response counts.
+/// [`ControlError::NoAnswer`] if no response counts, [`ControlError::TooLong`] if too many are outstanding together.
 pub fn trace_cost(
     model: &Loop,
     flows: &mut Flows,
@@ -71,8 +74,20 @@ pub fn trace_cost(
     let period_ns = model.period_ns();
     Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
     let made = schedule(delays, period_ns, flows.ticks(), rules);
+    check_under_way(made.slots as u64)?;
     let maps = Maps::new(model, flows, &made);
     Ok(TraceCost::of(model, &maps, &maps.usual_noise()))
+}
+
+/// Refuses what would take minutes: so many commands under way together.
+pub(crate) fn check_under_way(periods: u64) -> Result<(), ControlError> {
+    match periods <= MOST_UNDER_WAY {
+        true => Ok(()),
+        false => Err(ControlError::TooLong {
+            periods,
+            most: MOST_UNDER_WAY,
+        }),
+    }
 }
 
 fn interval(

@@ -145,7 +145,7 @@ fn a_loop_that_no_delay_could_make_worse_is_refused_first() {
     let unstable = assess(&integrator(2.5), &[Some(0); 10], Rules::default());
     let error = unstable.expect_err("unstable").to_string();
     assert!(
-        error.starts_with("the loop is unstable without any delay (it grows by 1.5"),
+        error.starts_with("the loop is unstable without any delay (it grows by a factor of 1.5"),
         "{error}"
     );
     assert_eq!(

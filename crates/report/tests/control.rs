@@ -218,6 +218,25 @@ fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
 }
 
 #[test]
+fn a_point_with_too_many_responses_outstanding_is_named_and_the_others_are_computed() {
+    // 80 periods.
+    let (found, tables) = of_points(&[Some(480_000), Some(1000)]);
+    assert!(found.points[0].assessment.is_none() && found.points[1].assessment.is_some());
+    let json = serde_json::to_value(&found).expect("a value");
+    let reason = json["points"][0]["reason"].as_str().expect("a reason");
+    assert!(
+        reason.starts_with("up to 80 commands are outstanding"),
+        "{reason}"
+    );
+    let note = format!("Not computed (depth 1): {reason}. Ignore responses");
+    assert!(
+        tables.notes.iter().any(|one| one.starts_with(&note)),
+        "{:?}",
+        tables.notes
+    );
+}
+
+#[test]
 fn the_long_run_any_order_and_misses_have_tables_of_their_own() {
     let (_, tables) = of_points(&[Some(3000), Some(15_000)]);
     let verdicts = |begin: &str| -> Vec<String> {
@@ -237,5 +256,7 @@ fn the_long_run_any_order_and_misses_have_tables_of_their_own() {
     assert!(has(
         "IN ANY ORDER at depth 2: the loop is unstable with a constant delay of 15.000 ms"
     ));
-    assert!(has("In the long run: holds. In any order: proved."));
+    assert!(has(
+        "In the long run at depth 1: holds. In any order at depth 1: proved."
+    ));
 }

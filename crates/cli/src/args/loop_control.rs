@@ -13,11 +13,12 @@ Examples:
   wiregauge serve pty:/tmp/servo --plant loop.toml
   wiregauge loop-control serial:///tmp/servo --model loop.toml --duration 60s
 
-  # a step of the reference at half of the run
-  wiregauge loop-control serial:///tmp/servo --model loop.toml --step 1
+  # a step of the reference at half of the run, without noise
+  wiregauge serve pty:/tmp/still --plant loop.toml --noise 0
+  wiregauge loop-control serial:///tmp/still --model loop.toml --noise 0 --step 1
 
   # compare with the prediction from a separate measurement of the link
-  wiregauge exchange serial:///tmp/servo --in 48 --depth 8 --interval 6ms --duration 60s
+  wiregauge exchange serial:///tmp/servo --in 48 --depth 8 --interval 6ms --timeout 60ms
   wiregauge loop-control serial:///tmp/servo --model loop.toml --against last
 
 In each period an empty message samples the plant, then a message carries the command that the

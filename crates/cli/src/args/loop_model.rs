@@ -34,11 +34,11 @@ pub struct ModelArgs {
         help_heading = "Control loop"
     )]
     pub controller: Option<String>,
-    /// Period of the loop [default: that of the model, else of the run].
+    /// Period of the loop [default: that of the model, else that of the stored run, if there is one].
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Control loop")]
     pub period: Option<Duration>,
     /// Intensity (variance per second) of the white noise that adds to the command at the plant's input
-    /// [default: 1].
+    /// [default: that of the model, else 1; loop-control: else 0].
     #[arg(long, value_name = "NUMBER", value_parser = values::intensity, help_heading = "Control loop", allow_hyphen_values = true)]
     pub noise: Option<f64>,
 }

@@ -112,9 +112,10 @@ pub struct TuneArgs {
     /// by then.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub budget: Option<Duration>,
-    /// An exchange without an answer after TIME is lost; a stream without a transfer after TIME fails.
-    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
-    pub timeout: Duration,
+    /// An exchange without a response after TIME is lost; a stream without a transfer after TIME fails [default:
+    /// 1s; for a figure of a control loop 10 of its periods, at least 10ms].
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub timeout: Option<Duration>,
 
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -3,6 +3,7 @@
 use crate::loop_model::LoopModel;
 use anyhow::{Context, bail};
 use std::time::Duration;
+use wiregauge_control::ControlError;
 use wiregauge_record::Schedule;
 use wiregauge_report::load::{self, Controls};
 use wiregauge_run::{AnyRun, Exchange, Run};
@@ -52,21 +53,27 @@ pub(super) fn period_of(run: &Run<Exchange>) -> Option<Duration> {
     }
 }
 
-/// Why there is nothing to compute with: no chosen point has an answer that counts.
+/// Why there is nothing to compute with: no chosen point has a response that counts, or all have too many.
 fn nothing_answered(run: &Run<Exchange>, controls: &Controls) -> Option<String> {
-    let mut points = controls.points.iter();
-    if points.any(|point| point.assessment.is_some()) {
+    if controls.points.iter().any(|p| p.assessment.is_some()) {
         return None;
     }
-    let deadline = match controls.rules.deadline_ns {
+    let mut reasons = controls.points.iter().filter_map(|p| p.reason.as_ref());
+    let name = run.name();
+    if let Some(reason) = reasons.find(|reason| matches!(reason, ControlError::TooLong { .. })) {
+        return Some(format!(
+            "{name}: {reason}\nhint: ignore responses that take longer (--deadline), or measure with a shorter --timeout or a \
+             greater --depth"
+        ));
+    }
+    Some(match controls.rules.deadline_ns {
         Some(deadline_ns) => format!(
-            " within the deadline of {:?}; use a longer --deadline",
+            "{name}: no exchange was answered correctly within the deadline of {:?}, so there is no delay to compute \
+             with\nhint: use a longer --deadline",
             Duration::from_nanos(deadline_ns)
         ),
-        None => String::new(),
-    };
-    Some(format!(
-        "{}: no exchange was answered correctly{deadline}, so there is no delay to compute with",
-        run.name()
-    ))
+        None => format!(
+            "{name}: no exchange was answered correctly, so there is no delay to compute with"
+        ),
+    })
 }

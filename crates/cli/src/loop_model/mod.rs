@@ -64,6 +64,14 @@ fn resolved(
     let period_s = period.as_secs_f64();
     let plant = plant_of(args.plant.as_deref(), keys.plant, of_file)?;
     let (controller, pid) = controller(args, keys.controller, period_s, of_file)?;
+    if pid.is_some() && (plant.inputs(), plant.outputs()) != (1, 1) {
+        return Err(of_file.says(&format!(
+            "a PID controller requires a plant with one input and one output, and this one has {} and {}: give the controller as \
+             matrices (controller.a, b, c, d)",
+            plant.inputs(),
+            plant.outputs()
+        )));
+    }
     let noise = noise_of(args.noise, keys.noise, &plant, of_file, usual_noise)?;
     let (states, inputs, outputs) = (plant.states(), plant.inputs(), plant.outputs());
     let weights = |given: Option<Entries>, default: f64, size: usize| {

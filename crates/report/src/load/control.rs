@@ -3,7 +3,7 @@
 use super::cycle_answers::Taken;
 use super::cycle_delays::{CycleDelays, MOST_CYCLES, cycle_delays};
 use super::delay_parts::{DelayParts, delay_parts};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt;
 use wiregauge_control::{Assessment, ControlError, Loop, Rules, assess};
 use wiregauge_record::Point;
@@ -34,8 +34,11 @@ pub struct ControlPoint {
     pub cycles: CycleDelays,
     /// The parts of its round trips, if the device has a clock.
     pub parts: Option<DelayParts>,
-    /// What its delays do to the loop; `None` if no response arrived in time.
+    /// What its delays do to the loop; `None` if that could not be computed.
     pub assessment: Option<Assessment>,
+    /// Why not: no response in time, or too many outstanding together.
+    #[serde(serialize_with = "as_text")]
+    pub reason: Option<ControlError>,
 }
 
 /// Why a run cannot be held against a loop.
@@ -69,7 +72,8 @@ impl std::error::Error for ControlsError {
 /// `progress` gets the part done, 0 to 1.
 ///
 /// # Errors
-/// The samples cannot be read, or the loop is unstable without any delay. A point without a response has no assessment.
+/// The samples cannot be read, or the loop is unstable without any delay. A point without a response, or with too many
+/// outstanding together, has no assessment.
 pub fn controls(
     run: &Run<Exchange>,
     chosen: &[usize],
@@ -83,9 +87,11 @@ pub fn controls(
     let mut points = Vec::new();
     for (done, &at) in chosen.iter().enumerate() {
         let mut cycles = cycle_delays(run, at, period_ns).map_err(ControlsError::Run)?;
-        let assessment = match assess(model, &cycles.delays, rules) {
-            Ok(assessment) => Some(assessment),
-            Err(ControlError::NoAnswer) => None,
+        let (assessment, reason) = match assess(model, &cycles.delays, rules) {
+            Ok(assessment) => (Some(assessment), None),
+            Err(reason @ (ControlError::NoAnswer | ControlError::TooLong { .. })) => {
+                (None, Some(reason))
+            }
             Err(error) => return Err(ControlsError::Control(error)),
         };
         match room.checked_sub(cycles.delays.len()) {
@@ -97,6 +103,7 @@ pub fn controls(
             cycles,
             parts: delay_parts(run, at).map_err(ControlsError::Run)?,
             assessment,
+            reason,
         });
         progress((done + 1) as f64 / chosen.len() as f64);
     }
@@ -108,6 +115,10 @@ pub fn controls(
         lowest_cost: lowest_cost(&points),
         points,
     })
+}
+
+fn as_text<S: Serializer>(reason: &Option<ControlError>, to: S) -> Result<S::Ok, S::Error> {
+    reason.as_ref().map(ToString::to_string).serialize(to)
 }
 
 /// The index of the point with the lowest cost, where there are several with one.

@@ -194,8 +194,8 @@ pub fn predictions(
                 .into(),
         ),
         Some(_) if are_left_out => Some(
-            "Periods that are shorter than the p99 of the responses are not predicted: more of them would overlap than did \
-             in this run."
+            "Periods below that of the loop are predicted down to the p99 of the responses: below it, more of them would \
+             overlap than did in this run."
                 .into(),
         ),
         Some(_) => None,

@@ -11,6 +11,9 @@ use wiregauge_run::RunFile;
 /// Settings that are predicted, at most.
 const MOST: usize = 24;
 
+/// Sizes that a line with an interval requires.
+const FEWEST_SIZES: usize = 3;
+
 /// A setting that was not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
@@ -136,6 +139,15 @@ fn on_schedule(points: &[PointSummary], every_ns: u64) -> Result<RttModel, Strin
              follow from this run"
                 .into(),
         );
+    }
+    let sizes: BTreeSet<(u32, u32)> = (alone.iter())
+        .map(|one| (one.at.out_bytes, one.at.in_bytes))
+        .collect();
+    if sizes.len() < FEWEST_SIZES {
+        return Err(format!(
+            "in a run on a schedule only sizes are, which requires {FEWEST_SIZES} different sizes (this run has {})",
+            sizes.len()
+        ));
     }
     let model = LinkModel::fit(&alone).map_err(|why| why.to_string())?;
     can_predict(&model)?;

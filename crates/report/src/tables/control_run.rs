@@ -83,7 +83,7 @@ pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
                 grouped(predicted.cycles),
                 predicted.cost.map_or("-".into(), |cost| number(cost.value)),
                 predicted.cost.map_or("-".into(), interval),
-                verdict(predicted.is_within).into(),
+                verdict(predicted).into(),
             ];
             if has_step {
                 row.push(predicted.overshoot.map_or("-".into(), overshoot));
@@ -113,6 +113,12 @@ fn is_wide(of: Estimate) -> bool {
     width > 0.5 * of.value
 }
 
+/// True of an interval that hardly any cost would be outside of.
+fn is_too_wide(of: Estimate) -> bool {
+    let width = of.high.zip(of.low).map_or(0.0, |(high, low)| high - low);
+    width > of.value
+}
+
 fn interval(of: Estimate) -> String {
     match (of.low, of.high) {
         (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
@@ -128,8 +134,9 @@ fn overshoot((low, high): (f64, f64)) -> String {
     }
 }
 
-fn verdict(is_within: Option<bool>) -> &'static str {
-    match is_within {
+fn verdict(predicted: &Predicted) -> &'static str {
+    match predicted.is_within {
+        Some(true) if predicted.cost.is_some_and(is_too_wide) => "inconclusive",
         Some(true) => "within",
         Some(false) => "outside",
         None => "-",
@@ -191,6 +198,13 @@ fn sentence(point: &ControlSummary, predicted: &Predicted) -> Option<String> {
             "From {of} an unbounded cost is predicted; {measured} was measured."
         ));
     };
+    if predicted.is_within? && is_too_wide(cost) {
+        return Some(format!(
+            "The measured cost, {measured}, is within the 95 % interval predicted from {of}, {}, but so would be nearly any \
+             other: use a longer run.",
+            interval(cost)
+        ));
+    }
     let how = match predicted.is_within? {
         true => "within",
         false => "outside",

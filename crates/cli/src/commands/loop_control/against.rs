@@ -43,6 +43,26 @@ impl Found {
         }
     }
 
+    /// What makes the run another link or another loop than that of this address and period.
+    pub fn differs(&self, address: &str, period_ns: u64) -> Option<String> {
+        let plan = &self.0.file.plan;
+        let name = self.0.name();
+        let every_ns = match plan.schedule {
+            Schedule::EveryNs(every_ns) => every_ns,
+            Schedule::AsFastAsPossible => period_ns,
+        };
+        if plan.address != address {
+            return Some(format!("{name} measured {}, not {address}", plan.address));
+        }
+        (every_ns != period_ns).then(|| {
+            format!(
+                "{name} was measured every {:?}, and the loop has a period of {:?}",
+                Duration::from_nanos(every_ns),
+                Duration::from_nanos(period_ns)
+            )
+        })
+    }
+
     /// The delays of a point for a loop with this period.
     pub fn delays(&self, point: Option<u32>, period_ns: u64) -> anyhow::Result<Against> {
         let run = &self.0;

@@ -9,7 +9,7 @@ use super::measure::Measurement;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::{LoopControlArgs, MissArgs};
-use crate::caller::Session;
+use crate::caller::{Session, remark};
 use crate::loop_model::{self, LoopModel};
 use crate::output::progress::Extent;
 use against::Against;
@@ -42,6 +42,11 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
     check(&asked)?;
     let plan = control_plan(args, &asked.model)?;
     plan::check_baud(args.baud, [&args.address])?;
+    let differs = against.as_ref();
+    if let Some(differs) = differs.and_then(|run| run.differs(&args.address, plan.point.period_ns))
+    {
+        remark!(session, "note: --against: {differs}");
+    }
     let against = match against {
         Some(run) => Some(run.delays(args.point, asked.model.period_ns())?),
         None => None,

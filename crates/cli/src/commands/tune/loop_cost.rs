@@ -17,7 +17,8 @@ pub struct LoopTask {
     pub flags: Vec<String>,
 }
 
-/// What the delays of a setting do to the loop. Without a response in time all of it is `None`.
+/// What the delays of a setting do to the loop. Without a response in time, or with too many
+/// outstanding together, all of it is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoopResult {
     /// Growth of a disturbance per cycle; below 1 the loop held.
@@ -100,7 +101,7 @@ impl LoopTask {
                     high: found.interval.map(|interval| interval.high),
                 }),
             }),
-            Err(ControlError::NoAnswer) => Ok(LoopResult::default()),
+            Err(ControlError::NoAnswer | ControlError::TooLong { .. }) => Ok(LoopResult::default()),
             Err(error) => Err(error.into()),
         }
     }

@@ -4,6 +4,7 @@
 use crate::args::{TuneArgs, protocol_of};
 use crate::commands::plan;
 use crate::constraint::{Constraint, Relation};
+use crate::loop_model;
 use crate::values::{Count, Effort, Sizes};
 use anyhow::bail;
 use std::time::Duration;
@@ -84,6 +85,10 @@ pub struct Flowing {
     pub direction: Direction,
 }
 
+/// How long a response is awaited; and in a control loop at least.
+const TIMEOUT: Duration = Duration::from_secs(1);
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(10);
+
 impl Task {
     /// What the arguments ask for; refuses what makes no sense before anything is opened.
     pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
@@ -127,6 +132,13 @@ impl Task {
             .chain([figure])
             .collect();
         let control = LoopTask::of(args, &figures)?;
+        // A lost response must not hold up a loop for a second.
+        let usual_timeout = match &control {
+            Some(control) => {
+                Duration::from_nanos(control.period_ns().saturating_mul(10)).max(SHORTEST_TIMEOUT)
+            }
+            None => TIMEOUT,
+        };
         let (kind, space) = match streams {
             true => of_streams(args),
             false => of_exchanges(args),
@@ -157,7 +169,7 @@ impl Task {
             effort,
             confirm,
             control,
-            timeout: args.timeout,
+            timeout: args.timeout.unwrap_or(usual_timeout),
             host: plan::host(&args.host),
             link: LinkOptions {
                 baud: args.baud,
@@ -358,6 +370,11 @@ impl Task {
             }
         };
         flag("--baud", self.link.baud.map(|baud| baud.to_string()));
+        let has_timeout = self.timeout != TIMEOUT;
+        flag(
+            "--timeout",
+            has_timeout.then(|| loop_model::duration(self.timeout)),
+        );
         flag("--priority", self.host.priority.map(|n| n.to_string()));
         flag("--pin", self.host.pin.map(|n| n.to_string()));
         let load = self.host.load;

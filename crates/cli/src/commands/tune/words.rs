@@ -410,6 +410,7 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         effort(found, advice.spent),
     );
     let measurements = advice.probes.len();
+    let sweep = sweep + &unmeasured(found);
     match found.task.kind {
         Kind::Exchanges(_) => writeln!(
             out,
@@ -419,6 +420,18 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
             out,
             "\nThe search took {took}: {measurements} measurements, {spent} of streaming.{sweep}"
         ),
+    }
+}
+
+/// A cost is known of measured settings only.
+fn unmeasured(found: &Found) -> String {
+    let all = found.advice.exhaustive / found.task.effort.max(1);
+    let measured = found.settings().len();
+    match found.task.control.is_some() && (measured as u64) < all {
+        true => format!(
+            " It measured {measured} of {all} settings; a larger --count measures more of them."
+        ),
+        false => String::new(),
     }
 }
 

@@ -127,7 +127,8 @@ fn of_misses(assessment: &Assessment) -> Option<String> {
             longest_seen,
             ..
         }) if broken.in_a_row <= *longest_seen => Some(format!(
-            "no more than were seen make the loop unstable if this pattern repeats: {}.",
+            "{} misses in a row, as this run has, make the loop unstable if this pattern repeats: {}.",
+            broken.in_a_row,
             pattern(&broken.delays)
         )),
         Stated::Made(_) => None,

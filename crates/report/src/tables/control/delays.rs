@@ -8,6 +8,12 @@ use crate::units::{grouped, time};
 
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
+    let has_deadline = shown.controls.rules.deadline_ns.is_some();
+    // Beyond the deadline a response counts as lost.
+    let lost = match has_deadline {
+        true => ["lost or late %", "in a row"],
+        false => ["lost %", "lost in a row"],
+    };
     let heads = [
         "cycles",
         "min",
@@ -15,8 +21,8 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
         "p99",
         "max",
         "> period %",
-        "lost %",
-        "lost in a row",
+        lost[0],
+        lost[1],
     ];
     let from = match shown.controls.taken {
         Taken::AsScheduled => "from the intended start",

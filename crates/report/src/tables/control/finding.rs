@@ -2,6 +2,7 @@
 
 use super::on_trace::held;
 use super::shown::Shown;
+use super::statements::FAR;
 use super::words::{figure, growth, times};
 use super::{any_order, long_run};
 use crate::load::ControlPoint;
@@ -45,17 +46,28 @@ pub(super) fn sentence(shown: &Shown<'_>) -> String {
         ),
     };
     format!(
-        "Finding: on this trace {begin}.{}{}",
-        others(assessment),
+        "Finding: on this trace {begin}.{}{}{}",
+        far_off(assessment),
+        others(assessment, if all > 1 { &place } else { "" }),
         buffer(assessment)
     )
 }
 
+/// A loop that held may have been far off.
+fn far_off(assessment: &Assessment) -> &'static str {
+    match held(&assessment.on_trace) && assessment.on_trace.worst_ratio > FAR {
+        true => {
+            " Disturbances decayed on average, but late or lost responses threw the output far off for a while."
+        }
+        false => "",
+    }
+}
+
 /// The other two verdicts, on the same point.
-fn others(assessment: &Assessment) -> String {
+fn others(assessment: &Assessment, place: &str) -> String {
     let long_run = long_run::verdict(assessment);
     let any_order = any_order::verdict(&assessment.any_order.verdict);
-    format!(" In the long run: {long_run}. In any order: {any_order}.")
+    format!(" In the long run{place}: {long_run}. In any order{place}: {any_order}.")
 }
 
 /// Whether the points differ.
@@ -98,7 +110,9 @@ fn buffer(assessment: &Assessment) -> String {
             time(buffer.delay_ns as f64),
             100.0 * (1.0 - buffer.cost / buffer.cost_without)
         ),
-        Some(_) => " A buffer would not help.".into(),
+        // Without noise nothing costs.
+        Some(buffer) if buffer.cost_without > 0.0 => " A buffer would not help.".into(),
+        Some(_) => String::new(),
         None => String::new(),
     }
 }

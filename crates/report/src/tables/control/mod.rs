@@ -20,6 +20,7 @@ use crate::units::grouped;
 use shown::Shown;
 pub use statements::{Statement, Statements, Tone, statements};
 use wiregauge_control::Assessment;
+use wiregauge_control::ControlError;
 use wiregauge_run::RunFile;
 pub use words::loop_figure;
 
@@ -84,6 +85,30 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     }
 }
 
+/// Points without a row, and why.
+fn not_computed(shown: &Shown<'_>) -> Vec<String> {
+    let points = &shown.controls.points;
+    let mut reasons: Vec<&ControlError> = Vec::new();
+    for reason in points.iter().filter_map(|point| point.reason.as_ref()) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let say = |reason: &ControlError| {
+        let of_it = points.iter().filter(|p| p.reason.as_ref() == Some(reason));
+        let which: Vec<u32> = of_it.map(|point| point.point.index).collect();
+        let which = shown.places.bracketed(&which);
+        match reason {
+            ControlError::TooLong { .. } => format!(
+                "Not computed{which}: {reason}. Ignore responses that take longer (--deadline), or measure with a shorter \
+                 --timeout or a greater --depth."
+            ),
+            _ => format!("No response arrived in time{which}: these points have no row."),
+        }
+    };
+    reasons.into_iter().map(say).collect()
+}
+
 fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     let controls = shown.controls;
     let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
@@ -118,14 +143,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
             shown.places.bracketed(&which)
         ));
     }
-    let lost = controls.points.iter().filter(|p| p.assessment.is_none());
-    let lost: Vec<u32> = lost.map(|point| point.point.index).collect();
-    if !lost.is_empty() {
-        notes.push(format!(
-            "No response arrived in time{}: these points have no row.",
-            shown.places.bracketed(&lost)
-        ));
-    }
+    notes.extend(not_computed(shown));
     let measured = file.points.iter().map(|point| point.elapsed_ns).max();
     notes.push(format!(
         "All figures assume a linear plant, samples at their ticks, and that host and link behave as in this run, of \

@@ -39,6 +39,8 @@ fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     shown.table(title, &heads, |_, assessment| {
         let verdict = &assessment.on_trace;
         let [highest, at] = match held(verdict) {
+            // Without noise the output has no standard deviation.
+            true if verdict.no_delay.cost == Some(0.0) => ["-".into(), "-".into()],
             true => [
                 times(verdict.worst_ratio, 1.0),
                 grouped(verdict.worst_cycle as u64),
@@ -58,9 +60,9 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     let heads = [
         "cost",
         "95 % CI",
-        "to no delay",
+        "vs no delay",
         "median delay alone",
-        "equal to a constant",
+        "equivalent delay",
     ];
     let marked = match shown.controls.lowest_cost {
         Some(_) => "; the lowest is marked *",

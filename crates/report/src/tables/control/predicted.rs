@@ -6,13 +6,17 @@ use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
 use crate::tables::command_line;
 use crate::tables::table::Table;
 use crate::units::time;
-use wiregauge_record::{Connect, Plan, Point, Protocol};
+use wiregauge_control::Assessment;
+use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
 /// Settings that are printed; the others are in the JSON.
 const SETTINGS: usize = 3;
 
 /// Points of which a period is printed; those of the others are in the JSON.
 const POINTS: usize = 6;
+
+/// What `wiregauge exchange` waits for a response if it is not told.
+const USUAL_TIMEOUT_NS: u64 = 1_000_000_000;
 
 /// Under the table.
 const NO_BOUND: &str = "?: the trace is too short for an interval";
@@ -82,8 +86,7 @@ pub(super) fn notes(
     if has_some {
         notes.push(match predictions.promising(shown.controls) {
             Some(one) => promising(shown, plan, one, flags),
-            None => "Predicted: none of the other periods and settings is sure to lower the cost by more than 1 %."
-                .into(),
+            None => none_is_promising(shown, predictions),
         });
     }
     if !predictions.periods.is_empty() {
@@ -176,6 +179,29 @@ fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".into(), |ratio| times(ratio, 1.0))
 }
 
+/// Why nothing is recommended; where the loop did not hold, what would make it hold.
+fn none_is_promising(shown: &Shown<'_>, predictions: &Predictions) -> String {
+    let has_cost = |of: &Assessment| of.on_trace.cost.is_some();
+    let is_measured = shown.assessed().any(|(_, one)| has_cost(one));
+    let by_cost =
+        |a: &&PredictedPeriod, b: &&PredictedPeriod| order(a.cost).total_cmp(&order(b.cost));
+    let bounded = predictions.periods.iter().filter(|one| one.cost.is_some());
+    match bounded.min_by(by_cost) {
+        Some(one) if !is_measured => format!(
+            "Predicted, not measured: with a period of {} the loop would hold, at a cost of {}{}.",
+            time(one.period_ns as f64),
+            cost(one.cost),
+            shown.places.at(one.point)
+        ),
+        _ if predictions.periods.iter().all(|one| one.interval.is_none())
+            && predictions.settings.is_empty() =>
+        {
+            "Predicted: nothing is recommended, as the run is too short for intervals of the predicted costs.".into()
+        }
+        _ => "Predicted: none of the other periods and settings is sure to lower the cost by more than 1 %.".into(),
+    }
+}
+
 fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String]) -> String {
     let (from, what, to_measured, period_ns) = match one {
         Promising::Period(one) => (
@@ -229,8 +255,17 @@ fn command(plan: &Plan, point: Point, period_ns: u64, flags: &[String]) -> Optio
     }
     flag("--depth", point.depth.to_string());
     flag("--interval", exact(period_ns));
+    if plan.timeout_ns != USUAL_TIMEOUT_NS {
+        flag("--timeout", exact(plan.timeout_ns));
+    }
     if plan.connect == Connect::Each {
         flag("--connect", "each".into());
+    }
+    if plan.wait != Wait::Block {
+        flag("--wait", plan.wait.name().into());
+    }
+    if let Some(baud) = plan.link.baud {
+        flag("--baud", baud.to_string());
     }
     let mut control: Vec<String> = ["wiregauge", "control", "last"].map(str::to_owned).into();
     let mut given = flags.chunks_exact(2);

@@ -8,7 +8,7 @@ use crate::units::time;
 use wiregauge_control::{Assessment, Stated, Verdict};
 
 /// An output whose standard deviation rose to more than this multiple of that without delay was far off.
-const FAR: f64 = 10.0;
+pub(super) const FAR: f64 = 10.0;
 
 /// How good it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,7 +294,7 @@ fn buffer(assessment: &Assessment) -> Statement {
                 .into(),
         },
         Some(_) => none(
-            "not needed",
+            "would not help",
             "Holding each command until a constant delay would not lower the cost.",
         ),
         None => none("-", "Not compared: disturbances grow over this trace."),
