@@ -434,7 +434,8 @@ def loop_control(
 ) -> Run:
     """Close a control loop over a link with a device that simulates the plant.
 
-    The device is ``wiregauge serve ADDRESS --plant`` (`serve`). The interpreter's lock is released while it runs.
+    The device is ``wiregauge serve ADDRESS --plant`` (`serve`). The interpreter's lock is released while it
+    runs.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The rows of a run as numpy records, without a copy of the memory filled by Rust.
 
 The fields are the columns of docs/run-format.md, and `point` in front: the position of the row's point
-in the plan. Times are integer nanoseconds, sizes bytes, outputs and commands of a control run float64. `phase`, `status`, `way` and `xrun` are numbers
-of one byte; the enumerations here name them.
+in the plan. Times are integer nanoseconds, sizes bytes, outputs and commands of a control run float64.
+`phase`, `status`, `way` and `xrun` are numbers of one byte; the enumerations here name them.
 """
 
 from __future__ import annotations

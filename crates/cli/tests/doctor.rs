@@ -290,6 +290,7 @@ fn a_usb_device_is_named_by_its_port_and_a_tty_by_its_path() {
     for address in [
         "usb://1-1",
         "serial:///dev/ttyACM0",
+        "/dev/ttyACM0",
         "tcp://127.0.0.1:7",
         "null://",
     ] {
@@ -307,10 +308,10 @@ fn a_usb_device_is_named_by_its_port_and_a_tty_by_its_path() {
             .code(3)
             .stderr(contains(said).and(contains("hint: ")));
     }
-    host.doctor("/dev/ttyACM0")
+    host.doctor("/tmp/ttyACM0")
         .assert()
         .code(2)
-        .stderr(contains("serial:///dev/ttyACM0"));
+        .stderr(contains("serial:///tmp/ttyACM0"));
 }
 
 #[test]

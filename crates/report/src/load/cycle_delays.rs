@@ -15,7 +15,7 @@ pub(super) const MOST_CYCLES: usize = 1 << 24;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CycleDelays {
     /// For each cycle the nanoseconds from its tick to its response; `None`: no right response came, or no request could be
-    /// sent. Empty in [`Controls`] where all points together have more than fit in memory.
+    /// sent. Empty in [`Controls`](super::Controls) where all points together have more than fit in memory.
     #[serde(skip)]
     pub delays: Vec<Option<u64>>,
     /// How many there are.
