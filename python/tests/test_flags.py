@@ -76,7 +76,7 @@ def test_switches_are_false_and_all_else_has_the_default_of_the_program(command)
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_documentation_names_every_argument(command):
-    function = getattr(wg, command)
+    function = getattr(wg, function_of(command))
     words = inspect.getdoc(function)
     for name in inspect.signature(function).parameters:
         lines = [line for line in words.splitlines() if not line.startswith(" ")]
@@ -86,7 +86,7 @@ def test_the_documentation_names_every_argument(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_choices_are_those_of_the_program(command):
-    function = getattr(wg, command)
+    function = getattr(wg, function_of(command))
     hints = inspect.get_annotations(function)
     for name, flag in declared(command).items():
         python = {"--in": "in_sizes", "--out": "out_sizes"}.get(name, name.strip("-").replace("-", "_"))

@@ -20,8 +20,7 @@ from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noq
 from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, UsageError
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
-from .loop_control import Control
-from .measure import exchange, loop, stream
+from .measure import exchange, loop, loop_control, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
 from .serving import Responder, serve
@@ -42,6 +41,7 @@ from .stored import (
     show,
 )
 from .tuning import Estimate, Setting, Tuned, Verdict, tune
+from .verdicts import Control
 
 __all__ = [
     "CYCLE",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from .comparison import Comparison
     from .cycles import Deadline
-    from .loop_control import Control
     from .stored import Explanation
+    from .verdicts import Control
 
 __all__ = ["Run", "last", "load"]
 

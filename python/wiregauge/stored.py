@@ -16,8 +16,8 @@ from ._html import Text, page, table
 from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
-from .loop_control import Control
 from .run import Run
+from .verdicts import Control
 
 __all__ = [
     "Devices",
