@@ -63,6 +63,7 @@ fn read(place: &Path) {
         Ok(AnyRun::Exchange(run)) => read_points(&run),
         Ok(AnyRun::Stream(run)) => read_points(&run),
         Ok(AnyRun::Loop(run)) => read_points(&run),
+        Ok(AnyRun::Control(run)) => read_points(&run),
         Err(error) => assert!(error.to_string().contains("run.json"), "{error}"),
     }
 }
