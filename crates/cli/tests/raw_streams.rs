@@ -157,7 +157,10 @@ fn a_sketch_that_prints_while_it_is_written_to_takes_all_and_blocks_nothing() {
         let server = Server::socat(&desk, &[&other, &sketch], "PTY is ", |_| {
             format!("serial://{tty}")
         });
-        let flags = format!("{SHORT} --direction out --transfer {transfer}");
+        // Long enough for a sketch that hardly gets the processor.
+        let flags = format!(
+            "--protocol raw --duration 2s --settle 50ms --timeout 30s --direction out --transfer {transfer}"
+        );
         let run = desk.stream(&server.address, &flags);
         let flow = flow(&run, Way::Out);
         let sent = flow.counts.sent.expect("this host counts");
