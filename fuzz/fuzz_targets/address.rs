@@ -33,10 +33,12 @@ fuzz_target!(|bytes: &[u8]| {
     );
     match Address::parse(&text) {
         Ok(address) => {
-            assert_eq!(address.to_string(), text);
+            // With its scheme, if it was left out.
+            let whole = Address::with_scheme(&text);
+            assert_eq!(address.to_string(), whole);
             assert_eq!(
-                Address::parse(&text).map(|again| again.to_string()).ok(),
-                Some(text.clone())
+                Address::parse(&whole).map(|again| again.to_string()).ok(),
+                Some(whole)
             );
         }
         // Whatever is wrong with it, the user is told so and told what to type instead.

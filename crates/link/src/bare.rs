@@ -23,7 +23,15 @@ pub(crate) fn scheme_of(text: &str) -> Option<&'static str> {
     if is_id(host) && is_id(port) {
         return Some("usb");
     }
-    let is_host = !host.is_empty() && !host.contains(['/', '\\', '@', '#']);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let is_ipv6 = |text: &str| text.parse::<std::net::Ipv6Addr>().is_ok();
+    let is_host = match host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
+        Some(inner) => is_ipv6(inner),
+        None => !host.is_empty() && host.bytes().all(is_name),
+    };
     (is_host && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some("tcp")
 }
 
@@ -59,6 +67,8 @@ mod tests {
             ("/tmp/device.sock", None),
             ("COM", None),
             ("canada", None),
+            ("z!:2", None),
+            ("fd00::5:7700", None),
             ("tcp://10.0.0.5:7700", None),
             ("last", None),
             ("", None),
