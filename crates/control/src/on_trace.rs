@@ -7,7 +7,7 @@ use crate::pattern::Flows;
 use crate::schedule::{Rules, Schedule, schedule};
 use crate::step::{Step, StepPlan, step};
 use crate::trace::Maps;
-use crate::trace_cost::{Interval, TraceCost, check_under_way};
+use crate::trace_cost::{Interval, TraceCost, check_constant, check_outstanding};
 use crate::{ControlError, Matrix};
 use nalgebra::DVector;
 use serde::Serialize;
@@ -113,7 +113,8 @@ pub fn on_trace(
     let no_delay = without_delay(model, flows)?;
     let found = Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
     let made = schedule(delays, period_ns, flows.ticks(), rules);
-    check_under_way((made.slots as u64).max(found.median_ns / period_ns))?;
+    check_outstanding(&made)?;
+    check_constant(found.median_ns / period_ns)?;
     let maps = Maps::new(model, flows, &made);
     let run = maps.usual_noise();
     let TraceCost {

@@ -4,7 +4,7 @@ use crate::ControlError;
 use crate::delays::Delays;
 use crate::model::Loop;
 use crate::pattern::Flows;
-use crate::schedule::{Rules, schedule};
+use crate::schedule::{Rules, Schedule, schedule};
 use crate::trace::{Maps, NoiseRun};
 use serde::Serialize;
 
@@ -17,8 +17,11 @@ const T: f64 = 2.262;
 /// A block must last for so many time constants of the loop, or neighbours are not independent.
 const TIME_CONSTANTS: f64 = 10.0;
 
-/// Commands under way together, at most: a trace with more takes minutes.
-const MOST_UNDER_WAY: u64 = 64;
+/// The work on a trace, about half a minute: its cycles times the cube of the commands that are outstanding together.
+const MOST_WORK: f64 = 1.5e10;
+
+/// The longest constant delay, in periods.
+const LONGEST_CONSTANT: u64 = 64;
 
 /// A value with a 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -74,18 +77,30 @@ pub fn trace_cost(
     let period_ns = model.period_ns();
     Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
     let made = schedule(delays, period_ns, flows.ticks(), rules);
-    check_under_way(made.slots as u64)?;
+    check_outstanding(&made)?;
     let maps = Maps::new(model, flows, &made);
     Ok(TraceCost::of(model, &maps, &maps.usual_noise()))
 }
 
-/// Refuses what would take minutes: so many commands under way together.
-pub(crate) fn check_under_way(periods: u64) -> Result<(), ControlError> {
-    match periods <= MOST_UNDER_WAY {
+/// Refuses what would take minutes: many commands outstanding together in a long trace.
+pub(crate) fn check_outstanding(made: &Schedule) -> Result<(), ControlError> {
+    let (slots, cycles) = (made.slots as f64, made.cycles.len() as f64);
+    match slots.powi(3) * cycles <= MOST_WORK {
+        true => Ok(()),
+        false => Err(ControlError::TooLong {
+            periods: made.slots as u64,
+            most: (MOST_WORK / cycles).cbrt() as u64,
+        }),
+    }
+}
+
+/// Refuses a constant delay of so many periods that its maps would take minutes.
+pub(crate) fn check_constant(periods: u64) -> Result<(), ControlError> {
+    match periods <= LONGEST_CONSTANT {
         true => Ok(()),
         false => Err(ControlError::TooLong {
             periods,
-            most: MOST_UNDER_WAY,
+            most: LONGEST_CONSTANT,
         }),
     }
 }
