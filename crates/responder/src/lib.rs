@@ -48,6 +48,7 @@ mod stream;
 mod streams;
 #[cfg(test)]
 mod streams_tests;
+mod trace;
 pub mod usb_virtual;
 mod usbtmc;
 

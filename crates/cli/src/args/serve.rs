@@ -18,6 +18,7 @@ Examples:
   wiregauge serve can://vcan0 --request-id 7e0 --response-id 7e8 --bitrate 500k
   sudo wiregauge serve usb-gadget --function bulk,acm # this computer becomes a USB device
   sudo wiregauge serve usb-virtual --speed full       # a virtual USB device on this computer
+  sudo wiregauge serve usb-virtual --trace bus.pcapng # and every packet of its bus in a file
   sudo wiregauge serve uhid --protocol echo           # a virtual HID device on this computer
 
 Without a host the responder listens on loopback; port 0 selects a free port. RATE is a
@@ -63,6 +64,9 @@ pub struct ServeArgs {
     /// Model the timing of a USB bus.
     #[arg(long, value_enum, help_heading = "Model")]
     pub bus: Option<BusArg>,
+    /// Write every packet of the modelled bus to a capture file, for Wireshark and `wiregauge explain FILE`.
+    #[arg(long, value_name = "FILE.pcapng", help_heading = "Model")]
+    pub trace: Option<std::path::PathBuf>,
 
     /// Send no answer.
     #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]

@@ -176,6 +176,7 @@ impl VirtualArgs {
                 None => default.interval,
             },
             report_bytes,
+            trace: None,
         })
     }
 }

@@ -43,8 +43,13 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             )
         }
         (ServeAddress::UsbVirtual(plan), ..) => {
-            **plan = usb_virtual.plan(gadget, protocol.into())?
+            **plan = usb_virtual.plan(gadget, protocol.into())?;
+            plan.trace = args.trace.clone();
         }
+        _ if args.trace.is_some() => anyhow::bail!(
+            "--trace writes the packets of a modelled bus, which {} does not have\nhint: use wiregauge serve usb-virtual",
+            args.address
+        ),
         (_, _, Some(flag)) => anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`"),
         (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol.into())?,
         (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol.into())?,

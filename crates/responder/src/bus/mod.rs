@@ -12,4 +12,4 @@ pub use calendar::Calendar;
 pub use can::{CanBus, CarriedMessage, Node};
 pub use profiles::{PROFILES, Profile};
 pub use timing::{BusTiming, DeviceTiming, HostTiming, NakRetry, Pickup, PipeTiming};
-pub use traffic::{Carried, Direction, PipeId, PipeSpec, Step, Traffic};
+pub use traffic::{Carried, Direction, PipeId, PipeSpec, Refused, Step, Traffic};

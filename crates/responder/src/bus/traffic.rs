@@ -41,14 +41,31 @@ pub struct Carried {
     pub key: u64,
     /// Bytes of payload.
     pub bytes: u64,
+    /// When the host could first have asked for it: it saw the transfer, and the packet before was over.
+    pub asked_ns: u64,
+    /// When the device was ready for it; it answered NAK before.
+    pub ready_ns: u64,
     /// When it began on the wire.
     pub begin_ns: u64,
     /// When it ended.
     pub end_ns: u64,
     /// OUT: when the device has it out of its FIFO. IN: the same as its end.
     pub taken_ns: u64,
+    /// The device is not ready for the next packet when this one ends.
+    pub fills: bool,
     /// When the host learns that its transfer is done, if this was its last packet.
     pub told_ns: Option<u64>,
+}
+
+/// A device that is asked and not ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// On this endpoint.
+    pub pipe: PipeId,
+    /// For this transfer of the host.
+    pub key: u64,
+    /// From when on.
+    pub since_ns: u64,
 }
 
 /// What the bus did.
@@ -209,6 +226,11 @@ impl Traffic {
         wanted.remove(at).map(|wanted| wanted.carried)
     }
 
+    /// The largest packet of an endpoint.
+    pub fn packet_bytes(&self, pipe: PipeId) -> usize {
+        self.pipes[pipe.0].spec.packet_bytes as usize
+    }
+
     /// Carries the next packet if it begins before `until_ns`. What it causes (an answer, a new
     /// transfer) must be given before the next step; after [`Step::Idle`] nothing begins before
     /// `until_ns` any more.
@@ -243,6 +265,20 @@ impl Traffic {
             });
         }
     }
+
+    /// Endpoints whose device is not ready for what the host asks for, at the end of the last step.
+    pub fn refused(&self) -> impl Iterator<Item = Refused> {
+        let pipes = self.pipes.iter().enumerate();
+        pipes.filter_map(|(at, pipe)| {
+            let since_ns = pipe.asked_ns()?;
+            let is_ready = pipe.ready_ns().is_some_and(|ready| ready <= self.now_ns);
+            (since_ns < self.now_ns && !is_ready).then_some(Refused {
+                pipe: PipeId(at),
+                key: pipe.wanted.front()?.key,
+                since_ns,
+            })
+        })
+    }
 }
 
 impl Pipe {
@@ -256,13 +292,18 @@ impl Pipe {
             Direction::In => self.spec.packet_bytes,
             Direction::Out => (wanted.bytes - wanted.carried).min(self.spec.packet_bytes),
         };
-        let ask = now_ns.max(wanted.seen_ns).max(self.free_ns);
+        let ask = now_ns.max(self.asked_ns()?);
         let from = match (self.spec.interval_ns, self.timing.nak_retry) {
             (0, NakRetry::AtOnce) => ask.max(ready),
             (0, NakRetry::NextFrame) => ask.max(self.refused_until_ns),
             (interval, _) => ask.max(ready).div_ceil(interval) * interval,
         };
         Some(calendar.find(from, bytes))
+    }
+
+    /// From when on the host asks for the next packet, if it wants any.
+    fn asked_ns(&self) -> Option<u64> {
+        Some(self.wanted.front()?.seen_ns.max(self.free_ns))
     }
 
     /// When the device is ready for the next packet, if it ever is.
@@ -309,6 +350,7 @@ impl Pipe {
 
     fn carry(&mut self, begin_ns: u64, calendar: &mut Calendar) -> Carried {
         let loaded_ns = self.loaded_ns();
+        let (asked_ns, ready_ns) = (self.asked_ns(), self.ready_ns());
         let packet_bytes = self.spec.packet_bytes;
         let wanted = self.wanted.front_mut().expect("a packet begins for it");
         let room = wanted.bytes - wanted.carried;
@@ -361,9 +403,12 @@ impl Pipe {
             pipe: PipeId(0),
             key,
             bytes,
+            asked_ns: asked_ns.expect("a packet begins for it"),
+            ready_ns: ready_ns.expect("it is ready"),
             begin_ns,
             end_ns,
             taken_ns,
+            fills: self.ready_ns().is_none_or(|ready| ready > end_ns),
             told_ns: done.then(|| timing.told_ns(end_ns + timing.split_ns)),
         }
     }

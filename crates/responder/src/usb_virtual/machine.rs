@@ -3,14 +3,19 @@
 
 use super::control::{Answer, Control, Effect};
 use super::descriptors::{Carries, Identity};
+use super::traced::{Traced, address_of};
 use super::usbip::{self, Command, Submit};
-use crate::bus::{BusTiming, Carried, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic};
+use crate::bus::{
+    BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic,
+};
 use crate::device::{Device, DeviceConfig, Trust};
 use crate::gadget::Function;
 use crate::hid::report;
 use crate::streams::Pull;
+use crate::trace::{self, Trace};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use wiregauge_link::LinkError;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
@@ -29,6 +34,7 @@ pub struct Machine {
     order: u64,
     clock: Clock,
     ready: Vec<u8>,
+    traced: Traced,
 }
 
 /// Where an endpoint that carries frames belongs.
@@ -86,7 +92,30 @@ impl Machine {
             order: 0,
             clock,
             ready: Vec::new(),
+            traced: Traced::default(),
         }
+    }
+
+    /// Has every packet written from now on.
+    pub fn trace(&mut self, trace: Trace) {
+        self.traced.begin(trace);
+    }
+
+    /// Ends the trace.
+    ///
+    /// # Errors
+    /// What the system says of its file.
+    pub fn finish_trace(&mut self, now_ns: u64) -> Result<(), LinkError> {
+        self.trace_until(now_ns);
+        self.traced.finish()
+    }
+
+    fn trace_until(&mut self, now_ns: u64) {
+        let nodes = &self.nodes;
+        self.traced.until(now_ns, &self.traffic, |node, key| {
+            let transfer = nodes[node].transfers.get(&(key as u32));
+            transfer.map_or(&[], |transfer| &transfer.data[transfer.carried..])
+        });
     }
 
     /// Plugs a device in; returns its number.
@@ -102,7 +131,21 @@ impl Machine {
                 device: timing,
                 interval_ns: identity.interval_ns(endpoint),
             });
-            endpoints.insert((placed.number, direction == Direction::In), pipe);
+            let is_in = direction == Direction::In;
+            endpoints.insert((placed.number, is_in), pipe);
+            let side = if is_in {
+                timing.to_host
+            } else {
+                timing.from_host
+            };
+            let traced = trace::Endpoint {
+                address: address_of(number),
+                number: placed.number,
+                is_in,
+                interval_ns: identity.interval_ns(endpoint),
+                by_frame: side.nak_retry == NakRetry::NextFrame,
+            };
+            self.traced.plug(pipe, number, traced);
         }
         for placed in identity.endpoints() {
             if placed.endpoint.carries != Carries::Frames
@@ -148,7 +191,9 @@ impl Machine {
     /// Does what the host commands at this time, which must not lie before the last one.
     pub fn command(&mut self, node: usize, command: Command<'_>, now_ns: u64) {
         match command {
-            Command::Submit(submit) if submit.endpoint == 0 => self.control(node, &submit),
+            Command::Submit(submit) if submit.endpoint == 0 => {
+                self.control(node, &submit, now_ns);
+            }
             Command::Submit(submit) => self.submit(node, &submit, now_ns),
             Command::Unlink { sequence, target } => self.unlink(node, sequence, target),
         }
@@ -185,6 +230,9 @@ impl Machine {
             // One that was taken back meanwhile has been answered.
             self.tell(node, sequence, 0);
         }
+        if self.traced.is_due(now_ns) {
+            self.trace_until(now_ns);
+        }
     }
 
     /// When [`Machine::advance`] is to be called next, if nothing happens before.
@@ -210,22 +258,23 @@ impl Machine {
         due.min()
     }
 
-    fn control(&mut self, number: usize, submit: &Submit<'_>) {
+    fn control(&mut self, number: usize, submit: &Submit<'_>, now_ns: u64) {
         let node = &mut self.nodes[number];
         let answer = node
             .control
             .answer(&node.identity, submit.setup, submit.data);
         let (to, sequence) = (&mut node.answers, submit.sequence);
-        match answer {
-            Answer::Data(bytes) => {
-                let bytes = &bytes[..bytes.len().min(submit.length)];
-                usbip::put_done(to, sequence, 0, bytes.len(), bytes);
-            }
-            Answer::Stall => usbip::put_done(to, sequence, usbip::STALLED, 0, &[]),
-            Answer::Done(effect) => {
-                usbip::put_done(to, sequence, 0, submit.data.len(), &[]);
-                self.take_effect(number, effect);
-            }
+        if let Answer::Data(bytes) = &answer {
+            let bytes = &bytes[..bytes.len().min(submit.length)];
+            usbip::put_done(to, sequence, 0, bytes.len(), bytes);
+        } else if answer == Answer::Stall {
+            usbip::put_done(to, sequence, usbip::STALLED, 0, &[]);
+        } else {
+            usbip::put_done(to, sequence, 0, submit.data.len(), &[]);
+        }
+        self.traced.control(number, submit, &answer, now_ns);
+        if let Answer::Done(effect) = answer {
+            self.take_effect(number, effect);
         }
     }
 
@@ -329,6 +378,10 @@ impl Machine {
             }
             Direction::In => pair.send_packet(bytes, &mut transfer.data),
         }
+        let payload = transfer
+            .data
+            .get(transfer.carried..transfer.carried + bytes);
+        self.traced.carried(packet, payload.unwrap_or_default());
         transfer.carried += bytes;
         if packet.told_ns.is_some() && transfer.direction == Direction::Out {
             let protocol = node.config.protocol;

@@ -12,18 +12,21 @@ mod descriptors;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
+mod traced;
 mod usbip;
 mod vhci;
 
 use super::device::DeviceConfig;
 use super::event::ServeEvent;
 use super::gadget::Function;
+use super::trace::Trace;
 use crate::bus::{BusTiming, DeviceTiming};
 use descriptors::Identity;
 use machine::Machine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use vhci::Port;
@@ -66,6 +69,8 @@ pub struct VirtualPlan {
     pub interval: u8,
     /// Bytes of a HID report.
     pub report_bytes: u16,
+    /// Where every packet of the bus is written, if it is.
+    pub trace: Option<PathBuf>,
 }
 
 impl Default for VirtualPlan {
@@ -82,6 +87,7 @@ impl Default for VirtualPlan {
             serial: "virtual".into(),
             interval: 1,
             report_bytes: 64,
+            trace: None,
         }
     }
 }
@@ -105,6 +111,9 @@ pub fn serve(
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
+    if let Some(path) = &plan.trace {
+        machine.trace(Trace::create(path, plan.speed, &plan.bus, clock)?);
+    }
     let mut plugs = Vec::new();
     let count = plan.devices.max(1);
     let identity = Identity {
@@ -179,7 +188,7 @@ pub fn serve(
             }
         }
     }
-    Ok(())
+    machine.finish_trace(clock.now())
 }
 
 fn doing(serial: &str) -> String {
