@@ -4,12 +4,16 @@
 use super::wire::Wire;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::io;
 use wiregauge_capture::{Pid, packet};
 
 /// A host controller that finds nothing but NAKs asks again after this (EHCI 1.0, 4.8.4: 10 us).
 const AGAIN_NS: u64 = 10_000;
 /// After so long in vain once a frame (Linux' uhci-hcd: 50 ms until it gives up full-speed reclamation).
 const PATIENT_NS: u64 = 50_000_000;
+
+/// Takes a packet and when it begins.
+pub type Write<'a> = dyn FnMut(u64, &[u8]) -> io::Result<()> + 'a;
 
 /// An endpoint of a device on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,11 +146,7 @@ impl Composer {
     ///
     /// # Errors
     /// Those of `write`.
-    pub fn take<E>(
-        &mut self,
-        event: Event,
-        write: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn take(&mut self, event: Event, write: &mut Write<'_>) -> io::Result<()> {
         match event {
             Event::Carried {
                 endpoint,
@@ -260,11 +260,7 @@ impl Composer {
     }
 
     /// All that begins before `now_ns` is known: what fills the gaps can be composed, and packets be written.
-    fn pass<E>(
-        &mut self,
-        now_ns: u64,
-        write: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn pass(&mut self, now_ns: u64, write: &mut Write<'_>) -> io::Result<()> {
         while self.controls.front().is_some_and(|c| c.at_ns < now_ns) {
             if let Some(control) = self.controls.pop_front() {
                 self.control(&control);

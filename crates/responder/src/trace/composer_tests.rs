@@ -3,7 +3,6 @@
 use super::composer::{Composer, Endpoint, Event};
 use super::wire::Wire;
 use crate::bus::BusTiming;
-use std::convert::Infallible;
 use wiregauge_capture::{Pid, packet};
 use wiregauge_link::limits::Bus;
 
@@ -52,7 +51,7 @@ fn seen(bus: Bus, events: &[Event]) -> Vec<Seen> {
                 pid,
                 bytes: bytes.to_vec(),
             });
-            Ok::<(), Infallible>(())
+            Ok(())
         };
         composer.take(event.clone(), &mut write).unwrap();
     }
