@@ -57,7 +57,7 @@ pub struct Carried {
     pub told_ns: Option<u64>,
 }
 
-/// A device that is asked and not ready.
+/// A device that was asked before it was ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// On this endpoint.
@@ -66,6 +66,8 @@ pub struct Refused {
     pub key: u64,
     /// From when on.
     pub since_ns: u64,
+    /// Until when, as far as is known.
+    pub until_ns: u64,
 }
 
 /// What the bus did.
@@ -266,16 +268,17 @@ impl Traffic {
         }
     }
 
-    /// Endpoints whose device is not ready for what the host asks for, at the end of the last step.
+    /// Endpoints whose device was asked before it was ready, up to the end of the last step.
     pub fn refused(&self) -> impl Iterator<Item = Refused> {
         let pipes = self.pipes.iter().enumerate();
         pipes.filter_map(|(at, pipe)| {
             let since_ns = pipe.asked_ns()?;
-            let is_ready = pipe.ready_ns().is_some_and(|ready| ready <= self.now_ns);
-            (since_ns < self.now_ns && !is_ready).then_some(Refused {
+            let until_ns = self.now_ns.min(pipe.ready_ns().unwrap_or(u64::MAX));
+            (since_ns < until_ns).then_some(Refused {
                 pipe: PipeId(at),
                 key: pipe.wanted.front()?.key,
                 since_ns,
+                until_ns,
             })
         })
     }

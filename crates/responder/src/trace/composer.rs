@@ -54,7 +54,7 @@ pub enum Event {
         endpoint: Endpoint,
         /// From when on.
         since_ns: u64,
-        /// Until now.
+        /// Until then, as far as is known.
         until_ns: u64,
         /// What the host has to send next.
         payload: Vec<u8>,
@@ -121,6 +121,8 @@ pub struct Composer {
     refused_since: HashMap<Endpoint, u64>,
     toggles: HashMap<Endpoint, bool>,
     next_frame: u64,
+    /// All that begins before is composed, but for a transaction that has begun.
+    passed_ns: u64,
 }
 
 impl Composer {
@@ -139,6 +141,7 @@ impl Composer {
             refused_since: HashMap::new(),
             toggles: HashMap::new(),
             next_frame: 0,
+            passed_ns: 0,
         }
     }
 
@@ -198,7 +201,8 @@ impl Composer {
     /// Lets the device refuse from one time to another, as far as it was not said before.
     fn refuse(&mut self, endpoint: Endpoint, from_ns: u64, until_ns: u64, payload: Vec<u8>) {
         let since_ns = *self.refused_since.entry(endpoint).or_insert(from_ns);
-        let from_ns = from_ns.max(self.refused_to.get(&endpoint).copied().unwrap_or(0));
+        let refused_to = self.refused_to.get(&endpoint).copied().unwrap_or(0);
+        let from_ns = from_ns.max(refused_to).max(self.passed_ns);
         let at_ns = match endpoint.interval_ns {
             0 => from_ns,
             interval => from_ns.div_ceil(interval) * interval,
@@ -277,14 +281,29 @@ impl Composer {
         }
         self.attempts.extend(later);
         self.starts_of_frame(now_ns);
+        self.passed_ns = now_ns;
+        // A transaction is never longer than a frame.
+        let certain_ns = now_ns.saturating_sub(self.frame_ns);
+        self.taken.retain(|_, end_ns| *end_ns >= certain_ns);
+        self.write_before(certain_ns, write)
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn finish(&mut self, write: &mut Write<'_>) -> io::Result<()> {
+        self.write_before(u64::MAX, write)
+    }
+
+    fn write_before(&mut self, until_ns: u64, write: &mut Write<'_>) -> io::Result<()> {
         while let Some(Reverse((at_ns, ..))) = self.packets.peek()
-            && *at_ns < now_ns
+            && *at_ns < until_ns
         {
             if let Some(Reverse((at_ns, _, bytes))) = self.packets.pop() {
                 write(at_ns, &bytes)?;
             }
         }
-        self.taken.retain(|_, end_ns| *end_ns >= now_ns);
         Ok(())
     }
 

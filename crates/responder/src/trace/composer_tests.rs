@@ -36,25 +36,26 @@ fn seen(bus: Bus, events: &[Event]) -> Vec<Seen> {
     let wire = wire(bus);
     let mut composer = Composer::new(wire, bus.frame_ns());
     let mut all = Vec::new();
-    for event in events {
-        let mut write = |at_ns: u64, bytes: &[u8]| {
-            let pid = Pid::of(bytes[0]).unwrap();
-            let lasts_ns = match pid {
-                Pid::Sof => wire.sof_ns(),
-                _ if pid.is_token() => wire.token_ns(),
-                _ if pid.is_data() => wire.data_ns(bytes.len() as u64 - 3),
-                _ => wire.handshake_ns(),
-            };
-            all.push(Seen {
-                begin_ns: at_ns,
-                end_ns: at_ns + lasts_ns,
-                pid,
-                bytes: bytes.to_vec(),
-            });
-            Ok(())
+    let mut write = |at_ns: u64, bytes: &[u8]| {
+        let pid = Pid::of(bytes[0]).unwrap();
+        let lasts_ns = match pid {
+            Pid::Sof => wire.sof_ns(),
+            _ if pid.is_token() => wire.token_ns(),
+            _ if pid.is_data() => wire.data_ns(bytes.len() as u64 - 3),
+            _ => wire.handshake_ns(),
         };
+        all.push(Seen {
+            begin_ns: at_ns,
+            end_ns: at_ns + lasts_ns,
+            pid,
+            bytes: bytes.to_vec(),
+        });
+        Ok(())
+    };
+    for event in events {
         composer.take(event.clone(), &mut write).unwrap();
     }
+    composer.finish(&mut write).unwrap();
     all
 }
 
@@ -236,6 +237,32 @@ fn control_transfers_have_three_stages_and_a_refused_one_ends_with_stall() {
     no_two_overlap(&whole);
     let refused = seen(Bus::FullSpeed, &[get(true), Event::Until(MS)]);
     assert_eq!(pids(&refused), [Setup, Data0, Ack, In, Stall]);
+}
+
+#[test]
+fn a_refusal_that_ended_before_it_was_certain_is_in_order() {
+    // Ready at 150 us, which is known at 160 us; carried at 300 us only, behind other packets.
+    let refused = Event::Refused {
+        endpoint: OUT,
+        since_ns: 3_000,
+        until_ns: 150_000,
+        payload: b"x".to_vec(),
+    };
+    let mut late = carried(OUT, 3_000, 300_000, b"x");
+    if let Event::Carried { ready_ns, .. } = &mut late {
+        *ready_ns = 150_000;
+    }
+    let events = [
+        carried(IN, 0, 160_000, &[1; 64]),
+        refused,
+        Event::Until(170_000),
+        late,
+        Event::Until(2 * MS),
+    ];
+    let seen = seen(Bus::FullSpeed, &events);
+    no_two_overlap(&seen);
+    let naks = seen.iter().filter(|one| one.pid == Pid::Nak);
+    assert!(naks.clone().count() > 3 && naks.clone().all(|one| one.begin_ns < 160_000));
 }
 
 #[test]

@@ -113,5 +113,6 @@ fn write_all<W: Write>(
     while let Ok(event) = events.recv() {
         composer.take(event, &mut write)?;
     }
+    composer.finish(&mut write)?;
     writer.into_inner().flush()
 }

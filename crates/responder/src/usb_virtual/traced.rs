@@ -97,7 +97,7 @@ impl Traced {
             trace.add(Event::Refused {
                 endpoint,
                 since_ns: refused.since_ns,
-                until_ns: now_ns,
+                until_ns: refused.until_ns,
                 payload,
             });
         }
