@@ -20,7 +20,7 @@ SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
-  fuzz bench lab test-lab lab-parts docs clean \
+  fuzz bench lab test-lab docs clean \
   verify firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -79,29 +79,39 @@ LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-pyth
 
 test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@failed=; for part in $(LONG_PARTS); do \
-	  $(MAKE) $$part WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick || failed="$$failed $$part"; \
-	done; \
-	test -z "$$failed" || { echo "make test-all: failed:$$failed"; exit 1; }
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
 
-# The crates with tests that are kept out for their length; no others are built for them.
+# The crates with tests that are kept out for their length; no others are built for them. Beside crates/py, which has no
+# such tests and depends on the program, what they share with the program has the features that it has there, so that
+# it is built once. For the same reason capi goes alone: proptest, which the others use, adds features to regex.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
-LONG_TESTS = $(addprefix -p wiregauge-,$(LONG_CRATES)) --test tests
+LONG_SELECTIONS = "capi" "$(filter-out capi,$(LONG_CRATES))"
+LONG_TESTS = --profile quick --locked -p wiregauge-py --test tests
 # Those of them that measure time or memory, or load the processors by themselves.
 LONG_ALONE = size:: speed:: programs::
+# Those that print a table of docs/ for who writes it, and can't fail; the other tests of these files hold what it shows.
+LONG_PRINTED = buffers::table buffers::long_run coverage::table modes::table deadline::table
 
 simulations: ## Run the tests that are kept out of `make test` for their length.
 	@scripts/setup simulations
 	@echo "building the simulations"
-	@cargo test $(LONG_TESTS) --profile quick --locked --no-run $(QUIET)
+	@for crates in $(LONG_SELECTIONS); do \
+	  cargo test $(LONG_TESTS) $$(printf ' -p wiregauge-%s' $$crates) --no-run $(QUIET); \
+	done
 	@echo "running the simulations (a minute or two)"
-	@status=0; run() { cargo test $(LONG_TESTS) --profile quick --locked --quiet --no-fail-fast -- --ignored "$$@" || status=1; }; \
-	  run $(addprefix --skip ,$(LONG_ALONE)); run --test-threads 1 $(LONG_ALONE); exit $$status
+	@status=0; \
+	run() { cargo test $(LONG_TESTS) $$(printf ' -p wiregauge-%s' $$crates) --quiet --no-fail-fast -- --ignored "$$@" || status=1; }; \
+	for crates in $(LONG_SELECTIONS); do \
+	  run $(addprefix --skip ,$(LONG_ALONE) $(LONG_PRINTED)); \
+	  run --test-threads 1 $(LONG_ALONE); \
+	done; \
+	exit $$status
 
 simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPEAT=NUMBER: repeat one, made smaller if it fails.
 	@scripts/setup demo
 	@echo "building the simulator"
-	@cargo build --profile quick --locked -p wiregauge-sim $(QUIET)
+	@# With the program's features, so that what it shares with the program is built once.
+	@cargo build --profile quick --locked -p wiregauge-cli -p wiregauge-sim --bin simulate $(QUIET)
 	@$(TARGET)/quick/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
@@ -168,7 +178,7 @@ lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
 	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware \
-	  scripts/kernels verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
+	  scripts/kernels scripts/test-parts scripts/fuzz-target verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
 	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
@@ -181,14 +191,9 @@ fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@scripts/setup fuzz
 	@echo "building the fuzz targets"
 	@cd fuzz && CARGO_TERM_QUIET=$(if $(QUIET),true,false) CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build
-	@for target in $(FUZZ_TARGETS); do \
-	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
-	  log=$$(mktemp); \
-	  (cd fuzz && CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz run $$target -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048) > $$log 2>&1 \
-	    || { tail -n 40 $$log; rm -f $$log; exit 1; }; \
-	  tail -n 1 $$log; rm -f $$log; \
-	done
+	@echo "fuzzing, one target on each processor, for $(FUZZ_SECONDS) s"
+	@printf '%s\n' $(FUZZ_TARGETS) \
+	  | CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz xargs -P "$$(nproc)" -I TARGET scripts/fuzz-target TARGET $(FUZZ_SECONDS)
 
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
@@ -200,22 +205,21 @@ bench-languages: build ## The same exchanges from C, the program, Python and Oct
 	@# Figures to publish need a release build; `--quick` only asks whether every row runs.
 	@$(if $(findstring --quick,$(BENCH_FLAGS)),[ -x $(TARGET)/python-venv/bin/wiregauge ] ||,PROFILE=release) \
 	  scripts/test-python --collect-only --quiet >/dev/null
-	@$(MAKE) --silent --no-print-directory -C matlab PROFILE=$(WIREGAUGE_PROFILE)
+	@library=$(abspath $(dir $(WIREGAUGE)))/libwiregauge_capi.a; \
+	  $(MAKE) --silent --no-print-directory -C matlab PROFILE=$(WIREGAUGE_PROFILE) $$([ ! -f "$$library" ] || echo "LIBRARY=$$library")
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
 
 bench-targets: build ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).
 	@$(MAKE) firmware $(if $(findstring --quick,$(BENCH_FLAGS)),QUICK=1)
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) python3 bench/targets/run.py $(BENCH_FLAGS)
 
-lab: lab-parts ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
+lab: ## Run the real Linux USB stacks in a virtual machine; print the literature's tables. No root, no hardware.
+	@scripts/setup lab
 	@python3 lab/suite.py
 
-test-lab: lab-parts ## The same, and hold its results to what must be seen in them.
+test-lab: ## The same and more plans, and hold their results to what must be seen in them.
+	@scripts/setup test-lab
 	@python3 lab/suite.py --test
-
-lab-parts:
-	@scripts/setup lab
-	@$(MAKE) -C firmware rp2040
 
 docs: build ## Check that links and flags named in the pages exist.
 	@echo "checking the pages"

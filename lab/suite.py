@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every plan that tables.py and test_lab.py read, a guest on each processor.
+"""Runs every plan that tables.py reads, a guest on each processor.
 
     lab/suite.py                 all of them, then the tables
-    lab/suite.py --test          and the assertions of test_lab.py
+    lab/suite.py --test          also those that only test_lab.py reads, and its assertions
     lab/suite.py --keep          read the results that are there, without running anything
 """
 
@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,8 +22,9 @@ sys.path.insert(0, str(LAB))
 import results  # noqa: E402
 import tables  # noqa: E402
 import test_lab  # noqa: E402
-from vm import guest, kernel, plan, program  # noqa: E402
-from vm.trouble import Trouble  # noqa: E402
+from vm import guest, kernel, plan, program, progress  # noqa: E402
+from vm.places import ROOT  # noqa: E402
+from vm.trouble import Trouble, run  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -36,69 +37,100 @@ class Run:
     controller: str | None = None
     seed: int = 1
     variables: dict[str, str] = field(default_factory=dict)
+    # Whether a table reads it; the others are for the test.
+    shown: bool = False
 
 
 # The long ones first, so that both lanes end together.
 SUITE = [
-    Run("stream", "stream"),
+    Run("stream", "stream", shown=True),
     Run("loop-alsa", "loop-alsa"),
-    Run("loop-alsa-again", "loop-alsa"),
-    Run("virtual", "virtual"),
+    Run("virtual", "virtual", shown=True),
     Run("virtual-again", "virtual"),
-    Run("hid", "hid"),
     Run("can", "can"),
-    Run("can-peers", "can-peers"),
-    Run("can-bus", "can-bus"),
-    Run("pairs", "pairs"),
-    Run("rp2040-xhci", "rp2040", controller="xhci"),
-    Run("program", "program"),
-    Run("control", "control"),
-    Run("shared-bus", "shared-bus"),
-    Run("usbmon", "usbmon"),
-    Run("zero", "zero"),
-    Run("doctor", "doctor"),
-    Run("acm", "acm"),
-    Run("acm-again", "acm"),
-    Run("acm-rt", "acm", kernel="rt"),
     Run("usbtmc", "usbtmc"),
+    Run("hid", "hid"),
+    Run("can-peers", "can-peers"),
+    Run("shared-bus", "shared-bus", shown=True),
+    Run("zero", "zero"),
+    Run("pairs", "pairs"),
+    Run("program", "program"),
+    Run("can-bus", "can-bus"),
+    Run("control", "control"),
+    Run("acm", "acm", shown=True),
+    Run("acm-again", "acm"),
+    Run("acm-rt", "acm", kernel="rt", shown=True),
+    Run("usbmon", "usbmon", shown=True),
+    Run("rp2040-xhci", "rp2040", controller="xhci"),
+    Run("doctor", "doctor"),
     # In real time, so in turns: what the host does meanwhile is spread over all three.
     *(
-        Run(f"controllers-{name}-{number}", "controllers", controller=name)
+        Run(f"controllers-{name}-{number}", "controllers", controller=name, shown=True)
         for number in results.ROUNDS
         for name in ("uhci", "ehci", "xhci")
     ),
 ]
 
 
-def boot(one: Run, binary: Path, kernels: dict[str, kernel.Kernel]) -> None:
-    """Runs one, and tells how long it took."""
-    begun = time.monotonic()
-    chosen = plan.read(LAB / "plans", one.plan)
-    guest.run(
-        chosen,
-        name=one.name,
-        kernel=kernels[one.kernel],
-        program=binary,
-        seed=one.seed,
-        controller=chosen.controller(one.controller),
-        variables=one.variables,
-        timeout=chosen.timeout,
-        show=False,
-    )
-    print(f"lab: {one.name}: {time.monotonic() - begun:.1f} s", flush=True)
+class Parts:
+    """What guests are made of; each is made while the others are."""
+
+    def __init__(self, pool: ThreadPoolExecutor, runs: list[Run]) -> None:
+        plans = {one.plan: plan.read(LAB / "plans", one.plan) for one in runs}
+        self.plans = plans
+        examples = sorted({example for chosen in plans.values() for example in chosen.examples})
+        self.program: Future[Path] = pool.submit(self.make, "wiregauge", lambda doing: program.build(doing, examples))
+        self.kernels: dict[str, Future[kernel.Kernel]] = {
+            flavour: pool.submit(self.make, f"kernel {flavour}", lambda doing, flavour=flavour: kernel.get(flavour, doing))
+            for flavour in sorted({one.kernel for one in runs})
+        }
+        boards = any("rp2040.py" in chosen.device for chosen in plans.values())
+        self.firmware = pool.submit(self.make, "firmware rp2040", firmware) if boards else None
+
+    @staticmethod
+    def make(name: str, making):
+        """One of them, as a step that is said."""
+        with progress.step(name) as doing:
+            return making(doing)
 
 
-def run_all(lanes: int) -> None:
-    """All of the suite; the first failure is reported after the others have ended."""
+def firmware(_: progress.Doing) -> None:
+    """The firmware of the board that one plan has, and its simulator."""
+    run(["make", "--no-print-directory", "-C", ROOT / "firmware", "rp2040"], "building the firmware of the RP2040")
+
+
+def boot(one: Run, parts: Parts, ended: str) -> None:
+    """Runs one, and says how long it took."""
+    chosen = parts.plans[one.plan]
+    if parts.firmware and "rp2040.py" in chosen.device:
+        parts.firmware.result()
+    image, binary = parts.kernels[one.kernel].result(), parts.program.result()
+    with progress.step(one.name, ended):
+        guest.run(
+            chosen,
+            name=one.name,
+            kernel=image,
+            program=binary,
+            seed=one.seed,
+            controller=chosen.controller(one.controller),
+            variables=one.variables,
+            timeout=chosen.timeout,
+            show=False,
+        )
+
+
+def run_all(runs: list[Run], lanes: int) -> None:
+    """All of these; the first failure is reported after the others have ended."""
     begun = time.monotonic()
-    binary = program.build()
-    kernels = {flavour: kernel.get(flavour) for flavour in sorted({one.kernel for one in SUITE})}
-    print(f"lab: binary and kernels took {time.monotonic() - begun:.1f} s; now {len(SUITE)} guests", flush=True)
-    with ThreadPoolExecutor(lanes) as pool:
-        jobs = [pool.submit(boot, one, binary, kernels) for one in SUITE]
+    with progress.shown(), ThreadPoolExecutor(8) as makers, ThreadPoolExecutor(lanes) as pool:
+        parts = Parts(makers, runs)
+        for part in [parts.program, *parts.kernels.values()]:
+            part.result()
+        progress.say(f"binary and kernels took {time.monotonic() - begun:.1f} s; now {len(runs)} guests")
+        jobs = [pool.submit(boot, one, parts, f" ({number} of {len(runs)})") for number, one in enumerate(runs, 1)]
     for job in jobs:
         job.result()
-    print(f"lab: {len(SUITE)} guests, {time.monotonic() - begun:.1f} s in all", flush=True)
+    progress.say(f"{len(runs)} guests, {time.monotonic() - begun:.1f} s in all")
 
 
 def main() -> int:
@@ -108,7 +140,7 @@ def main() -> int:
     parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="guests side by side [one a processor]")
     asked = parser.parse_args()
     if not asked.keep:
-        run_all(asked.lanes)
+        run_all([one for one in SUITE if one.shown or asked.test], asked.lanes)
     tables.show()
     return test_lab.hold() if asked.test else 0
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm import initramfs, peer
+from vm import initramfs, libraries, peer
 from vm.kernel import Kernel
 from vm.places import ROOT, RUNS
 from vm.plan import Plan
@@ -106,6 +106,7 @@ def run(
         "lib.sh": (ROOT / "lab/guest/lib.sh").read_bytes(),
         "plan.sh": head.encode() + plan.path.read_bytes(),
         "bin/wiregauge": program.read_bytes(),
+        **libraries.of(program),
     }
     for source in plan.peers:
         files.update(peer.files(source))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vm.places import KERNELS
+from vm.progress import Doing
 from vm.trouble import Trouble, run
 
 # Debian's metapackages; each depends on the image of the version that the archive has now.
@@ -35,10 +36,11 @@ class Kernel:
         return next((self.folder / "lib" / "modules").iterdir())
 
 
-def get(flavour: str) -> Kernel:
+def get(flavour: str, doing: Doing) -> Kernel:
     """The kernel of the version that Debian's package lists name now, downloaded if it is not here.
 
     Without package lists the newest one that is here has to do."""
+    doing("looking for its version")
     try:
         package, version = current(flavour)
     except Trouble:
@@ -48,7 +50,7 @@ def get(flavour: str) -> Kernel:
         raise
     folder = KERNELS / f"{flavour}-{package.removeprefix('linux-image-')}-{version.replace(':', '_')}"
     if not folder.is_dir():
-        unpack(package, folder)
+        unpack(package, folder, doing)
     return Kernel(flavour, folder)
 
 
@@ -63,21 +65,24 @@ def current(flavour: str) -> tuple[str, str]:
     return found[1], re.search(r"^Version: (\S+)", shown, re.M)[1]
 
 
-def unpack(package: str, folder: Path) -> None:
+def unpack(package: str, folder: Path, doing: Doing) -> None:
     """Downloads the package and unpacks it; `folder` appears when it is complete."""
-    print(f"lab: downloading {package}", flush=True)
+    doing(f"downloading {package}")
     KERNELS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=KERNELS) as temporary:
         place = Path(temporary)
         # apt's sandbox user may not write here, which it says on every download; it is harmless.
         run(["apt-get", "download", "-o", "APT::Sandbox::User=root", package], f"downloading {package}", cwd=place)
+        doing(f"unpacking {package}")
         root = place / "root"
         run(["dpkg-deb", "-x", next(place.glob("*.deb")), root], f"unpacking {package}")
         # From Debian 13 on, modules lie under usr/.
         if not (root / "lib").exists():
             (root / "lib").symlink_to("usr/lib")
         version = next((root / "lib" / "modules").iterdir()).name
+        doing("resolving its modules")
         run([tool("depmod"), "-b", root, version], f"resolving the modules of {package}")
+        doing("decompressing its image")
         packed = next((root / "boot").glob("vmlinuz-*"))
         (root / "vmlinux").write_bytes(elf_of(packed))
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from vm import libraries
 from vm.places import ROOT, TARGET
 from vm.trouble import run
 
@@ -19,7 +19,4 @@ def files(source: str) -> dict[str, bytes]:
     program.parent.mkdir(parents=True, exist_ok=True)
     doing = f"compiling {source}"
     run(["cc", *FLAGS, "-I/usr/include/libusb-1.0", path, "-o", program, "-lusb-1.0"], doing)
-    found = {f"bin/{path.stem}": program.read_bytes()}
-    for library in re.findall(r"(/\S+) \(0x", run(["ldd", program], doing)):
-        found[library.lstrip("/")] = Path(library).read_bytes()
-    return found
+    return {f"bin/{path.stem}": program.read_bytes(), **libraries.of(program)}

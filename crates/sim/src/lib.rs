@@ -14,10 +14,9 @@
 //! ```
 //!
 //! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges. `stream` is all
-//! of that for streams, `program` for programs with an open device.
+//! of that for streams, `program` for programs with an open device, `script` for exchanges that depend on replies.
 
 mod case;
-mod control_loop;
 mod driver;
 mod many;
 mod matrix;
@@ -26,18 +25,19 @@ mod program;
 mod queries;
 mod random;
 mod scenario;
+mod script;
 mod shrink;
 mod stream;
 mod world;
 
 pub use case::Case;
-pub use control_loop::{measure_delays, run_loop};
 pub use driver::{Outcome, run, run_with};
-pub use many::{Report, many};
+pub use many::{Report, first_fault, many};
 pub use matrix::{MATRIX, matrix};
 pub use oracle::Fault;
 pub use program::{Calls, PROGRAM_MATRIX, Program};
 pub use random::Random;
 pub use scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, Shape, US};
+pub use script::{Script, Step, run_script};
 pub use stream::{StreamByte, StreamDevice, StreamFaults, Streaming};
 pub use world::{Byte, Device, Given, Tag};

@@ -4,6 +4,7 @@
 //! The device is that of `wiregauge serve --plant`, the decisions of each cycle and the engine of exchanges are those of
 //! the command.
 
+use crate::loop_scripts::{measure_delays, run_loop};
 use wiregauge_control::{
     CycleEnd, CyclePlan, CycleRow, Loop, LoopRun, Noise, Pid, PlantModel, TransferFunction,
     sampled_costs, sampled_step, times_of_delays,
@@ -12,9 +13,7 @@ use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
 use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
-use wiregauge_sim::{
-    Byte, Cell, Device, Given, MS, Protocols, Scenario, Tag, US, measure_delays, run_loop,
-};
+use wiregauge_sim::{Byte, Cell, Device, Given, MS, Protocols, Scenario, Tag, US};
 use wiregauge_stats::{expected_mean, mean_of};
 
 /// Cycles of each measurement.

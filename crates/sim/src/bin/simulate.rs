@@ -3,11 +3,13 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
-use wiregauge_sim::{Case, MATRIX, PROGRAM_MATRIX, many};
+use wiregauge_sim::{Case, MATRIX, PROGRAM_MATRIX, Report, first_fault, many};
 
 const USAGE: &str = "usage: simulate COUNT [SEED]     random scenarios from SEED (0) on
        simulate matrix           the whole matrix
        simulate program-matrix   the whole matrix of programs
+       simulate first-fault KIND COUNT  so many random scenarios and both matrices, until one fails;
+                                 first those of a KIND: all, stream, queries
        simulate repeat SEED      repeat the scenario of SEED, made smaller if it fails
        simulate repeat matrix:N  repeat scenario N of the matrix
        simulate repeat program:N repeat the program of seed N
@@ -22,6 +24,20 @@ fn main() -> ExitCode {
     match words[..] {
         ["matrix"] => all(0, MATRIX, Case::Matrix),
         ["program-matrix"] => all(0, PROGRAM_MATRIX, Case::ProgramMatrix),
+        ["first-fault", kind, count] => {
+            let likely: fn(Case) -> bool = match kind {
+                "all" => |_| true,
+                "stream" => |case| matches!(case, Case::Stream(_)),
+                "queries" => |case| matches!(case, Case::Queries(_)),
+                _ => return usage(),
+            };
+            number(count).map_or_else(usage, |count| {
+                let all = count + MATRIX + PROGRAM_MATRIX;
+                judge(all, "mixed", |progress| {
+                    first_fault(count, likely, progress)
+                })
+            })
+        }
         ["repeat", which] => {
             let (kind, which) = which.split_once(':').unwrap_or(("", which));
             match (kind, number(which)) {
@@ -59,9 +75,17 @@ fn repeat(case: Case) -> ExitCode {
 }
 
 fn all(from: u64, count: u64, case: fn(u64) -> Case) -> ExitCode {
+    let numbers = from..from.saturating_add(count);
+    judge(count, &format!("from seed {from}"), |progress| {
+        many(numbers, case, progress)
+    })
+}
+
+/// Runs, with progress on a terminal, and says what came of it.
+fn judge(count: u64, which: &str, run: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Report) -> ExitCode {
     let begin = Instant::now();
     let shows = std::io::stderr().is_terminal();
-    let report = many(from..from.saturating_add(count), case, |done| {
+    let report = run(&|done| {
         if shows && done > 0 {
             let passed = begin.elapsed().as_secs_f64();
             let left = passed / done as f64 * (count - done) as f64;
@@ -73,7 +97,7 @@ fn all(from: u64, count: u64, case: fn(u64) -> Case) -> ExitCode {
     }
     let passed = begin.elapsed().as_secs_f64();
     println!(
-        "{} scenarios from seed {from}: {} failed; {} rows and {} calls compared; {passed:.1} s, {:.0} scenarios/s",
+        "{} scenarios {which}: {} failed; {} rows and {} calls compared; {passed:.1} s, {:.0} scenarios/s",
         report.cases,
         report.failed.len(),
         report.rows,

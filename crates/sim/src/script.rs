@@ -1,15 +1,10 @@
-//! A control loop over a link in virtual time: the decisions of [`LoopRun`] and the engine of exchanges, which
-//! `wiregauge loop-control` uses as well, over the simulator's links and any device.
-
-mod delays;
-
-pub use delays::measure_delays;
+//! Exchanges that a script decides on while they run, as a control loop does: the engine of exchanges that
+//! `wiregauge loop-control` uses, over the simulator's links and any device. `tests/control_loops.rs` has the loops.
 
 use crate::oracle::Fault;
 use crate::scenario::Scenario;
 use crate::world::{Broken, Byte, Device, Tag, Woken, World};
 use std::collections::HashMap;
-use wiregauge_control::{CycleAction, CycleExchange, LoopRun};
 use wiregauge_session::{Config, Engine, Event, Message, Messages, Outcome};
 
 /// Bytes of a message or reply with its header, at most.
@@ -21,63 +16,54 @@ const SPAN: usize = 4096;
 /// Turns for each cycle after which a run counts as one that never ends.
 const MOST_TURNS: u64 = 1_000;
 
-/// What decides about the exchanges.
-trait Script {
-    fn poll(&mut self, now_ns: u64) -> CycleAction;
-    fn ended(&mut self, exchange: CycleExchange, times: (u64, u64), reply: Option<&[u8]>);
-    /// Cycles that it has at most.
-    fn cycles(&self) -> u64;
+/// What a script wants next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// An exchange.
+    Send {
+        /// By which [`Script::ended`] names it.
+        exchange: u64,
+        /// The payload of the request.
+        message: Vec<u8>,
+        /// The size of the reply that is asked for.
+        reply_bytes: usize,
+    },
+    /// Nothing before this time, or before a reply.
+    WaitUntil(u64),
+    /// Nothing before a reply.
+    WaitForReplies,
+    /// Nothing more.
+    Ended,
 }
 
-struct Closed<'a> {
-    run: &'a mut LoopRun,
-    cycles: u64,
-    wrong: Option<String>,
+/// Decides on exchanges.
+pub trait Script {
+    /// What it wants at this time.
+    fn poll(&mut self, now_ns: u64) -> Step;
+
+    /// An exchange ended: when it started and how long it took, and its reply if it was answered.
+    ///
+    /// # Errors
+    /// The reply is wrong.
+    fn ended(
+        &mut self,
+        exchange: u64,
+        times: (u64, u64),
+        reply: Option<&[u8]>,
+    ) -> Result<(), String>;
 }
 
-impl Script for Closed<'_> {
-    fn poll(&mut self, now_ns: u64) -> CycleAction {
-        self.run.poll(now_ns)
-    }
-
-    fn ended(&mut self, exchange: CycleExchange, times: (u64, u64), reply: Option<&[u8]>) {
-        if let Err(wrong) = self.run.ended(exchange, times, reply) {
-            self.wrong = Some(format!("{wrong:?}"));
-        }
-    }
-
-    fn cycles(&self) -> u64 {
-        self.cycles
-    }
-}
-
-/// Runs a loop over the link of a scenario until its last exchange ended. The first tick is that of `run`.
+/// Runs a script over the link of a scenario until its last exchange ended. As the driver of an open device
+/// (`crates/device`): hands over what is staged, waits, receives. `cycles`: how many exchanges there are, about; a run
+/// that takes many more turns counts as one that never ends.
 ///
 /// # Errors
 /// The link broke, a reply was wrong, or it never ends.
-pub fn run_loop(
-    scenario: &Scenario,
-    device: Box<dyn Device>,
-    run: &mut LoopRun,
-    cycles: u64,
-) -> Result<(), Fault> {
-    let mut script = Closed {
-        run,
-        cycles,
-        wrong: None,
-    };
-    drive(scenario, device, &mut script)?;
-    match script.wrong {
-        None => Ok(()),
-        Some(wrong) => Err(Fault::new(0, wrong)),
-    }
-}
-
-/// As the driver of an open device (`crates/device`): hands over what is staged, waits, receives.
-fn drive(
+pub fn run_script(
     scenario: &Scenario,
     device: Box<dyn Device>,
     script: &mut dyn Script,
+    cycles: u64,
 ) -> Result<(), Fault> {
     let config = Config {
         datagram: scenario.datagram,
@@ -92,9 +78,9 @@ fn drive(
     let mut engine = Engine::new(config, codec);
     engine.set_reads_late(true);
     let mut world = World::new(scenario, device, false);
-    let mut waiting: HashMap<u64, CycleExchange> = HashMap::new();
+    let mut waiting: HashMap<u64, u64> = HashMap::new();
     let broken = |Broken| Fault::new(0, "the link broke");
-    for _ in 0..MOST_TURNS * script.cycles().max(1) {
+    for _ in 0..MOST_TURNS * cycles.max(1) {
         let now = world.now_ns();
         if engine.has_unpolled() {
             poll(&mut engine, now, script, &mut waiting)?;
@@ -102,10 +88,14 @@ fn drive(
         let mut until = u64::MAX;
         if engine.has_room() {
             match script.poll(now) {
-                CycleAction::Ended => return Ok(()),
-                CycleAction::WaitForReplies => {}
-                CycleAction::WaitUntil(due_ns) => until = due_ns,
-                CycleAction::Send(exchange, message, reply_bytes) => {
+                Step::Ended => return Ok(()),
+                Step::WaitForReplies => {}
+                Step::WaitUntil(due_ns) => until = due_ns,
+                Step::Send {
+                    exchange,
+                    message,
+                    reply_bytes,
+                } => {
                     let sequence = engine.stage(reply_bytes, |codec, sequence, to| {
                         codec.write(sequence, &message, reply_bytes, to);
                     });
@@ -146,7 +136,7 @@ fn poll(
     engine: &mut Engine<Messages>,
     now_ns: u64,
     script: &mut dyn Script,
-    waiting: &mut HashMap<u64, CycleExchange>,
+    waiting: &mut HashMap<u64, u64>,
 ) -> Result<(), Fault> {
     while let Some(event) = engine.poll(now_ns) {
         let Event::Ended(ended) = event else {
@@ -162,7 +152,9 @@ fn poll(
         };
         let reply = is_answered.then(|| engine.received_at(ended.payload.clone()));
         let rtt_ns = ended.end_ns.saturating_sub(ended.start_ns);
-        script.ended(exchange, (ended.start_ns, rtt_ns), reply);
+        let times = (ended.start_ns, rtt_ns);
+        let judged = script.ended(exchange, times, reply);
+        judged.map_err(|wrong| Fault::new(now_ns, wrong))?;
     }
     Ok(())
 }

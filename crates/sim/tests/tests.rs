@@ -1,0 +1,8 @@
+//! One program of all tests of this crate, so that what they use is linked once.
+
+mod control_loops;
+mod loop_scripts;
+mod matrix;
+mod responders;
+mod stream_responders;
+mod streams;
