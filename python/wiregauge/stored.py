@@ -140,8 +140,8 @@ class Explanation(Text):
 
     @property
     def models(self) -> list[dict[str, Any]]:
-        """The link models, one for each direction of each link; ``model`` may be None."""
-        models: list[dict[str, Any]] = self.data["models"]
+        """The link models, one for each direction of each link; ``model`` may be None. None of a capture."""
+        models: list[dict[str, Any]] = self.data.get("models", [])
         return models
 
     @property
@@ -229,13 +229,20 @@ def explain(
     *,
     predict: v.Settings | None = None,
     confidence: v.Number | None = None,
+    endpoint: v.Count | None = None,
+    begin: v.Time | None = None,
+    end: v.Time | None = None,
+    figure: v.File | None = None,
 ) -> Explanation:
     """Explain where the time of a run goes and what limits it; predict other settings.
+
+    Also of a capture file of a USB bus, or of usbmon: which side is too late (docs/explain.md).
 
     Parameters
     ----------
     run
-        A run, its directory, its name or the beginning of it, or ``last``.
+        A run, its directory, its name or the beginning of it, or ``last``; or a capture file (pcapng,
+        pcap, CSV of Total Phase's Data Center).
     predict
         Settings that were not measured, such as ``{"in": 3000, "depth": 3}`` of an exchange run or
         ``"transfer=8k,queue=2"`` of a stream; a parameter that was constant may be left out. The
@@ -243,6 +250,12 @@ def explain(
     confidence
         Confidence level of the prediction interval, 0 to 1, or as ``"90%"``; the largest of 95, 90 and
         80 % that the run supports, if not given.
+    endpoint
+        Of a capture: only this endpoint, such as ``0x81``.
+    begin, end
+        Of a capture: leave out what was before and after, counted from its first packet.
+    figure
+        Of a capture of a bus: draw frames with their packets to this file, ``.svg`` or ``.png``.
 
     Returns
     -------
@@ -255,8 +268,15 @@ def explain(
         No such run, or it is a loop run, or it does not support a prediction.
     """
     place = _call.place(run)
-    given = {"predict": predict, "confidence": confidence}
-    data = _call.answer(_call.command("explain", [place], given, ["--json"])[0])
+    given = {
+        "predict": predict,
+        "confidence": confidence,
+        "endpoint": endpoint,
+        "begin": begin,
+        "end": end,
+    }
+    drawn = {**given, "figure": figure}
+    data = _call.answer(_call.command("explain", [place], drawn, ["--json"])[0])
     return Explanation(data, _call.said(_call.command("explain", [place], given)[0]))
 
 

@@ -3,7 +3,8 @@
 use crc::{CRC_16_USB, Crc, Table};
 
 /// Of the wire that a capture was taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Speed {
     /// 1.5 Mbit/s.
     Low,
@@ -90,7 +91,9 @@ impl Pid {
 
     /// Of a byte on the wire, unless the halves contradict each other.
     pub fn of(byte: u8) -> Option<Pid> {
-        Pid::ALL.into_iter().find(|pid| pid.byte() == byte)
+        // The types are the numbers from 0 to 15.
+        let pid = BY_TYPE[usize::from(byte & 0xf)];
+        (pid.byte() == byte).then_some(pid)
     }
 
     /// True for the packets that carry data.
@@ -111,6 +114,17 @@ impl Pid {
         )
     }
 }
+
+/// Each where its type is.
+const BY_TYPE: [Pid; 16] = {
+    let mut sorted = Pid::ALL;
+    let mut at = 0;
+    while at < 16 {
+        sorted[Pid::ALL[at] as usize] = Pid::ALL[at];
+        at += 1;
+    }
+    sorted
+};
 
 const CRC16: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_USB);
 

@@ -222,3 +222,94 @@ fn a_run_that_is_not_there_cannot_be_explained() {
         .code(2)
         .stderr(contains("cannot find a run `nothing`").and(contains("wiregauge runs")));
 }
+
+/// A capture of a device that answers NAK `naks` times before each packet of 64 bytes.
+fn capture(desk: &Desk, naks: u64) -> std::path::PathBuf {
+    use wiregauge_capture::{Pid, Speed, Writer, packet};
+
+    let file = desk.path("bus.pcapng");
+    let mut writer = Writer::new(Vec::new(), Speed::Full).expect("a vector takes everything");
+    let mut put = |at_us: u64, bytes: &[u8]| {
+        writer
+            .packet(at_us * 1000, bytes)
+            .expect("a vector takes everything");
+    };
+    for number in 0..40 {
+        let frame = number * 1000;
+        put(frame, &packet::sof(number));
+        for nak in 0..naks {
+            put(frame + 10 + nak * 20, &packet::token(Pid::In, 5, 1));
+            put(frame + 14 + nak * 20, &packet::handshake(Pid::Nak));
+        }
+        let data = if number % 2 == 0 {
+            Pid::Data0
+        } else {
+            Pid::Data1
+        };
+        put(frame + 900, &packet::token(Pid::In, 5, 1));
+        put(frame + 904, &packet::data(data, &[7; 60]));
+        put(frame + 952, &packet::handshake(Pid::Ack));
+    }
+    std::fs::write(&file, writer.into_inner()).expect("a directory of the test");
+    file
+}
+
+#[test]
+fn a_capture_of_a_bus_says_which_side_is_too_late() {
+    let desk = Desk::new();
+    capture(&desk, 40);
+    let file = desk.path("bus.pcapng");
+    let file = file.to_str().expect("a name of ours");
+    let text = desk.output(&format!("explain {file}"));
+    for word in [
+        "USB bus at full speed",
+        "What passed",
+        "0x81",
+        "device too late",
+        "1,600 of 1,640",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    let explained = desk.json(&format!("explain {file} --json --endpoint 0x81"));
+    let endpoint = &explained["endpoints"][0];
+    assert_eq!(endpoint["counts"]["naks"], 1600);
+    assert_eq!(endpoint["counts"]["short"], 40);
+    assert_eq!(endpoint["verdict"]["kind"], "device-too-late");
+
+    capture(&desk, 0);
+    let text = desk.output(&format!("explain {file} --begin 5ms"));
+    assert!(text.contains("host too late"), "{text}");
+    let figure = desk.path("frames.svg");
+    let text = desk.output(&format!("explain {file} --figure {}", figure.display()));
+    assert!(text.contains("wrote "), "{text}");
+    let svg = std::fs::read_to_string(figure).expect("the figure was written");
+    assert!(svg.contains("data IN"));
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("notes.txt"), "dear diary").expect("a directory of the test");
+    let text = desk.path("notes.txt");
+    let text = text.display();
+    common::refused(&format!("explain {text}"), 2, "not a capture file");
+    let missing = desk.path("missing.pcapng");
+    common::refused(&format!("explain {}", missing.display()), 2, "cannot open");
+    let file = capture(&desk, 1);
+    let file = file.display();
+    common::refused(&format!("explain {file} --endpoint 0x02"), 2, "it has 0x81");
+    common::refused(
+        &format!("explain {file} --figure frames.jpg"),
+        2,
+        ".svg or .png",
+    );
+    common::refused(
+        "explain last --endpoint 0x81",
+        2,
+        "--endpoint is for captures",
+    );
+}

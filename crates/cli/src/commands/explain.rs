@@ -1,6 +1,7 @@
 //! `wiregauge explain`: where the time of a stored run went, the link in a few numbers, and what to
 //! expect of settings that it did not measure.
 
+use super::explain_capture;
 use crate::Outcome;
 use crate::args::ExplainArgs;
 use crate::asked::Asked;
@@ -16,6 +17,10 @@ use wiregauge_run::AnyRun;
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    if let Some(file) = explain_capture::file_of(args) {
+        return explain_capture::run(&file, args, session);
+    }
+    explain_capture::refuse_flags(args)?;
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     let interrupt = has_interrupt_endpoints(run.stored().conditions());
     let mut out = session.caller.words();

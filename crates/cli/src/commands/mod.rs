@@ -13,6 +13,7 @@ mod doctor;
 mod endpoints;
 mod exchange;
 mod explain;
+mod explain_capture;
 mod export;
 mod limits;
 mod loop_assessment;

@@ -1,5 +1,6 @@
 //! What the user sees: tables with units, warnings with remedies, progress.
 
+pub mod captured;
 pub mod explained;
 pub mod files;
 pub mod findings;

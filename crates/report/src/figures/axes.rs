@@ -80,6 +80,14 @@ impl Axis {
         Axis::linear_in(name, 0.0, high, time_unit(high))
     }
 
+    /// Times in nanoseconds from 0 to the end of a period, where the axis ends.
+    pub(crate) fn period(name: &str, high: f64) -> Axis {
+        let mut axis = Axis::time(name, high);
+        axis.high = high;
+        axis.keep_within();
+        axis
+    }
+
     /// Times in nanoseconds in a range that need not begin at 0.
     pub(crate) fn time_between(name: &str, low: f64, high: f64) -> Axis {
         Axis::linear_in(name, low, high, time_unit(high))

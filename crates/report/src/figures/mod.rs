@@ -3,6 +3,7 @@
 mod axes;
 mod below;
 mod buffer;
+mod bus;
 mod canvas;
 mod cells;
 mod compare;
@@ -34,6 +35,7 @@ mod tests;
 mod throughput;
 mod which;
 
+pub use bus::of_bus;
 pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;

@@ -1,0 +1,47 @@
+//! An endpoint with what limits it, and what the frames of a bus were used for.
+
+use crate::endpoint::Endpoint;
+use crate::verdict::{self, Verdict};
+use serde::Serialize;
+
+/// An endpoint with what limits it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Its figures.
+    #[serde(flatten)]
+    pub endpoint: Endpoint,
+    /// What limits it; none for endpoint 0.
+    pub verdict: Option<Verdict>,
+    /// The same in a sentence.
+    pub words: Option<String>,
+}
+
+/// Shares of the time of all frames, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Shares {
+    /// Transactions with data.
+    pub data: f64,
+    /// Transactions that a device answered NAK.
+    pub nak: f64,
+    /// Starts of frame.
+    pub sof: f64,
+    /// All else: transactions that failed, splits, `PING`.
+    pub other: f64,
+    /// Nothing.
+    pub idle: f64,
+    /// What was used of the frame that was used most.
+    pub busiest: f64,
+}
+
+impl Judged {
+    pub(crate) fn of(endpoint: Endpoint) -> Judged {
+        let verdict = (endpoint.endpoint != 0).then(|| verdict::of_endpoint(&endpoint));
+        Judged {
+            words: verdict
+                .as_ref()
+                .map(|verdict| verdict::words(&endpoint, verdict)),
+            verdict,
+            endpoint,
+        }
+    }
+}

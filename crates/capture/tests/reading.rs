@@ -1,0 +1,322 @@
+//! Files of every form, whole, cut off, damaged.
+
+use crate::made::{Limit, bus};
+use pcap_file::DataLink;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::{Endianness, TsResolution};
+use proptest::prelude::*;
+use std::borrow::Cow;
+use std::time::Duration;
+use wiregauge_capture::{
+    Explained, Pid, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window, Writer, explain,
+    packet,
+};
+
+type Packet = (u64, Vec<u8>, Option<Speed>);
+
+/// All packets of a file, and where it is cut off.
+fn packets(file: &[u8]) -> (Vec<Packet>, Option<u64>) {
+    let mut reader = Reader::new(file).expect("a whole capture");
+    let mut found = Vec::new();
+    while let Some(record) = reader.next_record().expect("a whole capture") {
+        match record {
+            Record::Packet(packet) => {
+                found.push((packet.at_ns, packet.bytes.to_vec(), packet.speed));
+            }
+            Record::Urb(urb) => panic!("{urb:?}"),
+        }
+    }
+    (found, reader.cut_off())
+}
+
+/// Packets with times, in order.
+fn any_packets() -> impl Strategy<Value = Vec<(u64, Vec<u8>)>> {
+    let one = (0_u64..1 << 40, prop::collection::vec(any::<u8>(), 1..80));
+    prop::collection::vec(one, 0..40)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read(made in any_packets(), speed in 0..3_usize) {
+        let speed = [Speed::Low, Speed::Full, Speed::High][speed];
+        let mut writer = Writer::new(Vec::new(), speed).unwrap();
+        for (at_ns, bytes) in &made {
+            writer.packet(*at_ns, bytes).unwrap();
+        }
+        let (found, cut) = packets(&writer.into_inner());
+        let made: Vec<Packet> = made.into_iter().map(|(at, bytes)| (at, bytes, Some(speed))).collect();
+        prop_assert_eq!(found, made);
+        prop_assert_eq!(cut, None);
+    }
+
+    #[test]
+    fn classic_files_of_both_byte_orders_and_resolutions_are_read(
+        made in any_packets(),
+        big in any::<bool>(),
+        nanoseconds in any::<bool>(),
+    ) {
+        let header = PcapHeader {
+            datalink: DataLink::from(288),
+            endianness: if big { Endianness::Big } else { Endianness::Little },
+            ts_resolution: if nanoseconds { TsResolution::NanoSecond } else { TsResolution::MicroSecond },
+            ..PcapHeader::default()
+        };
+        let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+        for (at_ns, bytes) in &made {
+            let packet = PcapPacket::new(Duration::from_nanos(*at_ns), bytes.len() as u32, bytes);
+            writer.write_packet(&packet).unwrap();
+        }
+        let (found, _) = packets(&writer.into_writer());
+        let unit = if nanoseconds { 1 } else { 1000 };
+        let made: Vec<Packet> =
+            made.into_iter().map(|(at, bytes)| (at / unit * unit, bytes, None)).collect();
+        prop_assert_eq!(found, made);
+    }
+
+    #[test]
+    fn interfaces_with_other_speeds_and_clocks_are_read(made in any_packets(), big in any::<bool>()) {
+        let order = if big { Endianness::Big } else { Endianness::Little };
+        let mut writer = PcapNgWriter::with_endianness(Vec::new(), order).unwrap();
+        // Microseconds are what an interface means that says nothing.
+        for (link, options) in [
+            (294, vec![]),
+            (295, vec![InterfaceDescriptionOption::IfTsResol(9)]),
+        ] {
+            let interface = InterfaceDescriptionBlock {
+                linktype: DataLink::from(link),
+                snaplen: 0,
+                options,
+            };
+            writer.write_pcapng_block(interface).unwrap();
+        }
+        let mut expected = Vec::new();
+        for (number, (at, bytes)) in made.iter().enumerate() {
+            let interface = number % 2;
+            let block = EnhancedPacketBlock {
+                interface_id: interface as u32,
+                // The writer takes ticks for nanoseconds.
+                timestamp: Duration::from_nanos(*at),
+                original_len: bytes.len() as u32,
+                data: Cow::Borrowed(bytes.as_slice()),
+                options: vec![],
+            };
+            writer.write_pcapng_block(block).unwrap();
+            expected.push(match interface {
+                0 => (at * 1000, bytes.clone(), Some(Speed::Full)),
+                _ => (*at, bytes.clone(), Some(Speed::High)),
+            });
+        }
+        let (found, _) = packets(&writer.into_inner());
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn bytes_of_any_kind_end_in_records_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..600), kind in 0..4_usize) {
+        let begin: &[u8] = [
+            &b""[..],
+            &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0][..],
+            &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0xdc, 0, 0, 0][..],
+            &b"# Level,Sp,Index,m:s.ms.us,Dur,Len,Err,Dev,Ep,Record,Data\n"[..],
+        ][kind];
+        let file = [begin, &bytes].concat();
+        let _ = explain(|| Ok(file.as_slice()), Window::default());
+    }
+
+    #[test]
+    fn a_damaged_file_ends_in_figures_or_an_error(at in 0_usize..4000, value in any::<u8>(), seed in 0_u64..4) {
+        let mut file = bus(Limit::Host, seed).file;
+        file[at] = value;
+        if let Err(error) = explain(|| Ok(file.as_slice()), Window::default()) {
+            prop_assert!(error.to_string().contains("byte "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn of_a_file_that_was_cut_off_all_whole_packets_are_read() {
+    let file = bus(Limit::Device, 3).file;
+    let (all, cut) = packets(&file);
+    assert_eq!(cut, None);
+    let mut last = 0;
+    for length in (60..1200).chain([file.len() - 1]) {
+        let (found, cut) = packets(&file[..length]);
+        assert_eq!(found[..], all[..found.len()]);
+        assert!(found.len() >= last);
+        last = found.len();
+        if let Some(cut) = cut {
+            assert!(cut < length as u64);
+        }
+    }
+    assert_eq!(last, all.len() - 1);
+    let Explained::Bus(bus) = explain(|| Ok(&file[..file.len() - 1]), Window::default()).unwrap()
+    else {
+        panic!("packets of a bus");
+    };
+    assert!(bus.cut_off_at.is_some());
+}
+
+#[test]
+fn the_speed_is_concluded_where_the_file_does_not_state_it() {
+    for seed in 0..10 {
+        let made = bus(Limit::Host, seed);
+        let (found, _) = packets(&made.file);
+        let header = PcapHeader {
+            datalink: DataLink::from(288),
+            ts_resolution: TsResolution::NanoSecond,
+            ..PcapHeader::default()
+        };
+        let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+        for (at_ns, bytes, _) in &found {
+            let packet = PcapPacket::new(Duration::from_nanos(*at_ns), bytes.len() as u32, bytes);
+            writer.write_packet(&packet).unwrap();
+        }
+        let file = writer.into_writer();
+        let Explained::Bus(bus) = explain(|| Ok(file.as_slice()), Window::default()).unwrap()
+        else {
+            panic!("packets of a bus");
+        };
+        assert_eq!((bus.speed, bus.speed_assumed), (made.speed, true));
+    }
+}
+
+/// A capture that packetry wrote: its events say the speed.
+#[test]
+fn an_event_of_packetry_says_the_speed() {
+    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+    let interface = InterfaceDescriptionBlock {
+        linktype: DataLink::from(288),
+        snaplen: 0,
+        options: vec![InterfaceDescriptionOption::IfTsResol(9)],
+    };
+    writer.write_pcapng_block(interface).unwrap();
+    let mut file = writer.into_inner();
+    let body: Vec<u8> = [62392_u32, 0x3343_0000 | 8, 0, 0, 5]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    file.extend(0x4000_0bad_u32.to_le_bytes());
+    file.extend((body.len() as u32 + 12).to_le_bytes());
+    file.extend(&body);
+    file.extend((body.len() as u32 + 12).to_le_bytes());
+    let packet = packet::handshake(Pid::Ack);
+    let mut block: Vec<u8> = [6_u32, 36, 0, 0, 9, 1, 1]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    block.extend([packet[0], 0, 0, 0]);
+    block.extend(36_u32.to_le_bytes());
+    file.extend(block);
+    let (found, _) = packets(&file);
+    assert_eq!(found, [(9, packet.to_vec(), Some(Speed::High))]);
+}
+
+#[test]
+fn a_capture_of_another_kind_is_named() {
+    let header = PcapHeader {
+        datalink: DataLink::ETHERNET,
+        ..PcapHeader::default()
+    };
+    let file = PcapWriter::with_header(Vec::new(), header)
+        .unwrap()
+        .into_writer();
+    let error = Reader::new(file.as_slice()).unwrap_err().to_string();
+    assert!(error.contains("link type 1 (Ethernet)"), "{error}");
+    assert!(error.contains("hint: "), "{error}");
+    for (bytes, expected) in [
+        (&b"\x1f\x8b\x08"[..], "gunzip"),
+        (b"", "empty"),
+        (b"{}", "not a capture file"),
+    ] {
+        let error = Reader::new(bytes).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A record of usbmon with the header of 64 bytes.
+fn usbmon(id: u64, stage: u8, endpoint: u8, length: u32, big: bool) -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    let mut put = |at: usize, little: &[u8]| {
+        let mut value = little.to_vec();
+        if big {
+            value.reverse();
+        }
+        bytes[at..at + value.len()].copy_from_slice(&value);
+    };
+    put(0, &id.to_le_bytes());
+    put(8, &[stage]);
+    put(9, &[3]);
+    put(10, &[endpoint]);
+    put(11, &[7]);
+    put(12, &2_u16.to_le_bytes());
+    put(32, &length.to_le_bytes());
+    bytes
+}
+
+/// URBs of 100 us, each submitted `gap_us` after the one before was over.
+fn urbs(gap_us: u64, big: bool) -> Vec<u8> {
+    let header = PcapHeader {
+        datalink: DataLink::from(220),
+        endianness: if big {
+            Endianness::Big
+        } else {
+            Endianness::Little
+        },
+        ..PcapHeader::default()
+    };
+    let mut writer =
+        PcapWriter::with_header(Vec::new(), header).expect("a vector takes everything");
+    let mut at = Duration::from_secs(1_700_000_000);
+    for number in 0..50 {
+        for (stage, length, after_us) in [(b'S', 4096, 100), (b'C', 512, gap_us)] {
+            let bytes = usbmon(0xffff_8880_0000_0000 + number % 4, stage, 0x81, length, big);
+            let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
+            writer
+                .write_packet(&packet)
+                .expect("a vector takes everything");
+            at += Duration::from_micros(after_us);
+        }
+    }
+    writer.into_writer()
+}
+
+#[test]
+fn usbmon_separates_the_host_from_device_and_bus() {
+    for (gap_us, big) in [(900, false), (900, true), (20, false)] {
+        let file = urbs(gap_us, big);
+        let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap()
+        else {
+            panic!("URBs");
+        };
+        let [endpoint] = host.endpoints.as_slice() else {
+            panic!("{host:?}")
+        };
+        assert_eq!(
+            (endpoint.bus, endpoint.device, endpoint.endpoint),
+            (2, 7, 0x81)
+        );
+        assert_eq!(endpoint.transfer, UrbType::Bulk);
+        assert_eq!((endpoint.transfers, endpoint.bytes), (50, 50 * 512));
+        assert_eq!((endpoint.short, endpoint.unmatched), (50, 0));
+        assert_eq!(endpoint.urb_time.unwrap().max_ns, 100_000);
+        assert_eq!(endpoint.host_gap.unwrap().max_ns, gap_us * 1000);
+        let late = matches!(endpoint.verdict, Some(UrbVerdict::HostTooLate { .. }));
+        assert_eq!(late, gap_us == 900, "{:?}", endpoint.words);
+    }
+}
+
+#[test]
+fn both_stages_of_an_urb_are_read() {
+    let file = urbs(10, false);
+    let mut reader = Reader::new(file.as_slice()).unwrap();
+    let mut stages = Vec::new();
+    while let Some(Record::Urb(urb)) = reader.next_record().unwrap() {
+        stages.push(urb.stage);
+    }
+    assert_eq!(stages.len(), 100);
+    assert_eq!(stages[..2], [UrbStage::Submitted, UrbStage::Completed]);
+}

@@ -1,0 +1,5 @@
+//! Captures as a program writes and reads them.
+
+mod made;
+mod reading;
+mod verdicts;

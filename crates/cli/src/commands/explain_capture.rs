@@ -1,0 +1,177 @@
+//! `wiregauge explain FILE.pcapng`: where the time of a USB bus went, by a capture of its packets or of a host's URBs.
+
+use crate::Outcome;
+use crate::args::ExplainArgs;
+use crate::caller::Session;
+use crate::failure::StorageFailed;
+use crate::output::captured;
+use anyhow::{Context, anyhow, bail};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use wiregauge_capture::{Explained, Picture, ReadError, Window, explain, picture};
+use wiregauge_report::figures;
+
+/// How captures are named.
+const ENDINGS: [&str; 5] = ["pcapng", "pcap", "cap", "ntar", "csv"];
+/// Rows of the figure.
+const FRAMES: usize = 32;
+
+/// The capture that is meant, if it is one and not a run.
+pub(super) fn file_of(args: &ExplainArgs) -> Option<PathBuf> {
+    let path = PathBuf::from(&args.run);
+    let named = path.extension().is_some_and(|ending| {
+        let ending = ending.to_string_lossy().to_lowercase();
+        ENDINGS.contains(&ending.as_str())
+    });
+    // A run has a file of its own that ends so.
+    let is_file = path.is_file() && path.extension().is_none_or(|ending| ending != "json");
+    (named && !path.is_dir() || is_file).then_some(path)
+}
+
+/// Refuses what a run has no use for.
+pub(super) fn refuse_flags(args: &ExplainArgs) -> anyhow::Result<()> {
+    let given = [
+        ("--endpoint", args.endpoint.is_some()),
+        ("--begin", args.begin.is_some()),
+        ("--end", args.end.is_some()),
+        ("--figure", args.figure.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => bail!(
+            "{flag} is for captures of a USB bus, and {} is not a file\nhint: wiregauge explain FILE.pcapng {flag} ...",
+            args.run
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(
+    file: &Path,
+    args: &ExplainArgs,
+    session: &Session<'_>,
+) -> anyhow::Result<Outcome> {
+    if !args.predict.is_empty() {
+        bail!(
+            "--predict needs a stored run of several settings, and {} is a capture",
+            file.display()
+        );
+    }
+    if let Some(figure) = &args.figure {
+        format_of(figure)?;
+    }
+    let window = window(args)?;
+    let mut explained =
+        explain(|| File::open(file), window).map_err(|error| failed(file, error))?;
+    only(&mut explained, args)?;
+    let mut out = session.caller.words();
+    if args.json {
+        let mut value = serde_json::to_value(&explained)?;
+        value["file"] = file.display().to_string().into();
+        // The kind is kept, so that `| head` is known as such.
+        serde_json::to_writer_pretty(&mut out, &value).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        captured::print(&mut out, &explained, session.caller.width())?;
+    }
+    out.flush()?;
+    drop(out);
+    if let Some(figure) = &args.figure {
+        let Explained::Bus(_) = explained else {
+            bail!("a capture of URBs has no packets to draw: --figure needs a capture of the bus");
+        };
+        draw(file, figure, args, window)?;
+        session.caller.wrote(figure);
+        if !args.json {
+            writeln!(session.caller.words(), "\nwrote {}", figure.display())?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn window(args: &ExplainArgs) -> anyhow::Result<Window> {
+    let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let window = Window {
+        from_ns: args.begin.map_or(0, ns),
+        to_ns: args.end.map_or(u64::MAX, ns),
+    };
+    if window.from_ns >= window.to_ns {
+        bail!("--begin is not before --end");
+    }
+    Ok(window)
+}
+
+/// Leaves the endpoint that is wanted.
+fn only(explained: &mut Explained, args: &ExplainArgs) -> anyhow::Result<()> {
+    let Some(wanted) = args.endpoint else {
+        return Ok(());
+    };
+    let there: Vec<u8> = match &*explained {
+        Explained::Bus(bus) => bus
+            .endpoints
+            .iter()
+            .map(|one| one.endpoint.endpoint)
+            .collect(),
+        Explained::Urbs(host) => host.endpoints.iter().map(|one| one.endpoint).collect(),
+    };
+    if !there.contains(&wanted) {
+        let mut names: Vec<String> = there.iter().map(|one| format!("0x{one:02x}")).collect();
+        names.dedup();
+        bail!(
+            "the capture has no endpoint 0x{wanted:02x}\nhint: it has {}",
+            names.join(", ")
+        );
+    }
+    match explained {
+        Explained::Bus(bus) => bus.endpoints.retain(|one| one.endpoint.endpoint == wanted),
+        Explained::Urbs(host) => host.endpoints.retain(|one| one.endpoint == wanted),
+    }
+    Ok(())
+}
+
+fn failed(file: &Path, error: ReadError) -> anyhow::Error {
+    let name = file.display();
+    match error {
+        ReadError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+            anyhow!(
+                "cannot open {name}: {error}\nhint: a stored run has no such ending: wiregauge explain last"
+            )
+        }
+        ReadError::Io { error, .. } => {
+            anyhow::Error::new(StorageFailed(error)).context(format!("cannot read {name}"))
+        }
+        other => anyhow!("cannot read {name}: {other}"),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drawing {
+    Svg,
+    Png,
+}
+
+fn format_of(figure: &Path) -> anyhow::Result<Drawing> {
+    match figure.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Drawing::Svg),
+        Some("png") => Ok(Drawing::Png),
+        _ => bail!(
+            "cannot draw to {}: use a name that ends in .svg or .png",
+            figure.display()
+        ),
+    }
+}
+
+fn draw(file: &Path, figure: &Path, args: &ExplainArgs, window: Window) -> anyhow::Result<()> {
+    let from_begin = args.begin.is_some();
+    let drawn: Picture = picture(|| File::open(file), window, FRAMES, from_begin)
+        .map_err(|error| failed(file, error))?;
+    let made = figures::of_bus(&drawn);
+    let bytes = match format_of(figure)? {
+        Drawing::Svg => made.svg.into_bytes(),
+        Drawing::Png => made.png(2.0),
+    };
+    std::fs::write(figure, bytes)
+        .map_err(StorageFailed)
+        .with_context(|| format!("cannot write {}", figure.display()))
+}

@@ -1,0 +1,386 @@
+//! What a capture of a USB bus says, as tables and sentences.
+
+use super::style::{CAUTION, HEADING, RESET};
+use std::io::{self, Write};
+use textwrap::{Options, WordSplitter};
+use wiregauge_capture::{Bus, Explained, Host, Judged, Speed, Times, UrbEndpoint, UrbType};
+use wiregauge_report::tables::Table;
+use wiregauge_report::units::TimeUnit;
+
+/// Prints it.
+pub fn print(out: &mut impl Write, explained: &Explained, width: usize) -> io::Result<()> {
+    match explained {
+        Explained::Bus(bus) => of_bus(out, bus, width),
+        Explained::Urbs(host) => of_host(out, host, width),
+    }
+}
+
+fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
+    let speed = match bus.speed {
+        Speed::Low => "low speed",
+        Speed::Full => "full speed",
+        Speed::High => "high speed",
+    };
+    let assumed = match bus.speed_assumed {
+        true => " (concluded from the packets)",
+        false => "",
+    };
+    let frames = match (bus.speed, bus.starts_of_frame) {
+        (Speed::High, 1..) => "microframes",
+        (Speed::High, 0) => "microframes of 125 us (no start of frame was captured)",
+        (_, 0) => "frames of 1 ms (no start of frame was captured)",
+        _ => "frames",
+    };
+    writeln!(
+        out,
+        "{} packets of a USB bus at {speed}{assumed}, {} {frames}, {:.6} s\n",
+        bus.packets,
+        bus.frames,
+        bus.duration_ns as f64 / 1e9
+    )?;
+    let several = several(
+        bus.endpoints
+            .iter()
+            .map(|one| u32::from(one.endpoint.device)),
+    );
+    table(
+        out,
+        &counts(bus, several),
+        "packet B: largest packet; empty: packets without data",
+        width,
+    )?;
+    writeln!(out)?;
+    table(
+        out,
+        &times(bus, several),
+        "response: from the host's packet to the device's; next token: from the end of a transaction; gap: from the end \
+         of a transfer to the first data of the next",
+        width,
+    )?;
+    writeln!(out)?;
+    table(
+        out,
+        &parts(bus, several),
+        "of the time from the first token to the last; NAK: the device was not ready; idle: the host did not ask; frames: \
+         share of the time of all frames, and of the frame in which it was largest",
+        width,
+    )?;
+    writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
+    for judged in &bus.endpoints {
+        if let Some(words) = &judged.words {
+            let name = name(judged, several);
+            paragraph(out, "  ", &format!("{name}: {words}"), width)?;
+        }
+    }
+    paragraph(out, "  ", &format!("bus: {}", bus.words), width)?;
+    let notes = [
+        (bus.damaged > 0).then(|| format!("{} packets are damaged (first byte or check)", bus.damaged)),
+        (bus.stray > 0).then(|| {
+            format!(
+                "{} packets belong to no transaction: the capture lacks packets, or a low-speed device is behind a hub",
+                bus.stray
+            )
+        }),
+        missing(bus.missing, bus.format),
+        cut_off(bus.cut_off_at),
+        (bus.endpoints_left_out > 0).then(|| {
+            format!(
+                "{} transactions of further endpoints are not listed; the first 64 endpoints are",
+                bus.endpoints_left_out
+            )
+        }),
+    ];
+    remarks(out, notes)
+}
+
+fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} submissions and completions of URBs (usbmon), {:.6} s\n",
+        host.records,
+        host.duration_ns as f64 / 1e9
+    )?;
+    let several = several(
+        host.endpoints
+            .iter()
+            .map(|one| u32::from(one.bus) << 8 | u32::from(one.device)),
+    );
+    let unit = unit(host.endpoints.iter().filter_map(|one| one.urb_time));
+    let mut columns = heads(several);
+    columns.extend([
+        "type", "URBs", "bytes", "MB/s", "short", "empty", "failed", "pending", "URB p50",
+        "URB p99", "gap p50", "gap p99", "idle %",
+    ]);
+    let title = format!("URBs of each endpoint, times in {}", unit.name());
+    let mut printed = Table::new(title, &columns);
+    for one in &host.endpoints {
+        let mut cells = urb_names(one, several);
+        cells.extend([
+            kind(Some(one.transfer)),
+            one.transfers.to_string(),
+            one.bytes.to_string(),
+            rate(one.bytes_s),
+            one.short.to_string(),
+            one.empty.to_string(),
+            one.failed.to_string(),
+            format!("{:.2}", one.pending),
+            at(unit, one.urb_time, |times| times.p50_ns as f64),
+            at(unit, one.urb_time, |times| times.p99_ns as f64),
+            at(unit, one.host_gap, |times| times.p50_ns as f64),
+            at(unit, one.host_gap, |times| times.p99_ns as f64),
+            percent(one.idle),
+        ]);
+        printed.row(cells);
+    }
+    table(
+        out,
+        &printed,
+        "URB: from submission to completion; gap: from a completion to the next submission, with none pending; pending: \
+         mean number; idle: share of the time with none pending",
+        width,
+    )?;
+    writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
+    for one in &host.endpoints {
+        if let Some(words) = &one.words {
+            let name = urb_names(one, several).join(" ");
+            paragraph(out, "  ", &format!("{name}: {words}"), width)?;
+        }
+    }
+    let unmatched: u64 = host.endpoints.iter().map(|one| one.unmatched).sum();
+    let notes = [
+        (unmatched > 0).then(|| {
+            format!("of {unmatched} URBs only the begin or only the end is in the capture; they are not counted")
+        }),
+        missing(host.missing, host.format),
+        cut_off(host.cut_off_at),
+        (host.left_out > 0).then(|| {
+            format!(
+                "{} records of further endpoints are not listed; the first 64 endpoints are",
+                host.left_out
+            )
+        }),
+    ];
+    remarks(out, notes)
+}
+
+fn missing(count: u64, format: wiregauge_capture::Format) -> Option<String> {
+    let why = match format {
+        wiregauge_capture::Format::BeagleCsv => {
+            "NAKs have one row for several, without their times: export with all records expanded"
+        }
+        _ => "packets were dropped while capturing, as the file says: the counts are too small",
+    };
+    (count > 0).then(|| format!("{count} {why}"))
+}
+
+fn cut_off(at: Option<u64>) -> Option<String> {
+    at.map(|at| format!("the file ends within a record: only its first {at} bytes were used"))
+}
+
+fn remarks(
+    out: &mut impl Write,
+    notes: impl IntoIterator<Item = Option<String>>,
+) -> io::Result<()> {
+    for note in notes.into_iter().flatten() {
+        writeln!(out, "\n{CAUTION}note:{RESET} {note}")?;
+    }
+    Ok(())
+}
+
+/// A table and what its columns are.
+fn table(out: &mut impl Write, table: &Table, meaning: &str, width: usize) -> io::Result<()> {
+    writeln!(out, "{HEADING}{}{RESET}", table.title)?;
+    write!(out, "{}", table.text())?;
+    paragraph(out, "  ", meaning, width)
+}
+
+/// A text in lines that fit; all but the first are indented.
+fn paragraph(out: &mut impl Write, indent: &str, text: &str, width: usize) -> io::Result<()> {
+    let next = format!("{indent}  ");
+    let options = Options::new(width)
+        .initial_indent(indent)
+        .subsequent_indent(&next)
+        .word_splitter(WordSplitter::NoHyphenation);
+    writeln!(out, "{}", textwrap::fill(text, options))
+}
+
+/// True if not all are of one device.
+fn several(devices: impl Iterator<Item = u32>) -> bool {
+    let mut devices: Vec<u32> = devices.collect();
+    devices.dedup();
+    devices.len() > 1
+}
+
+fn heads(several: bool) -> Vec<&'static str> {
+    match several {
+        true => vec!["device", "endpoint"],
+        false => vec!["endpoint"],
+    }
+}
+
+fn names(judged: &Judged, several: bool) -> Vec<String> {
+    let (device, endpoint) = (judged.endpoint.device, judged.endpoint.endpoint);
+    match several {
+        true => vec![device.to_string(), format!("0x{endpoint:02x}")],
+        false => vec![format!("0x{endpoint:02x}")],
+    }
+}
+
+fn name(judged: &Judged, several: bool) -> String {
+    match several {
+        true => format!(
+            "device {}, endpoint 0x{:02x}",
+            judged.endpoint.device, judged.endpoint.endpoint
+        ),
+        false => format!("endpoint 0x{:02x}", judged.endpoint.endpoint),
+    }
+}
+
+fn urb_names(one: &UrbEndpoint, several: bool) -> Vec<String> {
+    match several {
+        true => vec![
+            format!("{}-{}", one.bus, one.device),
+            format!("0x{:02x}", one.endpoint),
+        ],
+        false => vec![format!("0x{:02x}", one.endpoint)],
+    }
+}
+
+fn kind(transfer: Option<UrbType>) -> String {
+    let name = match transfer {
+        Some(UrbType::Isochronous) => "isochronous",
+        Some(UrbType::Interrupt) => "interrupt",
+        Some(UrbType::Control) => "control",
+        Some(UrbType::Bulk) => "bulk",
+        None => "-",
+    };
+    name.into()
+}
+
+fn rate(bytes_s: f64) -> String {
+    format!("{:.3}", bytes_s / 1e6)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1}", part * 100.0)
+}
+
+fn at(unit: TimeUnit, times: Option<Times>, of: impl Fn(&Times) -> f64) -> String {
+    times.map_or("-".into(), |times| unit.show(of(&times)))
+}
+
+fn unit(times: impl Iterator<Item = Times>) -> TimeUnit {
+    let mut typical: Vec<u64> = times.map(|times| times.p50_ns).collect();
+    typical.sort_unstable();
+    TimeUnit::fitting(typical.get(typical.len() / 2).copied().unwrap_or(0) as f64)
+}
+
+fn counts(bus: &Bus, several: bool) -> Table {
+    let typed = bus
+        .endpoints
+        .iter()
+        .any(|one| one.endpoint.transfer.is_some());
+    let mut columns = heads(several);
+    if typed {
+        columns.push("type");
+    }
+    columns.extend([
+        "packet B",
+        "transfers",
+        "packets",
+        "bytes",
+        "MB/s",
+        "tokens",
+        "NAK",
+        "retries",
+        "short",
+        "empty",
+    ]);
+    let mut table = Table::new("What passed", &columns);
+    for judged in &bus.endpoints {
+        let (one, counts) = (&judged.endpoint, &judged.endpoint.counts);
+        let mut cells = names(judged, several);
+        if typed {
+            cells.push(kind(one.transfer));
+        }
+        cells.extend([
+            one.max_packet.to_string(),
+            counts.transfers.to_string(),
+            counts.packets.to_string(),
+            counts.bytes.to_string(),
+            rate(one.bytes_s),
+            counts.tokens.to_string(),
+            counts.naks.to_string(),
+            counts.retries.to_string(),
+            counts.short.to_string(),
+            counts.empty.to_string(),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn times(bus: &Bus, several: bool) -> Table {
+    let all = bus.endpoints.iter();
+    let unit = unit(all.filter_map(|one| one.endpoint.transfer_gap));
+    let mut columns = heads(several);
+    columns.extend([
+        "response p50",
+        "max",
+        "next token p50",
+        "max",
+        "gap mean",
+        "gap p50",
+        "gap p99",
+        "gap max",
+    ]);
+    let mut table = Table::new(format!("Times in {}", unit.name()), &columns);
+    for judged in &bus.endpoints {
+        let one = &judged.endpoint;
+        let mut cells = names(judged, several);
+        cells.extend([
+            at(unit, one.turn_around, |times| times.p50_ns as f64),
+            at(unit, one.turn_around, |times| times.max_ns as f64),
+            at(unit, one.next_token, |times| times.p50_ns as f64),
+            at(unit, one.next_token, |times| times.max_ns as f64),
+            at(unit, one.transfer_gap, |times| times.mean_ns),
+            at(unit, one.transfer_gap, |times| times.p50_ns as f64),
+            at(unit, one.transfer_gap, |times| times.p99_ns as f64),
+            at(unit, one.transfer_gap, |times| times.max_ns as f64),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn parts(bus: &Bus, several: bool) -> Table {
+    let hub = bus
+        .endpoints
+        .iter()
+        .any(|one| one.endpoint.parts.hub_ns > 0.0);
+    let mut columns = heads(several);
+    columns.extend(["data %", "NAK %", "other traffic %"]);
+    if hub {
+        columns.push("at a hub %");
+    }
+    columns.extend(["idle %", "frames %", "max %", "bottleneck"]);
+    let mut table = Table::new("Where the time goes", &columns);
+    for judged in &bus.endpoints {
+        let (one, parts) = (&judged.endpoint, judged.endpoint.parts);
+        let mut cells = names(judged, several);
+        let mut all = vec![parts.data_ns, parts.nak_ns, parts.other_ns];
+        if hub {
+            all.push(parts.hub_ns);
+        }
+        all.push(parts.idle_ns);
+        cells.extend(all.into_iter().map(|ns| match parts.total_ns > 0.0 {
+            true => percent(ns / parts.total_ns),
+            false => "-".into(),
+        }));
+        cells.push(percent(one.frame_share));
+        cells.push(percent(one.frame_share_max));
+        cells.push(judged.verdict.map_or("-", |verdict| verdict.name()).into());
+        table.row(cells);
+    }
+    table
+}
