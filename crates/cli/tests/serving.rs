@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{Background, Desk, request, until};
+use predicates::str::contains;
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -187,4 +188,47 @@ fn a_modelled_bus_is_no_faster_than_the_bus() {
     // A host that stops for a while makes the mean longer, and hardly the median.
     assert!(trt(48, 4).p50.value < trt(48, 1).p50.value);
     assert!(trt(8000, 4).mean.value >= 8000.0 / 1_216_000.0 * 0.97e9);
+}
+
+#[test]
+fn profiles_are_listed_with_device_host_source_and_what_they_were_fitted_on() {
+    let desk = Desk::new();
+    desk.wiregauge("serve --profile list")
+        .assert()
+        .success()
+        .stdout(contains("at91sam3u-ehci\n  device     AT91SAM3U"))
+        .stdout(contains("host       Windows 7, MATLAB, EHCI and a hub"))
+        .stdout(contains("source     Augustyn and Tutaj"))
+        .stdout(contains("fitted on  mean and SD of RTT: R = 0, 48 B"));
+}
+
+#[test]
+fn a_profile_that_cannot_be_served_there_is_refused_with_what_can() {
+    let desk = Desk::new();
+    for (command, said) in [
+        ("serve --profile eg20t", "--profile requires an address"),
+        (
+            "serve udp://:0 --profile eg20t",
+            "--profile requires pty:, tcp://",
+        ),
+        ("serve pty: --profile none", "serve --profile list"),
+        ("serve pty: --hub", "add --bus full-speed"),
+        (
+            "serve pty: --bus high-speed --hub",
+            "--hub requires full speed",
+        ),
+        (
+            "serve pty: --profile eg20t --devices 2",
+            "--devices requires `wiregauge serve usb-virtual`",
+        ),
+        (
+            "serve pty: --profile eg20t --bus full-speed",
+            "cannot be used",
+        ),
+    ] {
+        desk.wiregauge(command)
+            .assert()
+            .code(2)
+            .stderr(contains(said));
+    }
 }

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use virtual_host::{Work, run};
 use wiregauge_model::{LinkModel, Observation, Setting};
 use wiregauge_responder::bus::{
-    BusTiming, DeviceTiming, Direction, HostTiming, NakRetry, PROFILES, PipeTiming,
+    BusTiming, DeviceTiming, Direction, HostTiming, NakRetry, PROFILES, PipeTiming, Span, Writes,
 };
 
 /// A device of which anything can be measured.
@@ -87,7 +87,12 @@ fn numeric(mut rng: Rng) -> (Device, Range) {
 
 /// A device of the profiles on their buses, with all of its times varied.
 fn on_a_bus(mut rng: Rng) -> (Device, Range) {
-    let profile = &PROFILES[rng.usize(..PROFILES.len())];
+    // Not those that are there for their hosts: the host is drawn below.
+    let profiles = PROFILES
+        .iter()
+        .filter(|p| p.bus.host.writes == Writes::AsGiven);
+    let profiles: Vec<_> = profiles.collect();
+    let profile = profiles[rng.usize(..profiles.len())];
     let mut vary = |ns: u64| (ns as f64 * log_uniform(&mut rng, 0.5, 2.0)) as u64;
     let mut pipe = |timing: PipeTiming| PipeTiming {
         packet_ns: vary(timing.packet_ns + 2_000),
@@ -97,9 +102,13 @@ fn on_a_bus(mut rng: Rng) -> (Device, Range) {
     let (mut to_host, mut from_host) =
         (pipe(profile.device.to_host), pipe(profile.device.from_host));
     let transfer_ns = vary(profile.device.transfer_ns + 5_000);
+    // Without lost ticks: a mean of few exchanges is no measurement then.
+    let its_host = profile.bus.host;
+    let delay_ns = vary(its_host.call.to_ns + its_host.poll.to_ns + 20_000);
+    let spread_ns = vary(30_000 + its_host.write.to_ns);
     let host = HostTiming {
-        delay_ns: vary(profile.bus.host.delay_ns + 20_000),
-        spread_ns: vary(profile.bus.host.spread_ns + 30_000),
+        write: Span::between(delay_ns, delay_ns + spread_ns),
+        ..HostTiming::NONE
     };
     for way in [&mut to_host, &mut from_host] {
         way.buffers = rng.u8(1..=2);

@@ -28,6 +28,7 @@
 
 mod application;
 pub mod bus;
+mod bus_stream;
 mod can;
 mod datagram;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub mod hid;
 mod listen;
 mod modbus;
 mod model;
+mod pair;
 mod plant;
 mod replies;
 mod scpi;

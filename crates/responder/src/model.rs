@@ -1,7 +1,7 @@
 //! A modelled device, so that every effect of size and depth can be seen without hardware: how long
 //! it computes, and how a USB bus carries its packets. Virtual time only; nothing here waits.
 
-use crate::bus::{BusTiming, Calendar, Pickup};
+use crate::bus::{BusTiming, Calendar, Pickup, UsbModel};
 use wiregauge_link::limits::Bus;
 
 /// So much of the past can still be made use of by a stream: its responder may have been woken late,
@@ -17,6 +17,8 @@ pub struct Model {
     pub jitter_ns: u64,
     /// The bus that it hangs on.
     pub bus: Option<Bus>,
+    /// The same with the times of a device and of a host; on byte streams only.
+    pub usb: Option<UsbModel>,
 }
 
 /// When the stations of one exchange are reached.
@@ -236,6 +238,7 @@ mod tests {
             service_ns,
             jitter_ns: 0,
             bus: Some(Bus::FullSpeed),
+            usb: None,
         }
     }
 

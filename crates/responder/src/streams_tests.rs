@@ -314,6 +314,7 @@ fn the_same_seed_gives_the_same_stream_to_the_bit_and_nanosecond() {
             service_ns: 100_000,
             jitter_ns: 300_000,
             bus: Some(Bus::FullSpeed),
+            usb: None,
         };
         let faults = Faults {
             lose_byte: Some(FaultRate::Chance(0.1)),

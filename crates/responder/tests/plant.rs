@@ -262,6 +262,7 @@ fn on_a_modelled_bus_the_plant_has_the_time_of_the_model() {
         service_ns: 300_000,
         jitter_ns: 200_000,
         bus: Some(Bus::FullSpeed),
+        ..Model::default()
     };
     let text = "1000/(s^2+s)";
     let mut device = device(plant(text, 0.0), model, Faults::default());

@@ -49,6 +49,7 @@ pub use shared::{
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::{StreamArgs, StreamProtocolArg};
 pub use tune::TuneArgs;
+pub use usb_virtual::{ProfileArg, VirtualArgs};
 
 use crate::values;
 use clap::{Args, Parser, Subcommand};

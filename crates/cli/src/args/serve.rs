@@ -13,6 +13,8 @@ Examples:
   wiregauge serve tcp://127.0.0.1:7700
   wiregauge serve udp://0.0.0.0:7700                  # reachable from other hosts
   wiregauge serve pty:/tmp/board --bus full-speed --service-time 700us
+  wiregauge serve pty:/tmp/board --profile at91sam3u-ehci
+  wiregauge serve --profile list
   wiregauge serve tcp://:0 --drop 1% --stall every=1000:400ms --seed 7
   wiregauge serve pty:/tmp/servo --plant '1000/(s^2+s)' --noise 1 --input-limits=-10..10
   wiregauge serve can://vcan0 --request-id 7e0 --response-id 7e8 --bitrate 500k
@@ -38,7 +40,8 @@ pub enum BusArg {
 pub struct ServeArgs {
     /// Address to serve: tcp://HOST:PORT, udp://HOST:PORT, unix://PATH, serial://PATH, can://IFACE, pty: or pty:PATH,
     /// usb-gadget, usb-virtual, uhid
-    pub address: String,
+    #[arg(required_unless_present = "profile")]
+    pub address: Option<String>,
     /// Wire protocol [default: wiregauge; echo for CAN frames, scpi for --function tmc].
     #[arg(long, value_enum)]
     pub protocol: Option<ServeProtocolArg>,

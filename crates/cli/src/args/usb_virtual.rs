@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use std::time::Duration;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::bus::{BusTiming, NakRetry, PROFILES, Profile};
+use wiregauge_responder::bus::{NakRetry, PROFILES, Profile, UsbModel};
 use wiregauge_responder::gadget::Function;
 use wiregauge_responder::usb_virtual::VirtualPlan;
 
@@ -24,9 +24,10 @@ pub enum NakRetryArg {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "USB virtual")]
 pub struct VirtualArgs {
-    /// A device from the literature (docs/models.md); the other flags override its values.
-    #[arg(long, value_name = "NAME", value_parser = profile, conflicts_with_all = ["speed", "hub"])]
-    pub profile: Option<&'static Profile>,
+    /// A device from the literature with its host (docs/models.md), also on pty:, tcp, unix and serial; `list` lists
+    /// them. The other flags override its values.
+    #[arg(long, value_name = "NAME", value_parser = profile, conflicts_with_all = ["speed", "hub", "bus"])]
+    pub profile: Option<ProfileArg>,
     /// Time between two transfers in the device.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub device_time: Option<Duration>,
@@ -48,17 +49,27 @@ pub struct VirtualArgs {
     pub devices: Option<u32>,
 }
 
-fn profile(name: &str) -> Result<&'static Profile, String> {
-    PROFILES
-        .iter()
-        .find(|profile| profile.name == name)
-        .ok_or_else(|| {
-            let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            format!(
-                "unknown profile `{name}`: choose one of {}",
-                names.join(", ")
-            )
-        })
+/// `--profile`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileArg {
+    /// List all of them.
+    List,
+    /// This one.
+    Of(&'static Profile),
+}
+
+fn profile(name: &str) -> Result<ProfileArg, String> {
+    if name == "list" {
+        return Ok(ProfileArg::List);
+    }
+    let found = Profile::find(name).map(ProfileArg::Of);
+    found.ok_or_else(|| {
+        let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+        format!(
+            "unknown profile `{name}`: choose one of {} (`wiregauge serve --profile list` describes them)",
+            names.join(", ")
+        )
+    })
 }
 
 /// bInterval for a time: frames at full speed, 2^(n - 1) microframes at high speed (USB 2.0, table 9-13).
@@ -84,6 +95,55 @@ fn interval(time: Duration, speed: Bus) -> anyhow::Result<u8> {
 }
 
 impl VirtualArgs {
+    /// The profile that was chosen.
+    pub fn profile(&self) -> Option<&'static Profile> {
+        match self.profile? {
+            ProfileArg::Of(profile) => Some(profile),
+            ProfileArg::List => None,
+        }
+    }
+
+    /// A flag that was given and has a meaning on usb-virtual only, if there is one.
+    pub fn given_for_usb(&self) -> Option<&'static str> {
+        let flags = [
+            (self.interval.is_some(), "--interval"),
+            (self.devices.is_some(), "--devices"),
+        ];
+        flags
+            .into_iter()
+            .find_map(|(given, name)| given.then_some(name))
+    }
+
+    /// The bus, device and host that they describe, of the profile or else of this speed.
+    pub fn usb(&self, speed: Bus) -> anyhow::Result<UsbModel> {
+        let mut usb = self
+            .profile()
+            .map_or_else(|| UsbModel::of(speed), Profile::usb);
+        if self.hub {
+            if usb.speed != Bus::FullSpeed {
+                anyhow::bail!(
+                    "--hub requires full speed: a high-speed hub only repeats high-speed traffic"
+                );
+            }
+            usb.bus = usb.bus.behind_hub();
+        }
+        if let Some(time) = self.device_time {
+            usb.device.transfer_ns = time.as_nanos() as u64;
+        }
+        for pipe in [&mut usb.device.to_host, &mut usb.device.from_host] {
+            if let Some(time) = self.packet_time {
+                pipe.packet_ns = time.as_nanos() as u64;
+            }
+            if let Some(retry) = self.nak_retry {
+                pipe.nak_retry = match retry {
+                    NakRetryArg::Frame => NakRetry::NextFrame,
+                    NakRetryArg::AtOnce => NakRetry::AtOnce,
+                };
+            }
+        }
+        Ok(usb)
+    }
+
     /// A flag that was given, if there is one.
     pub fn given(&self) -> Option<&'static str> {
         [
@@ -102,7 +162,7 @@ impl VirtualArgs {
     /// The name that the devices give.
     pub fn name(&self) -> String {
         let name = self
-            .profile
+            .profile()
             .map_or("virtual device", |profile| profile.name);
         name.into()
     }
@@ -113,7 +173,7 @@ impl VirtualArgs {
         if shared.udc.is_some() || shared.transfers.is_some() {
             anyhow::bail!("--udc and --transfers are for `wiregauge serve usb-gadget`");
         }
-        let speed = match (shared.speed, self.profile) {
+        let speed = match (shared.speed, self.profile()) {
             (_, Some(profile)) => profile.speed,
             (None | Some(SpeedArg::Full), None) => Bus::FullSpeed,
             (Some(SpeedArg::High), None) => Bus::HighSpeed,
@@ -123,32 +183,7 @@ impl VirtualArgs {
                 )
             }
         };
-        let (mut bus, mut device) = match self.profile {
-            Some(profile) => (profile.bus, profile.device),
-            None => (BusTiming::of(speed), default.device),
-        };
-        if self.hub {
-            if speed != Bus::FullSpeed {
-                anyhow::bail!(
-                    "--hub requires --speed full: a high-speed hub only repeats high-speed traffic"
-                );
-            }
-            bus = bus.behind_hub();
-        }
-        if let Some(time) = self.device_time {
-            device.transfer_ns = time.as_nanos() as u64;
-        }
-        for pipe in [&mut device.to_host, &mut device.from_host] {
-            if let Some(time) = self.packet_time {
-                pipe.packet_ns = time.as_nanos() as u64;
-            }
-            if let Some(retry) = self.nak_retry {
-                pipe.nak_retry = match retry {
-                    NakRetryArg::Frame => NakRetry::NextFrame,
-                    NakRetryArg::AtOnce => NakRetry::AtOnce,
-                };
-            }
-        }
+        let UsbModel { bus, device, .. } = self.usb(speed)?;
         let functions = shared.function.clone();
         let functions = functions.map_or(default.functions, |functions| functions.0);
         if functions.contains(&Function::Tmc) {

@@ -26,6 +26,7 @@ mod missed;
 mod plan;
 pub mod printed;
 mod printed_comparison;
+mod profiles;
 mod queries;
 mod recorder;
 mod recording;

@@ -1,8 +1,8 @@
 //! `wiregauge serve`: be the device.
 
-use super::plan;
+use super::{plan, profiles};
 use crate::Outcome;
-use crate::args::{BusArg, ServeArgs, ServeProtocolArg};
+use crate::args::{BusArg, ProfileArg, ServeArgs, ServeProtocolArg, VirtualArgs};
 use crate::caller::{Session, remark};
 use crate::loop_model;
 use crate::output::style::{CAUTION, RESET};
@@ -10,22 +10,36 @@ use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{CanOptions, ModbusLine};
+use wiregauge_responder::bus::UsbModel;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
 pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let nanoseconds = |time: Option<std::time::Duration>| time.map_or(0, |t| t.as_nanos() as u64);
-    let model = Model {
+    let mut model = Model {
         service_ns: nanoseconds(args.service_time),
         jitter_ns: nanoseconds(args.jitter),
         bus: args.bus.map(|bus| match bus {
             BusArg::FullSpeed => Bus::FullSpeed,
             BusArg::HighSpeed => Bus::HighSpeed,
         }),
+        usb: None,
     };
-    let mut address = ServeAddress::parse(&args.address)?;
     let (gadget, usb_virtual) = (&args.gadget, &args.usb_virtual);
-    let can = args.can.options([&args.address], false)?;
+    if usb_virtual.profile == Some(ProfileArg::List) {
+        session
+            .caller
+            .bytes()
+            .write_all(profiles::list().as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    let Some(address_given) = &args.address else {
+        anyhow::bail!(
+            "--profile requires an address to serve the device at\nhint: wiregauge serve pty: --profile NAME"
+        );
+    };
+    let mut address = ServeAddress::parse(address_given)?;
+    let can = args.can.options([address_given], false)?;
     if let ServeAddress::Can(_, options) = &mut address {
         *options = can;
     }
@@ -47,10 +61,16 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             plan.trace = args.trace.clone();
         }
         _ if args.trace.is_some() => anyhow::bail!(
-            "--trace writes the packets of a modelled bus, which {} does not have\nhint: use wiregauge serve usb-virtual",
-            args.address
+            "--trace writes the packets of a modelled bus, which {address_given} does not have\nhint: use wiregauge serve usb-virtual"
         ),
-        (_, _, Some(flag)) => anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`"),
+        (address, _, Some(flag)) => {
+            model.usb = Some(usb_on_byte_stream(address, usb_virtual, model.bus, flag)?);
+            if let Some(flag) = gadget.given() {
+                anyhow::bail!(
+                    "{flag} requires `wiregauge serve usb-gadget`, `usb-virtual` or `uhid`"
+                )
+            }
+        }
         (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol.into())?,
         (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol.into())?,
         (_, Some(flag), _) => {
@@ -58,7 +78,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         }
         _ => {}
     }
-    plan::check_baud(args.baud, [&args.address])?;
+    plan::check_baud(args.baud, [address_given])?;
     let plant = match (&can, protocol) {
         (Some(can), ServeProtocolArg::Echo)
             if can.isotp.is_none() && args.plant.plant.is_some() =>
@@ -73,6 +93,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let name = match address {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
+        _ if usb_virtual.profile().is_some() => usb_virtual.name(),
         _ if plant.is_some() && model == Model::default() => "simulated plant".into(),
         _ => name_of(model),
     };
@@ -175,6 +196,37 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     drop(load);
     served?;
     Ok(Outcome::Done)
+}
+
+/// The bus, device and host of a byte stream, which is what a modelled bus can be put behind.
+fn usb_on_byte_stream(
+    address: &ServeAddress,
+    flags: &VirtualArgs,
+    bus: Option<Bus>,
+    flag: &str,
+) -> anyhow::Result<UsbModel> {
+    let is_byte_stream = matches!(
+        address,
+        ServeAddress::Tcp(_)
+            | ServeAddress::Unix(_)
+            | ServeAddress::Serial(_)
+            | ServeAddress::Pty(_)
+    );
+    if let Some(flag) = flags.given_for_usb() {
+        anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`");
+    }
+    if !is_byte_stream {
+        anyhow::bail!("{flag} requires pty:, tcp://, unix://, serial:// or usb-virtual");
+    }
+    match (flags.profile(), bus) {
+        (Some(profile), _) => flags.usb(profile.speed),
+        (None, Some(speed)) => flags.usb(speed),
+        (None, None) => {
+            anyhow::bail!(
+                "{flag} requires a bus\nhint: add --bus full-speed, --bus high-speed or --profile NAME"
+            )
+        }
+    }
 }
 
 /// Refuses what no CAN bus carries.

@@ -1,7 +1,8 @@
 //! Devices of the literature, each as the few numbers that make the model come near what was
 //! published of it. docs/models.md holds model against figure, and says where the model misses.
 
-use super::timing::{BusTiming, DeviceTiming, HostTiming, NakRetry, PipeTiming};
+use super::host::{HostTiming, Span, Writes};
+use super::timing::{BusTiming, DeviceTiming, NakRetry, PipeTiming, UsbModel};
 use wiregauge_link::limits::Bus;
 
 /// A device, the bus that it was measured on, and its host.
@@ -9,14 +10,36 @@ use wiregauge_link::limits::Bus;
 pub struct Profile {
     /// The name used in options.
     pub name: &'static str,
-    /// Which device this is, and in whose hands.
-    pub about: &'static str,
+    /// The device and its software.
+    pub device_name: &'static str,
+    /// The host: its system, its program, its host controller.
+    pub host_name: &'static str,
+    /// Who published the figures.
+    pub source: &'static str,
+    /// The figures from which its numbers were computed; all others are predicted.
+    pub fitted_on: &'static str,
     /// Its speed.
     pub speed: Bus,
     /// The bus and the host.
     pub bus: BusTiming,
     /// The device.
     pub device: DeviceTiming,
+}
+
+impl Profile {
+    /// The profile with this name.
+    pub fn find(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|profile| profile.name == name)
+    }
+
+    /// What it models.
+    pub fn usb(&self) -> UsbModel {
+        UsbModel {
+            speed: self.speed,
+            bus: self.bus,
+            device: self.device,
+        }
+    }
 }
 
 const READY: PipeTiming = PipeTiming {
@@ -32,7 +55,10 @@ const READY: PipeTiming = PipeTiming {
 /// in each microframe: a double-buffered FIFO whose host asks again in the next microframe.
 const MUSB: Profile = Profile {
     name: "beaglebone-musb",
-    about: "BeagleBone Black, musb, FunctionFS (Ott 2014)",
+    device_name: "BeagleBone Black, musb, FunctionFS",
+    host_name: "Linux, EHCI; adds no time",
+    source: "Ott 2014",
+    fitted_on: "IN 64 B and 512 B, 32 queued; OUT 64 KiB, 32 queued",
     speed: Bus::HighSpeed,
     bus: BusTiming::of(Bus::HighSpeed),
     device: DeviceTiming {
@@ -56,7 +82,10 @@ const MUSB: Profile = Profile {
 /// microframe.
 const EG20T: Profile = Profile {
     name: "eg20t",
-    about: "Intel Atom E680 with EG20T, FunctionFS (Ott 2014)",
+    device_name: "Intel Atom E680 with EG20T, FunctionFS",
+    host_name: "Linux, EHCI; adds no time",
+    source: "Ott 2014",
+    fitted_on: "all three figures, of 64 KiB",
     speed: Bus::HighSpeed,
     bus: BusTiming::of(Bus::HighSpeed),
     device: DeviceTiming {
@@ -76,7 +105,10 @@ const EG20T: Profile = Profile {
 /// wire's.
 const PIC32MX: Profile = Profile {
     name: "pic32mx",
-    about: "Microchip PIC32MX795, M-Stack (Ott 2014)",
+    device_name: "Microchip PIC32MX795, M-Stack",
+    host_name: "Linux; adds no time",
+    source: "Ott 2014",
+    fitted_on: "IN 64 B, 32 queued",
     speed: Bus::FullSpeed,
     bus: BusTiming::of(Bus::FullSpeed),
     device: DeviceTiming {
@@ -99,16 +131,30 @@ const AT91SAM3U: PipeTiming = PipeTiming {
     ..READY
 };
 
-/// Table 2, R = 0, 48 B: 9.47 ms, of which 2 ms are the bus's; the rest is Windows 7 with MATLAB.
+/// Windows 7 with MATLAB. Known: the shortest sleep is 1 ms while a program asks for that timer (MATLAB
+/// does), and a thread that loses the processor gets it back at a tick of the clock, 64 a second. Fitted:
+/// all others, to the figures that `fitted_on` lists.
+const WINDOWS_MATLAB: HostTiming = HostTiming {
+    write: Span::exactly(2_690_000),
+    call: Span::between(230_000, 4_010_000),
+    spin_ns: 1_760_000,
+    poll: Span::exactly(1_000_000),
+    lost_per_mille: 19,
+    tick_ns: 15_625_000,
+    again_per_mille: 320,
+    writes: Writes::AsGiven,
+};
+
+/// The same device on a host controller that works by frames.
 const AT91SAM3U_UHCI: Profile = Profile {
     name: "at91sam3u-uhci",
-    about: "AT91SAM3U, CDC, Windows 7 and MATLAB on UHCI (Augustyn and Tutaj)",
+    device_name: "AT91SAM3U (Cortex-M3), CDC",
+    host_name: "Windows 7, MATLAB, UHCI",
+    source: "Augustyn and Tutaj, table 2",
+    fitted_on: "nothing: all numbers are those of at91sam3u-ehci",
     speed: Bus::FullSpeed,
     bus: BusTiming {
-        host: HostTiming {
-            delay_ns: 7_470_000,
-            spread_ns: 1_000_000,
-        },
+        host: WINDOWS_MATLAB,
         ..BusTiming::of(Bus::FullSpeed)
     },
     device: DeviceTiming {
@@ -118,17 +164,16 @@ const AT91SAM3U_UHCI: Profile = Profile {
     },
 };
 
-/// Table 2, R = 0, 48 B: 8.13 ms, nearly all of it Windows 7 with MATLAB. A full-speed device gets
-/// to an EHCI controller through a hub only.
+/// A full-speed device gets to an EHCI controller through a hub only.
 const AT91SAM3U_EHCI: Profile = Profile {
     name: "at91sam3u-ehci",
-    about: "AT91SAM3U, CDC, Windows 7 and MATLAB on EHCI behind a hub (Augustyn and Tutaj)",
+    device_name: "AT91SAM3U (Cortex-M3), CDC",
+    host_name: "Windows 7, MATLAB, EHCI and a hub",
+    source: "Augustyn and Tutaj, tables 2 and 3",
+    fitted_on: "mean and SD of RTT: R = 0, 48 B and 8000 B; R = 1, 48 B and 2000 B; R = 3, 100 B and 4000 B",
     speed: Bus::FullSpeed,
     bus: BusTiming {
-        host: HostTiming {
-            delay_ns: 7_480_000,
-            spread_ns: 1_000_000,
-        },
+        host: WINDOWS_MATLAB,
         ..BusTiming::of(Bus::FullSpeed).behind_hub()
     },
     device: DeviceTiming {
@@ -138,5 +183,79 @@ const AT91SAM3U_EHCI: Profile = Profile {
     },
 };
 
+/// Stoffregen's board as it takes one byte a packet from Linux: 53 kB/s are 18.9 us a packet, of which
+/// 9.3 us are the wire's. From Mac OS X full packets come, 860 kB/s: 74.4 us each, of
+/// which 51.3 us are the wire's. But a frame holds whole packets only, 13 or 14, and gathered writes end at a
+/// microframe: 0.165 us for each byte come nearest.
+const TEENSY: DeviceTiming = DeviceTiming {
+    transfer_ns: 0,
+    to_host: READY,
+    from_host: PipeTiming {
+        packet_ns: 9_300,
+        byte_ps: 165_000,
+        ..READY
+    },
+};
+
+const TEENSY_NAME: &str = "Teensy 3.0, CDC";
+const STOFFREGEN: &str = "Stoffregen 2013, as reported by Hackaday";
+
+/// Each write is a transfer, and 16 may be outstanding (cdc-acm.c: ACM_NW).
+const STOFFREGEN_LINUX: Profile = Profile {
+    name: "stoffregen-linux",
+    device_name: TEENSY_NAME,
+    host_name: "Ubuntu 12.04, cdc-acm, 16 writes outstanding",
+    source: STOFFREGEN,
+    fitted_on: "OUT 1 B",
+    speed: Bus::FullSpeed,
+    bus: BusTiming {
+        host: HostTiming {
+            writes: Writes::Each(16),
+            ..HostTiming::NONE
+        },
+        ..BusTiming::of(Bus::FullSpeed).behind_hub()
+    },
+    device: TEENSY,
+};
+
+/// Writes are gathered while a transfer is outstanding.
+const STOFFREGEN_MAC: Profile = Profile {
+    name: "stoffregen-mac",
+    host_name: "Mac OS X Lion, writes are gathered",
+    bus: BusTiming {
+        host: HostTiming {
+            writes: Writes::Gathered,
+            ..HostTiming::NONE
+        },
+        ..BusTiming::of(Bus::FullSpeed).behind_hub()
+    },
+    ..STOFFREGEN_LINUX
+};
+
+/// One write at a time, and the program learns of its end at the end of a microframe. The 4 kB/s are two
+/// microframes for each: so the next write comes too late for the microframe that begins then.
+const STOFFREGEN_WINDOWS: Profile = Profile {
+    name: "stoffregen-windows",
+    host_name: "Windows 7, usbser, one write at a time",
+    bus: BusTiming {
+        host: HostTiming {
+            write: Span::exactly(125_000),
+            writes: Writes::Each(1),
+            ..HostTiming::NONE
+        },
+        ..BusTiming::of(Bus::FullSpeed).behind_hub()
+    },
+    ..STOFFREGEN_LINUX
+};
+
 /// All of them.
-pub const PROFILES: &[Profile] = &[MUSB, EG20T, PIC32MX, AT91SAM3U_UHCI, AT91SAM3U_EHCI];
+pub const PROFILES: &[Profile] = &[
+    MUSB,
+    EG20T,
+    PIC32MX,
+    AT91SAM3U_UHCI,
+    AT91SAM3U_EHCI,
+    STOFFREGEN_LINUX,
+    STOFFREGEN_WINDOWS,
+    STOFFREGEN_MAC,
+];

@@ -1,5 +1,6 @@
 //! The few numbers that a modelled bus, a device on it and the host in front of it consist of.
 
+use super::host::HostTiming;
 use wiregauge_link::limits::Bus;
 
 /// When a device that was not ready is asked again.
@@ -21,17 +22,6 @@ pub enum Pickup {
     AtOnce,
     /// When it begins its next frame, as UHCI's frame list is read (UHCI Design Guide 1.1, 1.2).
     NextFrame,
-}
-
-/// The host's software in front of the host controller. How much of it precedes a request and how much
-/// follows its answer cannot be measured from outside, so all of it precedes OUT data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostTiming {
-    /// From the program's wish until the host controller has the transfer, at least.
-    pub delay_ns: u64,
-    /// Added to it at random, evenly from 0 to this. Without any, the host would keep step with the
-    /// frames, as no real one does.
-    pub spread_ns: u64,
 }
 
 /// A bus and its host controller.
@@ -58,7 +48,7 @@ pub struct BusTiming {
     pub pickup: Pickup,
     /// Finished transfers are reported to the host at multiples of this; 0: at once.
     pub completion_ns: u64,
-    /// The software in front of it.
+    /// The program and the system in front of it.
     pub host: HostTiming,
 }
 
@@ -90,10 +80,7 @@ impl BusTiming {
             split_ns: 0,
             pickup,
             completion_ns: bus.frame_ns(),
-            host: HostTiming {
-                delay_ns: 0,
-                spread_ns: 0,
-            },
+            host: HostTiming::NONE,
         }
     }
 
@@ -173,6 +160,28 @@ pub struct DeviceTiming {
     pub to_host: PipeTiming,
     /// Its OUT endpoints.
     pub from_host: PipeTiming,
+}
+
+/// A bus, a device on it and the host in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsbModel {
+    /// Its speed.
+    pub speed: Bus,
+    /// The bus and the host.
+    pub bus: BusTiming,
+    /// The device.
+    pub device: DeviceTiming,
+}
+
+impl UsbModel {
+    /// A bus of this speed; neither device nor host add anything.
+    pub fn of(speed: Bus) -> UsbModel {
+        UsbModel {
+            speed,
+            bus: BusTiming::of(speed),
+            device: DeviceTiming::default(),
+        }
+    }
 }
 
 /// The first multiple of `step` that is not before `at`; `at` itself if `step` is zero.

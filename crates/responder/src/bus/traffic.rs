@@ -3,6 +3,7 @@
 //! order of time; of several that could be carried, the one that waited longest is.
 
 use super::calendar::Calendar;
+use super::host::Program;
 use super::timing::{BusTiming, DeviceTiming, NakRetry, Pickup, PipeTiming};
 use std::collections::VecDeque;
 
@@ -116,6 +117,10 @@ struct Pipe {
     /// The device takes nothing at all.
     held: bool,
     served: u64,
+    /// The program on the host that uses it, if its times are modelled.
+    program: Option<usize>,
+    /// When the host learns of the last transfer that is done: the next ones do not overtake it.
+    last_told_ns: u64,
 }
 
 /// All that is on a bus.
@@ -126,8 +131,8 @@ pub struct Traffic {
     packets: u64,
     /// What begins before this was carried already.
     now_ns: u64,
-    /// Of the host's delays: the same in each run.
-    random: fastrand::Rng,
+    /// The programs on the host.
+    programs: Vec<Program>,
 }
 
 impl Traffic {
@@ -138,7 +143,7 @@ impl Traffic {
             pipes: Vec::new(),
             packets: 0,
             now_ns: 0,
-            random: fastrand::Rng::with_seed(1),
+            programs: Vec::new(),
         }
     }
 
@@ -158,8 +163,23 @@ impl Traffic {
             moved_ns: 0,
             held: false,
             served: 0,
+            program: None,
+            last_told_ns: 0,
         });
         PipeId(self.pipes.len() - 1)
+    }
+
+    /// One program on the host writes requests to `out` and reads their answers from `to_host`, with the
+    /// times of the host that the bus has. Each program has its own random times.
+    pub fn pair(&mut self, out: PipeId, to_host: PipeId) {
+        let host = self.calendar.timing().host;
+        if host.is_transparent() {
+            return;
+        }
+        let number = self.programs.len();
+        self.programs.push(Program::new(host, number as u64 + 1));
+        self.pipes[out.0].program = Some(number);
+        self.pipes[to_host.0].program = Some(number);
     }
 
     /// The host hands over a transfer: so many bytes OUT, or room for so many IN. `close` ends an
@@ -167,15 +187,9 @@ impl Traffic {
     pub fn submit(&mut self, pipe: PipeId, key: u64, bytes: u64, close: bool, now_ns: u64) {
         let timing = *self.calendar.timing();
         let pipe = &mut self.pipes[pipe.0];
-        let at_ns = match pipe.spec.direction {
-            Direction::Out => {
-                let spread = match timing.host.spread_ns {
-                    0 => 0,
-                    most => self.random.u64(0..=most),
-                };
-                now_ns + timing.host.delay_ns + spread
-            }
-            Direction::In => now_ns,
+        let at_ns = match (pipe.spec.direction, pipe.program) {
+            (Direction::Out, Some(number)) => self.programs[number].write(now_ns),
+            _ => now_ns,
         };
         let seen_ns = match timing.pickup {
             Pickup::NextFrame if pipe.wanted.is_empty() => timing.next_frame(at_ns),
@@ -261,9 +275,24 @@ impl Traffic {
             self.calendar.forget_before(begin_ns);
             self.packets += 1;
             pipe.served = self.packets;
+            let (carried, is_answer) = pipe.carry(begin_ns, &mut self.calendar);
+            let told_ns = match (carried.told_ns, pipe.program) {
+                (Some(told_ns), Some(number)) if pipe.spec.direction == Direction::In => {
+                    let program = &mut self.programs[number];
+                    let read_ns = if is_answer {
+                        program.read(told_ns)
+                    } else {
+                        told_ns
+                    };
+                    pipe.last_told_ns = pipe.last_told_ns.max(read_ns);
+                    Some(pipe.last_told_ns)
+                }
+                (told_ns, _) => told_ns,
+            };
             return Step::Carried(Carried {
                 pipe: PipeId(at),
-                ..pipe.carry(begin_ns, &mut self.calendar)
+                told_ns,
+                ..carried
             });
         }
     }
@@ -351,12 +380,14 @@ impl Pipe {
         self.emptied.push_back(at_ns);
     }
 
-    fn carry(&mut self, begin_ns: u64, calendar: &mut Calendar) -> Carried {
+    /// Carries a packet; says also if it is the last one of an answer.
+    fn carry(&mut self, begin_ns: u64, calendar: &mut Calendar) -> (Carried, bool) {
         let loaded_ns = self.loaded_ns();
         let (asked_ns, ready_ns) = (self.asked_ns(), self.ready_ns());
         let packet_bytes = self.spec.packet_bytes;
         let wanted = self.wanted.front_mut().expect("a packet begins for it");
         let room = wanted.bytes - wanted.carried;
+        let mut is_answer = false;
         let (bytes, done) = match self.spec.direction {
             Direction::Out => {
                 let bytes = room.min(packet_bytes);
@@ -370,6 +401,7 @@ impl Pipe {
                 offered.sent += bytes;
                 let closes = bytes < packet_bytes;
                 if offered.sent == offered.bytes && (closes || !offered.close) {
+                    is_answer = offered.close;
                     self.offered.pop_front();
                 }
                 (bytes, closes || bytes == room)
@@ -402,7 +434,7 @@ impl Pipe {
             0 => end_ns + timing.turnaround_ns + timing.split_ns,
             interval => (begin_ns / interval + 1) * interval,
         };
-        Carried {
+        let carried = Carried {
             pipe: PipeId(0),
             key,
             bytes,
@@ -413,6 +445,7 @@ impl Pipe {
             taken_ns,
             fills: self.ready_ns().is_none_or(|ready| ready > end_ns),
             told_ns: done.then(|| timing.told_ns(end_ns + timing.split_ns)),
-        }
+        };
+        (carried, is_answer)
     }
 }

@@ -8,21 +8,16 @@ use super::usbip::{self, Command, Submit};
 use crate::bus::{
     BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic,
 };
-use crate::device::{Device, DeviceConfig, Trust};
+use crate::device::{Device, DeviceConfig};
 use crate::gadget::Function;
 use crate::hid::report;
-use crate::streams::Pull;
+use crate::pair::Pair;
 use crate::trace::{self, Trace};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap};
 use wiregauge_link::LinkError;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
-use wiregauge_wire as wire;
-
-/// Bytes that a stream to the host is made ahead of the bus, or two transfers if these are more.
-const AHEAD: usize = 4096;
 
 /// Devices on one bus.
 pub struct Machine {
@@ -33,7 +28,6 @@ pub struct Machine {
     ends: BinaryHeap<Reverse<(u64, u64, usize, u32)>>,
     order: u64,
     clock: Clock,
-    ready: Vec<u8>,
     traced: Traced,
 }
 
@@ -49,28 +43,11 @@ struct Node {
     config: DeviceConfig,
     control: Control,
     endpoints: HashMap<(u8, bool), PipeId>,
-    pairs: Vec<Pair>,
+    /// Each with the number of its function.
+    pairs: Vec<(usize, Pair)>,
     transfers: HashMap<u32, Transfer>,
     /// USB/IP answers to be sent.
     answers: Vec<u8>,
-}
-
-/// An OUT and an IN endpoint with a responder between them.
-struct Pair {
-    function: usize,
-    out: PipeId,
-    to_host: PipeId,
-    device: Device,
-    /// Bytes of a report, of a HID function: each transfer OUT is a request then.
-    report_bytes: Option<u16>,
-    /// Requests that are not complete or not wanted yet.
-    input: Vec<u8>,
-    /// Transfers to the host; the first may be sent in part.
-    sending: VecDeque<Vec<u8>>,
-    sent: usize,
-    queued: usize,
-    /// When its source has the next data, or its sink takes some again.
-    wake_ns: Option<u64>,
 }
 
 struct Transfer {
@@ -91,7 +68,6 @@ impl Machine {
             ends: BinaryHeap::new(),
             order: 0,
             clock,
-            ready: Vec::new(),
             traced: Traced::default(),
         }
     }
@@ -161,20 +137,12 @@ impl Machine {
             };
             self.pipes.insert(out, place);
             self.pipes.insert(to_host, place);
+            self.traffic.pair(out, to_host);
             let is_hid = identity.functions[placed.function] == Function::Hid;
             let report_bytes = is_hid.then_some(identity.report_bytes);
-            pairs.push(Pair {
-                function: placed.function,
-                out,
-                to_host,
-                device: device_of(&config, report_bytes, self.clock, identity.speed),
-                report_bytes,
-                input: Vec::new(),
-                sending: VecDeque::new(),
-                sent: 0,
-                queued: 0,
-                wake_ns: None,
-            });
+            let device = device_of(&config, report_bytes, self.clock, identity.speed);
+            let pair = Pair::new(out, to_host, device, config.protocol, report_bytes);
+            pairs.push((placed.function, pair));
         }
         self.nodes.push(Node {
             identity,
@@ -207,7 +175,7 @@ impl Machine {
     /// True if the device has unplugged itself and the host has learnt of everything that it sent.
     pub fn is_gone(&self, number: usize) -> bool {
         let mut pairs = self.nodes[number].pairs.iter();
-        let left = pairs.any(|pair| pair.device.is_gone() && pair.sending.is_empty());
+        let left = pairs.any(|(_, pair)| pair.is_gone());
         let mut ends = self.ends.iter();
         left && !ends.any(|Reverse((_, _, node, _))| *node == number)
     }
@@ -251,11 +219,7 @@ impl Machine {
 
     fn next_due_ns(&self) -> Option<u64> {
         let pairs = self.nodes.iter().flat_map(|node| &node.pairs);
-        let due = pairs.filter_map(|pair| {
-            let own = [pair.device.next_due_ns(), pair.wake_ns];
-            own.into_iter().flatten().min()
-        });
-        due.min()
+        pairs.filter_map(|(_, pair)| pair.next_due_ns()).min()
     }
 
     fn control(&mut self, number: usize, submit: &Submit<'_>, now_ns: u64) {
@@ -286,21 +250,17 @@ impl Machine {
             }
             _ => None,
         };
-        for pair in &mut node.pairs {
+        for (place, pair) in &mut node.pairs {
             let reset = match effect {
                 Effect::None => false,
                 Effect::ResetAll => true,
-                Effect::Reset(function) => pair.function == function,
-                Effect::ClearHalt(_) => halted == Some(pair.to_host),
+                Effect::Reset(function) => *place == function,
+                Effect::ClearHalt(_) => halted == Some(pair.to_host()),
             };
             if reset {
                 let speed = node.identity.speed;
-                pair.device = device_of(&node.config, pair.report_bytes, self.clock, speed);
-                pair.input.clear();
-                pair.sending.clear();
-                (pair.sent, pair.queued, pair.wake_ns) = (0, 0, None);
-                self.traffic.withdraw(pair.to_host);
-                self.traffic.hold(pair.out, false);
+                let device = device_of(&node.config, pair.report_bytes(), self.clock, speed);
+                pair.reset(device, &mut self.traffic);
             }
         }
     }
@@ -364,159 +324,34 @@ impl Machine {
             return;
         };
         let node = &mut self.nodes[place.node];
-        let pair = &mut node.pairs[place.pair];
+        let (_, pair) = &mut node.pairs[place.pair];
         let sequence = packet.key as u32;
-        let bytes = packet.bytes as usize;
         let Some(transfer) = node.transfers.get_mut(&sequence) else {
             return;
         };
+        let from = transfer.carried;
+        transfer.carried += packet.bytes as usize;
         match transfer.direction {
-            Direction::Out => {
-                let from = transfer.carried;
-                pair.input
-                    .extend_from_slice(&transfer.data[from..from + bytes]);
-            }
-            Direction::In => pair.send_packet(bytes, &mut transfer.data),
+            Direction::Out => pair.receive(
+                &transfer.data[from..transfer.carried],
+                packet,
+                &mut self.traffic,
+            ),
+            Direction::In => pair.send_packet(packet, &mut transfer.data, &mut self.traffic),
         }
-        let payload = transfer
-            .data
-            .get(transfer.carried..transfer.carried + bytes);
+        let payload = transfer.data.get(from..transfer.carried);
         self.traced.carried(packet, payload.unwrap_or_default());
-        transfer.carried += bytes;
-        if packet.told_ns.is_some() && transfer.direction == Direction::Out {
-            let protocol = node.config.protocol;
-            pair.take_report(protocol, packet.taken_ns, &mut self.traffic);
-        }
         if let Some(told_ns) = packet.told_ns {
             self.order += 1;
             self.ends
                 .push(Reverse((told_ns, self.order, place.node, sequence)));
         }
-        self.think(place, packet.taken_ns);
-    }
-
-    /// Lets a responder take what arrived and make what it has to send, as far as it wants.
-    fn think(&mut self, place: Place, at_ns: u64) {
-        let node = &mut self.nodes[place.node];
-        let pair = &mut node.pairs[place.pair];
-        let is_stream = pair.report_bytes.is_none();
-        if is_stream && !pair.input.is_empty() && pair.device.has_room(pair.queued) {
-            self.ready.clear();
-            let used = pair.device.take_stream(&pair.input, at_ns, &mut self.ready);
-            pair.input.drain(..used);
-            let mut rest = &self.ready[..];
-            while !rest.is_empty() {
-                let length = first_frame(rest, node.config.protocol);
-                let (frame, after) = rest.split_at(length);
-                pair.offer(frame.to_vec(), true, at_ns, &mut self.traffic);
-                rest = after;
-            }
-        }
-        let full_until_ns = pair.device.full_until_ns();
-        let full = full_until_ns > at_ns && !pair.input.is_empty();
-        let held = full || !pair.device.has_room(pair.queued);
-        self.traffic.hold(pair.out, held);
-        let source_ns = pair.source(at_ns, &mut self.traffic);
-        pair.wake_ns = [full.then_some(full_until_ns), source_ns]
-            .into_iter()
-            .flatten()
-            .min();
     }
 
     /// What was due at this time happens.
     fn wake(&mut self, now_ns: u64) {
-        for node in 0..self.nodes.len() {
-            for pair in 0..self.nodes[node].pairs.len() {
-                let one = &mut self.nodes[node].pairs[pair];
-                let mut any = one.wake_ns.is_some_and(|at| at <= now_ns);
-                while let Some(answer) = one.device.pop_due(now_ns) {
-                    one.reply(answer, now_ns, &mut self.traffic);
-                    any = true;
-                }
-                if any {
-                    self.think(Place { node, pair }, now_ns);
-                }
-            }
-        }
-    }
-}
-
-impl Pair {
-    /// One frame is one transfer: it is closed by a short packet or one of length zero. So is one
-    /// transfer of a stream, but there is more to come, and nothing closes it that has no need to.
-    fn offer(&mut self, frame: Vec<u8>, close: bool, ready_ns: u64, traffic: &mut Traffic) {
-        traffic.offer(self.to_host, frame.len() as u64, close, ready_ns);
-        self.queued += frame.len();
-        self.sending.push_back(frame);
-    }
-
-    /// Takes what came OUT as one report, if it is a HID function.
-    fn take_report(&mut self, protocol: Protocol, at_ns: u64, traffic: &mut Traffic) {
-        if self.report_bytes.is_none() {
-            return;
-        }
-        let report = std::mem::take(&mut self.input);
-        if !self.device.has_room(self.queued) {
-            return;
-        }
-        let mut reply = Vec::new();
-        let request = report::request_in(&report, protocol);
-        self.device
-            .take_datagram(request, at_ns, Trust::Proved, &mut reply);
-        if !reply.is_empty() {
-            self.reply(reply, at_ns, traffic);
-        }
-    }
-
-    /// Sends an answer: a frame, or a report that holds it.
-    fn reply(&mut self, answer: Vec<u8>, ready_ns: u64, traffic: &mut Traffic) {
-        match self.report_bytes {
-            None => self.offer(answer, true, ready_ns, traffic),
-            // The host asks for as many bytes as a report has, so that nothing needs to end it.
-            Some(bytes) => {
-                if let Some(report) = report::padded(answer, bytes) {
-                    self.offer(report, false, ready_ns, traffic);
-                }
-            }
-        }
-    }
-
-    /// Has a stream to the host made some way ahead of the bus; returns when there is more.
-    fn source(&mut self, now_ns: u64, traffic: &mut Traffic) -> Option<u64> {
-        let transfer = self.device.source_bytes()?;
-        while self.queued < AHEAD.max(2 * transfer) {
-            let mut ready = Vec::with_capacity(transfer + 1);
-            let pull = self.device.pull(now_ns, transfer, &mut ready);
-            let made = !ready.is_empty();
-            if made {
-                self.offer(ready, false, now_ns, traffic);
-            }
-            match pull {
-                Pull::Idle => return None,
-                Pull::NextAt(at) if at > now_ns => return Some(at),
-                // Nothing more, though there is room.
-                Pull::NextAt(_) if !made => return None,
-                Pull::NextAt(_) => {}
-            }
-        }
-        None
-    }
-
-    /// Moves a packet from what is to be sent to what the host has.
-    fn send_packet(&mut self, bytes: usize, to: &mut Vec<u8>) {
-        // The packet of length zero comes when its transfer is gone already.
-        if bytes == 0 {
-            return;
-        }
-        let Some(frame) = self.sending.front() else {
-            return;
-        };
-        to.extend_from_slice(&frame[self.sent..self.sent + bytes]);
-        self.sent += bytes;
-        self.queued -= bytes;
-        if self.sent == frame.len() {
-            self.sending.pop_front();
-            self.sent = 0;
+        for (_, pair) in self.nodes.iter_mut().flat_map(|node| &mut node.pairs) {
+            pair.wake(now_ns, &mut self.traffic);
         }
     }
 }
@@ -528,15 +363,4 @@ fn device_of(config: &DeviceConfig, report_bytes: Option<u16>, clock: Clock, bus
         None => config.clone(),
     };
     Device::on_bus(config, clock, bus)
-}
-
-/// Length of the first answer among those that a responder gave at once.
-fn first_frame(answers: &[u8], protocol: Protocol) -> usize {
-    let framed = match protocol {
-        Protocol::Wiregauge => wire::Response::decode(answers).ok(),
-        _ => None,
-    };
-    framed.map_or(answers.len(), |header| {
-        (wire::RESPONSE_HEADER + header.in_payload as usize).min(answers.len())
-    })
 }

@@ -2,7 +2,7 @@
 //! and notes when it is told of their ends.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use wiregauge_responder::bus::{
     BusTiming, DeviceTiming, Direction, PipeId, PipeSpec, Step, Traffic,
 };
@@ -12,6 +12,8 @@ use wiregauge_responder::bus::{
 pub struct Seen {
     /// When the host was told of each end, in order.
     pub told_ns: Vec<u64>,
+    /// From the start of each exchange until then.
+    pub rtt_ns: Vec<u64>,
 }
 
 impl Seen {
@@ -40,6 +42,7 @@ struct Node {
     out: PipeId,
     to_host: PipeId,
     seen: Seen,
+    started_ns: VecDeque<u64>,
 }
 
 /// Lets `devices` equal ones work on one bus until each has done `count`; returns what each got
@@ -59,10 +62,16 @@ pub fn run(
         interval_ns: 0,
     };
     let mut nodes: Vec<Node> = (0..devices)
-        .map(|_| Node {
-            out: traffic.add(spec(Direction::Out)),
-            to_host: traffic.add(spec(Direction::In)),
-            seen: Seen::default(),
+        .map(|_| {
+            let out = traffic.add(spec(Direction::Out));
+            let to_host = traffic.add(spec(Direction::In));
+            traffic.pair(out, to_host);
+            Node {
+                out,
+                to_host,
+                seen: Seen::default(),
+                started_ns: VecDeque::new(),
+            }
         })
         .collect();
     let mut ends: BinaryHeap<Reverse<(u64, u64, usize)>> = BinaryHeap::new();
@@ -102,6 +111,8 @@ pub fn run(
                 let Reverse((told_ns, _, at)) = ends.pop().expect("never without work");
                 let node = &mut nodes[at];
                 node.seen.told_ns.push(told_ns);
+                let started_ns = node.started_ns.pop_front().expect("each end has a start");
+                node.seen.rtt_ns.push(told_ns - started_ns);
                 start(&mut traffic, node, work, told_ns);
             }
         }
@@ -110,6 +121,7 @@ pub fn run(
 }
 
 fn start(traffic: &mut Traffic, node: &mut Node, work: Work, now_ns: u64) {
+    node.started_ns.push_back(now_ns);
     match work {
         Work::Exchange { out, answer, .. } => {
             // Room for the packet of length zero, too.

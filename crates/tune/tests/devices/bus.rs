@@ -7,7 +7,7 @@ use fastrand::Rng;
 use std::collections::HashMap;
 use wiregauge_model::{Observation, Setting};
 use wiregauge_responder::bus::{
-    BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming,
+    BusTiming, DeviceTiming, HostTiming, NakRetry, PROFILES, PipeTiming, Span, Writes,
 };
 use wiregauge_stats::{Distribution, Estimate, Series};
 use wiregauge_tune::{Candidate, Measured};
@@ -28,7 +28,12 @@ impl Bus {
     pub fn new(seed: u64) -> Bus {
         let mut random = Rng::with_seed(seed);
         let r = &mut random;
-        let profile = &PROFILES[r.usize(0..PROFILES.len())];
+        // Not those that are there for their hosts: the host is drawn below.
+        let profiles = PROFILES
+            .iter()
+            .filter(|p| p.bus.host.writes == Writes::AsGiven);
+        let profiles: Vec<_> = profiles.collect();
+        let profile = profiles[r.usize(0..profiles.len())];
         let mut factor = |ns: u64| (ns as f64 * (0.3 + 1.7 * r.f64())) as u64;
         let mut pipe = |pipe: PipeTiming| PipeTiming {
             packet_ns: factor(pipe.packet_ns),
@@ -44,10 +49,12 @@ impl Bus {
             },
             from_host,
         };
+        let delay_ns = (30_000.0 * 40.0f64.powf(r.f64())) as u64;
+        let spread_ns = (10_000.0 * 50.0f64.powf(r.f64())) as u64;
         let bus = BusTiming {
             host: HostTiming {
-                delay_ns: (30_000.0 * 40.0f64.powf(r.f64())) as u64,
-                spread_ns: (10_000.0 * 50.0f64.powf(r.f64())) as u64,
+                write: Span::between(delay_ns, delay_ns + spread_ns),
+                ..HostTiming::NONE
             },
             ..profile.bus
         };
