@@ -190,6 +190,7 @@ fn measure(turns: usize) -> Result<(), Failure> {
             },
             max_clients: 16,
             baud: None,
+            trace: None,
         },
     );
     let stopping = Arc::clone(&stop);

@@ -1,10 +1,11 @@
 //! Serves one peer over a byte stream as a device on a modelled USB bus with its host: what the peer writes becomes
 //! transfers OUT, and the peer receives what comes IN when that host's program would have it.
 
-use super::bus::{Carried, Direction, PipeId, PipeSpec, Step, Traffic, UsbModel, Writes};
+use super::bus::{Carried, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic, UsbModel, Writes};
 use super::device::{Device, DeviceConfig};
 use super::model::{LATE_NS, Model};
 use super::pair::Pair;
+use super::trace::{self, Recorder, Trace};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,10 +64,11 @@ struct UsbDevice {
     /// Finished transfers IN, and when the peer receives them.
     in_ends: VecDeque<(u64, Vec<u8>)>,
     unread: usize,
+    recorder: Recorder,
 }
 
 impl UsbDevice {
-    fn new(config: &DeviceConfig, usb: UsbModel, clock: Clock) -> UsbDevice {
+    fn new(config: &DeviceConfig, usb: UsbModel, clock: Clock, trace: Option<Trace>) -> UsbDevice {
         let mut traffic = Traffic::new(usb.bus);
         let spec = |direction| PipeSpec {
             direction,
@@ -106,9 +108,39 @@ impl UsbDevice {
             queued_in: 0,
             in_ends: VecDeque::new(),
             unread: 0,
+            recorder: Recorder::default(),
         };
+        if let Some(trace) = trace {
+            new.record(trace, &usb);
+        }
         new.queue_in(0);
         new
+    }
+
+    /// Has every packet written.
+    fn record(&mut self, trace: Trace, usb: &UsbModel) {
+        self.recorder.begin(trace);
+        let sides = [
+            (self.out, false, usb.device.from_host),
+            (self.to_host, true, usb.device.to_host),
+        ];
+        for (pipe, is_in, side) in sides {
+            let endpoint = trace::Endpoint {
+                address: trace::address_of(0),
+                number: 1,
+                is_in,
+                interval_ns: 0,
+                by_frame: side.nak_retry == NakRetry::NextFrame,
+            };
+            self.recorder.plug(pipe, 0, endpoint);
+        }
+    }
+
+    fn record_until(&mut self, now_ns: u64) {
+        let outgoing = &self.outgoing;
+        self.recorder.until(now_ns, &self.traffic, |_, _| {
+            outgoing.front().map_or(&[], |one| &one.data[one.carried..])
+        });
     }
 
     /// The peer has written this.
@@ -139,8 +171,11 @@ impl UsbDevice {
                     }
                     self.pair.wake(until, &mut self.traffic);
                 }
-                Step::Idle(_) => return,
+                Step::Idle(_) => break,
             }
+        }
+        if self.recorder.is_due(now_ns) {
+            self.record_until(now_ns);
         }
     }
 
@@ -216,13 +251,17 @@ impl UsbDevice {
             };
             let from = front.carried;
             front.carried += packet.bytes as usize;
+            self.recorder
+                .carried(packet, &front.data[from..front.carried]);
             pair.receive(&front.data[from..front.carried], packet, traffic);
             if let Some(told_ns) = packet.told_ns {
                 self.outgoing.pop_front();
                 self.out_ends.push_back(told_ns);
             }
         } else {
+            let from = self.incoming.len();
             pair.send_packet(packet, &mut self.incoming, traffic);
+            self.recorder.carried(packet, &self.incoming[from..]);
             if let Some(told_ns) = packet.told_ns {
                 let data = std::mem::take(&mut self.incoming);
                 self.unread += data.len();
@@ -240,10 +279,22 @@ pub(super) fn serve(
     config: &DeviceConfig,
     usb: UsbModel,
     clock: Clock,
+    trace: Option<Trace>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     host::use_precise_timers();
-    let mut device = UsbDevice::new(config, usb, clock);
+    let mut device = UsbDevice::new(config, usb, clock, trace);
+    let served = run(link, &mut device, clock, stop);
+    device.record_until(clock.now());
+    served
+}
+
+fn run(
+    link: &mut dyn Link,
+    device: &mut UsbDevice,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     let mut ready: Vec<u8> = Vec::new();
     let mut sent = 0;
     let mut buffer = vec![0; READ];
@@ -304,7 +355,7 @@ mod tests {
 
     fn usb_device(usb: UsbModel) -> UsbDevice {
         let template = streams_tests::device(Model::default(), Faults::default());
-        UsbDevice::new(template.config(), usb, Clock::start())
+        UsbDevice::new(template.config(), usb, Clock::start(), None)
     }
 
     /// The peer receives something, and when.

@@ -21,6 +21,7 @@
 //!     },
 //!     max_clients: 8,
 //!     baud: None,
+//!     trace: None,
 //! };
 //! serve(&responder, &Arc::default(), &|_event| ())
 //! # }

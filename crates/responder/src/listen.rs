@@ -1,10 +1,12 @@
 //! Where a responder can be reached: opens the address, tells where it is, and gives each peer a
 //! thread, up to a bound.
 
+use super::bus::BusTiming;
 use super::device::DeviceConfig;
 use super::event::{Reported, ServeEvent};
 use super::gadget::GadgetPlan;
 use super::hid::UhidPlan;
+use super::trace::{Trace, TraceFile};
 use super::usb_virtual::VirtualPlan;
 use super::{can, datagram, gadget, hid, stream, usb_virtual};
 use rustix::fd::OwnedFd;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
+use wiregauge_link::limits::Bus;
 use wiregauge_link::{Address, PtyMaster, accepted};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{CanOptions, LinkOptions};
@@ -94,6 +97,37 @@ pub struct Serve {
     pub max_clients: usize,
     /// Baud rate of a tty.
     pub baud: Option<u32>,
+    /// Where every packet of a modelled USB bus is written, if it is.
+    pub trace: Option<PathBuf>,
+}
+
+impl Serve {
+    /// The modelled USB bus, where there is one and its peers come one after the other.
+    fn traced_bus(&self) -> Option<(Bus, BusTiming)> {
+        match &self.address {
+            ServeAddress::UsbVirtual(plan) => Some((plan.speed, plan.bus)),
+            ServeAddress::Serial(_) | ServeAddress::Pty(_) => {
+                let usb = self.config.model.usb()?;
+                Some((usb.speed, usb.bus))
+            }
+            _ => None,
+        }
+    }
+
+    fn begin_trace(&self, clock: Clock) -> Result<Option<TraceFile>, LinkError> {
+        let Some(path) = &self.trace else {
+            return Ok(None);
+        };
+        let (bus, timing) = self.traced_bus().ok_or_else(|| {
+            LinkError::new(
+                LinkErrorKind::Usage,
+                format!("cannot write {}", path.display()),
+                "there is no modelled bus whose packets it could hold",
+            )
+            .hint("use usb-virtual, or pty: with --bus or --profile")
+        })?;
+        TraceFile::create(path, bus, &timing, clock).map(Some)
+    }
 }
 
 /// Serves until the stop flag is raised, or a tty or pseudo-terminal ends.
@@ -103,6 +137,20 @@ pub fn serve(
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let clock = Clock::start();
+    let file = what.begin_trace(clock)?;
+    let trace = file.as_ref().map(TraceFile::trace);
+    let served = serve_address(what, clock, trace, stop, on_event);
+    let written = file.map_or(Ok(()), TraceFile::finish);
+    served.and(written)
+}
+
+fn serve_address(
+    what: &Serve,
+    clock: Clock,
+    trace: Option<Trace>,
+    stop: &Arc<AtomicBool>,
+    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
+) -> Result<(), LinkError> {
     match &what.address {
         ServeAddress::Tcp(rest) => {
             let listener = bind(rest, "tcp", TcpListener::bind)?;
@@ -144,19 +192,19 @@ pub fn serve(
                 address: &address,
                 remote: false,
             });
-            stream::serve_one(link.as_mut(), &what.config, clock, stop)
+            stream::serve_one(link.as_mut(), &what.config, clock, trace, stop)
                 .map_err(|e| failed(&address, &e))
         }
         ServeAddress::Can(interface, options) => {
             serve_can(what, interface, options.as_ref(), clock, stop, on_event)
         }
         ServeAddress::Pty(link_path) => {
-            serve_pty(what, link_path.as_deref(), clock, stop, on_event)
+            serve_pty(what, link_path.as_deref(), clock, trace, stop, on_event)
         }
         ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, on_event),
         ServeAddress::Uhid(plan) => hid::serve_uhid(plan, &what.config, clock, stop, on_event),
         ServeAddress::UsbVirtual(plan) => {
-            usb_virtual::serve(plan, &what.config, clock, stop, on_event)
+            usb_virtual::serve(plan, &what.config, clock, trace, stop, on_event)
         }
     }
 }
@@ -274,7 +322,7 @@ fn accept_all(
                 on_event(ServeEvent::Came(&peer));
                 // How a client leaves is no failure of the responder.
                 if let Ok(mut link) = accepted(fd) {
-                    let _ = stream::serve_one(&mut link, &what.config, clock, stop);
+                    let _ = stream::serve_one(&mut link, &what.config, clock, None, stop);
                 }
                 clients.fetch_sub(1, Ordering::Relaxed);
                 on_event(ServeEvent::Left(&peer));
@@ -345,6 +393,7 @@ fn serve_pty(
     what: &Serve,
     link_path: Option<&Path>,
     clock: Clock,
+    trace: Option<Trace>,
     stop: &AtomicBool,
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
@@ -371,7 +420,7 @@ fn serve_pty(
         address: &address,
         remote: false,
     });
-    let served = stream::serve_one(&mut master, &what.config, clock, stop);
+    let served = stream::serve_one(&mut master, &what.config, clock, trace, stop);
     if let Some(link) = link_path {
         let _ = std::fs::remove_file(link);
     }

@@ -21,6 +21,13 @@ pub struct Model {
     pub usb: Option<UsbModel>,
 }
 
+impl Model {
+    /// The bus that byte streams pass over, with its device and host.
+    pub fn usb(&self) -> Option<UsbModel> {
+        self.usb.or(self.bus.map(UsbModel::of))
+    }
+}
+
 /// When the stations of one exchange are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {

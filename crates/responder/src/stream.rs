@@ -1,10 +1,10 @@
 //! Serves one peer over a byte stream until it leaves. What it holds is bounded: a peer that does not
 //! take what is sent to it is not read from, and no data is made for it.
 
-use super::bus::UsbModel;
 use super::bus_stream;
 use super::device::{Device, DeviceConfig};
 use super::streams::Pull;
+use super::trace::Trace;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,11 +32,11 @@ pub(super) fn serve_one(
     link: &mut dyn Link,
     config: &DeviceConfig,
     clock: Clock,
+    trace: Option<Trace>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    let usb = config.model.usb.or(config.model.bus.map(UsbModel::of));
-    if let Some(usb) = usb {
-        return bus_stream::serve(link, config, usb, clock, stop);
+    if let Some(usb) = config.model.usb() {
+        return bus_stream::serve(link, config, usb, clock, trace, stop);
     }
     host::use_precise_timers();
     serve(link, &mut Device::new(config.clone(), clock), clock, stop)

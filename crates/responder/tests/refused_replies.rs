@@ -103,6 +103,7 @@ impl Responder {
             },
             max_clients: 4,
             baud: None,
+            trace: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, is_ready) = mpsc::channel();

@@ -44,6 +44,7 @@ impl Responder {
             },
             max_clients: 4,
             baud: None,
+            trace: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, printed) = std::sync::mpsc::channel();

@@ -35,6 +35,7 @@ impl Responder {
             },
             max_clients: 16,
             baud: None,
+            trace: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, printed) = std::sync::mpsc::channel();

@@ -211,7 +211,6 @@ impl VirtualArgs {
                 None => default.interval,
             },
             report_bytes,
-            trace: None,
         })
     }
 }

@@ -57,12 +57,8 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             )
         }
         (ServeAddress::UsbVirtual(plan), ..) => {
-            **plan = usb_virtual.plan(gadget, protocol.into())?;
-            plan.trace = args.trace.clone();
+            **plan = usb_virtual.plan(gadget, protocol.into())?
         }
-        _ if args.trace.is_some() => anyhow::bail!(
-            "--trace writes the packets of a modelled bus, which {address_given} does not have\nhint: use wiregauge serve usb-virtual"
-        ),
         (address, _, Some(flag)) => {
             model.usb = Some(usb_on_byte_stream(address, usb_virtual, model.bus, flag)?);
             if let Some(flag) = gadget.given() {
@@ -141,6 +137,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         },
         max_clients: args.max_clients as usize,
         baud: args.baud,
+        trace: args.trace.clone(),
     };
     let stop = session.caller.stop()?;
     let quiet = args.quiet;

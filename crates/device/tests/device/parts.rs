@@ -66,6 +66,7 @@ impl Responder {
             },
             max_clients: 8,
             baud: None,
+            trace: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, printed) = std::sync::mpsc::channel();

@@ -293,7 +293,13 @@ fn serve_tty(tty: &Path, shared: &Shared<'_>) {
         match opened {
             Ok(mut link) => {
                 // How a host leaves is no failure of the device.
-                let _ = serve_one(link.as_mut(), shared.config, shared.clock, shared.stop);
+                let _ = serve_one(
+                    link.as_mut(),
+                    shared.config,
+                    shared.clock,
+                    None,
+                    shared.stop,
+                );
             }
             Err(error) if error.kind() == LinkErrorKind::Busy => {
                 let mut failure = shared

@@ -76,6 +76,8 @@ pub enum Event {
     },
     /// Nothing that begins before this time is missing.
     Until(u64),
+    /// Nothing follows.
+    End,
 }
 
 /// A token for a device that is not ready.
@@ -195,6 +197,7 @@ impl Composer {
                 Ok(())
             }
             Event::Until(now_ns) => self.pass(now_ns, write),
+            Event::End => Ok(()),
         }
     }
 

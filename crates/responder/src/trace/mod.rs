@@ -4,9 +4,11 @@
 mod composer;
 #[cfg(test)]
 mod composer_tests;
+mod recorder;
 mod wire;
 
 pub use composer::{Endpoint, Event};
+pub use recorder::{Recorder, Request, address_of};
 
 use crate::bus::BusTiming;
 use composer::Composer;
@@ -25,15 +27,29 @@ use wiregauge_link::{LinkError, LinkErrorKind};
 /// Events that wait for the writer at most; the responder waits then.
 const WAITING: usize = 1 << 16;
 
-/// A capture file that is being written.
-#[derive(Debug)]
+/// Takes what happens on the bus.
+#[derive(Clone, Debug)]
 pub struct Trace {
-    events: Option<SyncSender<Event>>,
-    writer: Option<JoinHandle<io::Result<()>>>,
-    file: String,
+    events: SyncSender<Event>,
 }
 
 impl Trace {
+    /// Adds what happened.
+    pub fn add(&self, event: Event) {
+        // The writer stops when the file fails, which `finish` reports.
+        let _ = self.events.send(event);
+    }
+}
+
+/// A capture file that is being written.
+#[derive(Debug)]
+pub struct TraceFile {
+    trace: Trace,
+    writer: JoinHandle<io::Result<()>>,
+    file: String,
+}
+
+impl TraceFile {
     /// Begins a file; an older one of that name is replaced.
     ///
     /// # Errors
@@ -43,7 +59,7 @@ impl Trace {
         bus: Bus,
         timing: &BusTiming,
         clock: Clock,
-    ) -> Result<Trace, LinkError> {
+    ) -> Result<TraceFile, LinkError> {
         let name = path.display().to_string();
         let failed = |error: io::Error| LinkError::from_io(format!("cannot write {name}"), &error);
         let file = File::create(path).map_err(failed)?;
@@ -51,54 +67,40 @@ impl Trace {
         let writer = Writer::new(BufWriter::new(file), wire.speed).map_err(failed)?;
         let composer = Composer::new(wire, timing.frame_ns);
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-        let zero_ns = since_epoch.map_or(0, |time| time.as_nanos() as u64) - clock.now();
+        let now_ns = since_epoch.map_or(0, |time| time.as_nanos() as u64);
+        let zero_ns = now_ns.saturating_sub(clock.now());
         let (events, received) = sync_channel(WAITING);
         let thread = std::thread::Builder::new().name("trace".into());
         let writer = thread
             .spawn(move || write_all(&received, composer, writer, zero_ns))
             .map_err(failed)?;
-        Ok(Trace {
-            events: Some(events),
-            writer: Some(writer),
+        Ok(TraceFile {
+            trace: Trace { events },
+            writer,
             file: name.clone(),
         })
     }
 
-    /// Adds what happened.
-    pub fn add(&self, event: Event) {
-        // The writer stops when the file fails, which `finish` reports.
-        if let Some(events) = &self.events {
-            let _ = events.send(event);
-        }
+    /// What events are added to.
+    pub fn trace(&self) -> Trace {
+        self.trace.clone()
     }
 
     /// Writes what is left.
     ///
     /// # Errors
     /// What the system says of the file.
-    pub fn finish(mut self) -> Result<(), LinkError> {
-        self.events = None;
-        let ended = self.writer.take().map(JoinHandle::join);
-        match ended {
-            Some(Ok(Err(error))) => Err(LinkError::from_io(
-                format!("cannot write {}", self.file),
-                &error,
-            )),
-            Some(Err(_)) => Err(LinkError::new(
+    pub fn finish(self) -> Result<(), LinkError> {
+        self.trace.add(Event::End);
+        let doing = format!("cannot write {}", self.file);
+        match self.writer.join() {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(LinkError::from_io(doing, &error)),
+            Err(_) => Err(LinkError::new(
                 LinkErrorKind::Io,
-                format!("cannot write {}", self.file),
+                doing,
                 "its writer ended by itself",
             )),
-            Some(Ok(Ok(()))) | None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Trace {
-    fn drop(&mut self) {
-        self.events = None;
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.join();
         }
     }
 }
@@ -111,6 +113,9 @@ fn write_all<W: Write>(
 ) -> io::Result<()> {
     let mut write = |at_ns: u64, bytes: &[u8]| writer.packet(zero_ns + at_ns, bytes);
     while let Ok(event) = events.recv() {
+        if matches!(event, Event::End) {
+            break;
+        }
         composer.take(event, &mut write)?;
     }
     composer.finish(&mut write)?;

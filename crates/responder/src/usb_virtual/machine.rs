@@ -3,7 +3,6 @@
 
 use super::control::{Answer, Control, Effect};
 use super::descriptors::{Carries, Identity};
-use super::traced::{Traced, address_of};
 use super::usbip::{self, Command, Submit};
 use crate::bus::{
     BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic,
@@ -12,10 +11,9 @@ use crate::device::{Device, DeviceConfig};
 use crate::gadget::Function;
 use crate::hid::report;
 use crate::pair::Pair;
-use crate::trace::{self, Trace};
+use crate::trace::{self, Recorder, Trace, address_of};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use wiregauge_link::LinkError;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 
@@ -28,7 +26,7 @@ pub struct Machine {
     ends: BinaryHeap<Reverse<(u64, u64, usize, u32)>>,
     order: u64,
     clock: Clock,
-    traced: Traced,
+    recorder: Recorder,
 }
 
 /// Where an endpoint that carries frames belongs.
@@ -68,27 +66,19 @@ impl Machine {
             ends: BinaryHeap::new(),
             order: 0,
             clock,
-            traced: Traced::default(),
+            recorder: Recorder::default(),
         }
     }
 
     /// Has every packet written from now on.
     pub fn trace(&mut self, trace: Trace) {
-        self.traced.begin(trace);
+        self.recorder.begin(trace);
     }
 
-    /// Ends the trace.
-    ///
-    /// # Errors
-    /// What the system says of its file.
-    pub fn finish_trace(&mut self, now_ns: u64) -> Result<(), LinkError> {
-        self.trace_until(now_ns);
-        self.traced.finish()
-    }
-
-    fn trace_until(&mut self, now_ns: u64) {
+    /// Hands over to the trace what is certain by now.
+    pub fn trace_until(&mut self, now_ns: u64) {
         let nodes = &self.nodes;
-        self.traced.until(now_ns, &self.traffic, |node, key| {
+        self.recorder.until(now_ns, &self.traffic, |node, key| {
             let transfer = nodes[node].transfers.get(&(key as u32));
             transfer.map_or(&[], |transfer| &transfer.data[transfer.carried..])
         });
@@ -121,7 +111,7 @@ impl Machine {
                 interval_ns: identity.interval_ns(endpoint),
                 by_frame: side.nak_retry == NakRetry::NextFrame,
             };
-            self.traced.plug(pipe, number, traced);
+            self.recorder.plug(pipe, number, traced);
         }
         for placed in identity.endpoints() {
             if placed.endpoint.carries != Carries::Frames
@@ -198,7 +188,7 @@ impl Machine {
             // One that was taken back meanwhile has been answered.
             self.tell(node, sequence, 0);
         }
-        if self.traced.is_due(now_ns) {
+        if self.recorder.is_due(now_ns) {
             self.trace_until(now_ns);
         }
     }
@@ -236,10 +226,31 @@ impl Machine {
         } else {
             usbip::put_done(to, sequence, 0, submit.data.len(), &[]);
         }
-        self.traced.control(number, submit, &answer, now_ns);
+        self.trace_control(number, submit, &answer, now_ns);
         if let Answer::Done(effect) = answer {
             self.take_effect(number, effect);
         }
+    }
+
+    fn trace_control(&self, number: usize, submit: &Submit<'_>, answer: &Answer, at_ns: u64) {
+        let data = match answer {
+            Answer::Data(bytes) => &bytes[..bytes.len().min(submit.length)],
+            Answer::Done(_) | Answer::Stall => submit.data,
+        };
+        let request = trace::Request {
+            at_ns,
+            setup: submit.setup,
+            data,
+            stalls: *answer == Answer::Stall,
+        };
+        self.recorder.control(number, request, |endpoint| {
+            let side = u8::from(endpoint.is_in) << 7;
+            match answer {
+                Answer::Done(Effect::ResetAll) => true,
+                Answer::Done(Effect::ClearHalt(address)) => *address == side | endpoint.number,
+                _ => false,
+            }
+        });
     }
 
     fn take_effect(&mut self, number: usize, effect: Effect) {
@@ -340,7 +351,7 @@ impl Machine {
             Direction::In => pair.send_packet(packet, &mut transfer.data, &mut self.traffic),
         }
         let payload = transfer.data.get(from..transfer.carried);
-        self.traced.carried(packet, payload.unwrap_or_default());
+        self.recorder.carried(packet, payload.unwrap_or_default());
         if let Some(told_ns) = packet.told_ns {
             self.order += 1;
             self.ends

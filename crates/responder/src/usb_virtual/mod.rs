@@ -12,7 +12,6 @@ mod descriptors;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
-mod traced;
 mod usbip;
 mod vhci;
 
@@ -26,7 +25,6 @@ use machine::Machine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use vhci::Port;
@@ -69,8 +67,6 @@ pub struct VirtualPlan {
     pub interval: u8,
     /// Bytes of a HID report.
     pub report_bytes: u16,
-    /// Where every packet of the bus is written, if it is.
-    pub trace: Option<PathBuf>,
 }
 
 impl Default for VirtualPlan {
@@ -87,7 +83,6 @@ impl Default for VirtualPlan {
             serial: "virtual".into(),
             interval: 1,
             report_bytes: 64,
-            trace: None,
         }
     }
 }
@@ -107,12 +102,13 @@ pub fn serve(
     plan: &VirtualPlan,
     config: &DeviceConfig,
     clock: Clock,
+    trace: Option<Trace>,
     stop: &AtomicBool,
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
-    if let Some(path) = &plan.trace {
-        machine.trace(Trace::create(path, plan.speed, &plan.bus, clock)?);
+    if let Some(trace) = trace {
+        machine.trace(trace);
     }
     let mut plugs = Vec::new();
     let count = plan.devices.max(1);
@@ -188,7 +184,8 @@ pub fn serve(
             }
         }
     }
-    machine.finish_trace(clock.now())
+    machine.trace_until(clock.now());
+    Ok(())
 }
 
 fn doing(serial: &str) -> String {

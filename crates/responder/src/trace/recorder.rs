@@ -1,21 +1,32 @@
-//! What the virtual devices and their bus do, for a [`Trace`]; nothing without one.
+//! What the devices of a modelled bus and the bus itself do, for a [`Trace`]; nothing without one.
 
-use super::control::{Answer, Effect};
-use super::usbip::Submit;
+use super::Trace;
+use super::composer::{Endpoint, Event};
 use crate::bus::{Carried, PipeId, Traffic};
-use crate::trace::{Endpoint, Event, Trace};
 use std::collections::HashMap;
-use wiregauge_link::LinkError;
 
 /// How often a trace learns that nothing is missing any more.
 const STEP_NS: u64 = 1_000_000;
 
 /// The endpoints of the bus by their addresses, and the trace.
 #[derive(Debug, Default)]
-pub struct Traced {
+pub struct Recorder {
     trace: Option<Trace>,
     endpoints: HashMap<PipeId, (usize, Endpoint)>,
     to_ns: u64,
+}
+
+/// A request on endpoint 0, with its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// When.
+    pub at_ns: u64,
+    /// The request.
+    pub setup: [u8; 8],
+    /// Of the data stage.
+    pub data: &'a [u8],
+    /// The device refused it.
+    pub stalls: bool,
 }
 
 /// Address of a device on the bus.
@@ -23,7 +34,7 @@ pub fn address_of(node: usize) -> u8 {
     node as u8 + 1
 }
 
-impl Traced {
+impl Recorder {
     /// Writes everything from now on.
     pub fn begin(&mut self, trace: Trace) {
         self.trace = Some(trace);
@@ -50,29 +61,19 @@ impl Traced {
         });
     }
 
-    /// A request on endpoint 0 was answered.
-    pub fn control(&self, node: usize, submit: &Submit<'_>, answer: &Answer, now_ns: u64) {
+    /// A request on endpoint 0 was answered; the endpoints of this device for which `resets` is true begin with
+    /// DATA0 after it.
+    pub fn control(&self, node: usize, request: Request<'_>, resets: impl Fn(&Endpoint) -> bool) {
         let Some(trace) = &self.trace else { return };
-        let data = match answer {
-            Answer::Data(bytes) => &bytes[..bytes.len().min(submit.length)],
-            Answer::Done(_) | Answer::Stall => submit.data,
-        };
         let of_device = self.endpoints.values().filter(|(of, _)| *of == node);
-        let resets = of_device.map(|(_, endpoint)| *endpoint).filter(|endpoint| {
-            let side = u8::from(endpoint.is_in) << 7;
-            match answer {
-                Answer::Done(Effect::ResetAll) => true,
-                Answer::Done(Effect::ClearHalt(address)) => *address == side | endpoint.number,
-                _ => false,
-            }
-        });
+        let reset = of_device.map(|(_, endpoint)| *endpoint).filter(resets);
         trace.add(Event::Control {
             address: address_of(node),
-            at_ns: now_ns,
-            setup: submit.setup,
-            data: data.to_vec(),
-            stalls: *answer == Answer::Stall,
-            resets: resets.collect(),
+            at_ns: request.at_ns,
+            setup: request.setup,
+            data: request.data.to_vec(),
+            stalls: request.stalls,
+            resets: reset.collect(),
         });
     }
 
@@ -104,16 +105,8 @@ impl Traced {
         trace.add(Event::Until(now_ns));
     }
 
-    /// True if [`Traced::until`] is to be called again.
+    /// True if [`Recorder::until`] is to be called again.
     pub fn is_due(&self, now_ns: u64) -> bool {
         self.trace.is_some() && now_ns >= self.to_ns + STEP_NS
-    }
-
-    /// Ends the trace.
-    ///
-    /// # Errors
-    /// What the system says of its file.
-    pub fn finish(&mut self) -> Result<(), LinkError> {
-        self.trace.take().map_or(Ok(()), Trace::finish)
     }
 }
