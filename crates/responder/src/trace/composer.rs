@@ -210,8 +210,6 @@ impl Composer {
             0 => from_ns,
             interval => from_ns.div_ceil(interval) * interval,
         };
-        self.attempts
-            .retain(|Reverse(attempt)| attempt.endpoint != endpoint);
         if at_ns < until_ns {
             self.attempts.push(Reverse(Attempt {
                 at_ns,

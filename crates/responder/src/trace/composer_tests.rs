@@ -165,6 +165,25 @@ fn a_device_that_is_not_ready_answers_nak_until_it_is() {
 }
 
 #[test]
+fn the_refusals_before_each_packet_stay_when_several_become_certain_at_once() {
+    let events = [
+        carried(IN, 100_000, 300_000, b"late"),
+        carried(IN, 400_000, 410_000, b"next"),
+        carried(IN, 500_000, 700_000, b"late again"),
+        Event::Until(MS),
+    ];
+    let seen = seen(Bus::FullSpeed, &events);
+    no_two_overlap(&seen);
+    let naks = |from_ns, to_ns| {
+        let of_it = seen.iter().filter(|one| one.pid == Pid::Nak);
+        of_it
+            .filter(|one| (from_ns..to_ns).contains(&one.begin_ns))
+            .count()
+    };
+    assert!(naks(100_000, 310_000) >= 10 && naks(500_000, 710_000) >= 10);
+}
+
+#[test]
 fn a_device_that_is_asked_by_the_frame_answers_nak_once_in_each() {
     let endpoint = Endpoint {
         by_frame: true,
