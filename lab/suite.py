@@ -63,6 +63,7 @@ SUITE = [
     Run("usbmon", "usbmon", shown=True),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("doctor", "doctor"),
+    Run("trace", "trace"),
     # In real time, so in turns: what the host does meanwhile is spread over all three.
     *(
         Run(f"controllers-{name}-{number}", "controllers", controller=name, shown=True)

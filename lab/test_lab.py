@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import unittest
 from typing import Any
 
@@ -294,6 +295,41 @@ class Usbmon(unittest.TestCase):
                     self.assertIsNotNone(flow["urb_time"])
                     self.assertLessEqual(mean(flow["urb_time"]), mean(flow["transfer_time"]))
                     self.assertGreater(mean(flow["urb_time"]), 0)
+
+
+class Traces(unittest.TestCase):
+    """The packets of the modelled bus beside the URBs that the kernel saw, as Wireshark's dumpcap recorded them."""
+
+    SPEEDS = ("full", "high")
+
+    @staticmethod
+    def endpoints(file: str) -> dict[int, dict[str, Any]]:
+        """What `explain` says of the endpoints that carried the exchanges."""
+        found = json.loads((RUNS / "trace" / file).read_text())["endpoints"]
+        return {one["endpoint"]: one for one in found if one["endpoint"] in (0x01, 0x81)}
+
+    def test_the_packets_carry_as_many_bytes_as_the_urbs(self) -> None:
+        for speed in self.SPEEDS:
+            packets, urbs = (self.endpoints(f"{kind}-{speed}.json") for kind in ("bus", "usbmon"))
+            for endpoint in (0x01, 0x81):
+                with self.subTest(speed, endpoint=endpoint):
+                    self.assertGreater(urbs[endpoint]["bytes"], 0)
+                    self.assertEqual(packets[endpoint]["counts"]["bytes"], urbs[endpoint]["bytes"])
+
+    def test_a_device_that_takes_3_ms_for_each_transfer_is_too_late(self) -> None:
+        for speed in self.SPEEDS:
+            with self.subTest(speed):
+                self.assertEqual(self.endpoints(f"bus-{speed}.json")[0x81]["verdict"]["kind"], "device-too-late")
+
+    def test_tshark_finds_nothing_wrong_with_any_packet(self) -> None:
+        wrong = "_ws.malformed || usbll.invalid_pid || usbll.crc5.wrong || usbll.crc16.wrong || usbll.undecoded"
+        for speed in self.SPEEDS:
+            with self.subTest(speed):
+                command = ["tshark", "-r", str(RUNS / "trace" / f"bus-{speed}.pcapng")]
+                counted = subprocess.run([*command, "-Y", "usbll.pid == 0x5a"], capture_output=True, text=True, check=True)
+                self.assertGreater(counted.stdout.count("\n"), 1000)
+                found = subprocess.run([*command, "-Y", wrong], capture_output=True, text=True, check=True)
+                self.assertEqual(found.stdout, "")
 
 
 class Doctor(unittest.TestCase):

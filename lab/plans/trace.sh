@@ -19,4 +19,7 @@ for speed in full high; do
     wait "$dump" || true
     end_background
     wait_for 20 "the end of the device" test ! -e /dev/ttyACM0
+    for capture in bus usbmon; do
+        wiregauge explain "/runs/$capture-$speed.pcapng" --json >"/runs/$capture-$speed.json"
+    done
 done
