@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from vm import libraries
 from vm.places import ROOT, TARGET
 from vm.trouble import run
