@@ -112,10 +112,10 @@ pub struct CycleExchange {
 }
 
 /// What to do next.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleAction {
-    /// Send a message with these bytes, and ask for a reply of so many.
-    Send(CycleExchange, Vec<u8>, usize),
+    /// Send the message, and ask for a reply of so many bytes.
+    Send(CycleExchange, usize),
     /// Wait until this time, or until an exchange ends.
     WaitUntil(u64),
     /// Wait until an exchange ends.
@@ -179,7 +179,7 @@ impl LoopRun {
             rows: Vec::with_capacity(usize::try_from(plan.cycles).unwrap_or(0)),
             samples: 0,
             commands: 0,
-            ready: VecDeque::new(),
+            ready: VecDeque::with_capacity(plan.depth as usize),
             newest: None,
             is_stopped: false,
             diverged: None,
@@ -191,18 +191,19 @@ impl LoopRun {
         NUMBER * (1 + self.outputs)
     }
 
-    /// What to do now.
-    pub fn poll(&mut self, now_ns: u64) -> CycleAction {
+    /// What to do now; `message` gets the bytes to send, if any.
+    pub fn poll(&mut self, now_ns: u64, message: &mut Vec<u8>) -> CycleAction {
+        message.clear();
         let reply_bytes = self.reply_bytes();
         if let Some(cycle) = self.ready.pop_front() {
             let command = &self.rows[cycle as usize].command[..self.inputs];
-            let message = command.iter().flat_map(|value| value.to_le_bytes());
+            message.extend(command.iter().flat_map(|value| value.to_le_bytes()));
             self.commands += 1;
             let exchange = CycleExchange {
                 cycle,
                 is_command: true,
             };
-            return CycleAction::Send(exchange, message.collect(), reply_bytes);
+            return CycleAction::Send(exchange, reply_bytes);
         }
         loop {
             let next = self.rows.len() as u64;
@@ -225,7 +226,7 @@ impl LoopRun {
                     cycle: next,
                     is_command: false,
                 };
-                return CycleAction::Send(exchange, Vec::new(), reply_bytes);
+                return CycleAction::Send(exchange, reply_bytes);
             }
         }
     }

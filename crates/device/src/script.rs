@@ -10,14 +10,12 @@ use wiregauge_record::Wait;
 use wiregauge_session::{Ended, Engine, Messages, Outcome};
 
 /// What a script does next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptAction {
-    /// Send a message.
+    /// Send the message.
     Send {
         /// Its name for [`Script::ended`].
         id: u64,
-        /// Its bytes.
-        request: Vec<u8>,
         /// Bytes of the reply to ask for.
         reply_bytes: usize,
     },
@@ -31,8 +29,8 @@ pub enum ScriptAction {
 
 /// A program that is asked what to do. Times are nanoseconds of the device's clock on this host.
 pub trait Script {
-    /// What to do now.
-    fn next(&mut self, now_ns: u64) -> ScriptAction;
+    /// What to do now; the bytes of a message go into `request`, which is empty and long enough for the largest.
+    fn next(&mut self, now_ns: u64, request: &mut Vec<u8>) -> ScriptAction;
 
     /// A message that was sent at `timing.start_ns` has its reply; `None`: it has none within the timeout, or a damaged one.
     /// `Break` ends the script.
@@ -49,6 +47,7 @@ const LONGEST_WAIT_NS: u64 = 100_000_000;
 struct Running<'a> {
     script: &'a mut dyn Script,
     ids: HashMap<u64, u64>,
+    request: Vec<u8>,
     is_over: bool,
 }
 
@@ -87,6 +86,7 @@ impl Device {
         let mut running = Running {
             script,
             ids: HashMap::with_capacity(SPAN),
+            request: Vec::with_capacity(largest_request),
             is_over: false,
         };
         let ran = run(driver, &mut running);
@@ -106,13 +106,10 @@ fn run(driver: &mut Driver, running: &mut Running<'_>) -> Result<(), LinkError> 
             continue;
         }
         let now = driver.clock.now();
-        match running.script.next(now) {
+        running.request.clear();
+        match running.script.next(now, &mut running.request) {
             ScriptAction::End => return Ok(()),
-            ScriptAction::Send {
-                id,
-                request,
-                reply_bytes,
-            } => send(driver, running, id, (&request, reply_bytes))?,
+            ScriptAction::Send { id, reply_bytes } => send(driver, running, id, reply_bytes)?,
             ScriptAction::WaitForReplies => wait(driver, running, now + LONGEST_WAIT_NS)?,
             ScriptAction::WaitUntil(due_ns) => {
                 wait(driver, running, due_ns.min(now + LONGEST_WAIT_NS))?;
@@ -142,11 +139,11 @@ fn send(
     driver: &mut Driver,
     running: &mut Running<'_>,
     id: u64,
-    (request, reply_bytes): (&[u8], usize),
+    reply_bytes: usize,
 ) -> Result<(), LinkError> {
-    driver.check(request, reply_bytes)?;
+    driver.check(&running.request, reply_bytes)?;
     loop {
-        let sequence = driver.stage(request, reply_bytes);
+        let sequence = driver.stage(&running.request, reply_bytes);
         running.ids.insert(sequence, id);
         driver.send()?;
         while driver.engine.wants_to_send() {

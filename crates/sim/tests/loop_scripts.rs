@@ -14,8 +14,9 @@ struct Closed<'a> {
 
 impl Script for Closed<'_> {
     fn poll(&mut self, now_ns: u64) -> Step {
-        match self.run.poll(now_ns) {
-            CycleAction::Send(exchange, message, reply_bytes) => {
+        let mut message = Vec::new();
+        match self.run.poll(now_ns, &mut message) {
+            CycleAction::Send(exchange, reply_bytes) => {
                 self.sent += 1;
                 self.waiting.insert(self.sent, exchange);
                 Step::Send {

@@ -179,7 +179,7 @@ struct LoopScript<'a> {
 }
 
 impl Script for LoopScript<'_> {
-    fn next(&mut self, now_ns: u64) -> ScriptAction {
+    fn next(&mut self, now_ns: u64, request: &mut Vec<u8>) -> ScriptAction {
         if self.run.is_none() {
             let plan = CyclePlan {
                 cycles: self.plan.cycles,
@@ -194,15 +194,14 @@ impl Script for LoopScript<'_> {
         if self.halt.load(Ordering::Relaxed) {
             run.stop();
         }
-        let action = run.poll(now_ns);
+        let action = run.poll(now_ns, request);
         self.ended.store(run.rows().len() as u64, Ordering::Relaxed);
         match action {
             CycleAction::Ended => ScriptAction::End,
             CycleAction::WaitForReplies => ScriptAction::WaitForReplies,
             CycleAction::WaitUntil(due_ns) => ScriptAction::WaitUntil(due_ns),
-            CycleAction::Send(exchange, request, reply_bytes) => ScriptAction::Send {
+            CycleAction::Send(exchange, reply_bytes) => ScriptAction::Send {
                 id: 2 * exchange.cycle + u64::from(exchange.is_command),
-                request,
                 reply_bytes,
             },
         }
