@@ -28,7 +28,46 @@ fn functions_that_are_none_are_answered_with_those_that_are() {
     desk.wiregauge("serve usb-gadget --function bulk,isochronous")
         .assert()
         .code(2)
-        .stderr(contains("isochronous").and(contains("bulk, interrupt, acm, hid or tmc")));
+        .stderr(contains("isochronous").and(contains("bulk, interrupt, acm, hid, tmc, ftdi")));
+}
+
+#[test]
+fn an_adapter_is_a_full_speed_device_of_its_own_and_only_a_virtual_one() {
+    let desk = Desk::new();
+    for (arguments, said) in [
+        (
+            "usb-gadget --function ftdi",
+            "serve usb-virtual --function ftdi",
+        ),
+        (
+            "usb-virtual --function cp210x,acm",
+            "use --function cp210x alone",
+        ),
+        (
+            "usb-virtual --function ch341=2",
+            "use --function ch341 alone",
+        ),
+        (
+            "usb-virtual --function ftdi --speed high",
+            "requires --speed full",
+        ),
+    ] {
+        desk.wiregauge(&format!("serve {arguments}"))
+            .assert()
+            .code(2)
+            .stderr(contains(said));
+    }
+}
+
+#[test]
+fn the_low_latency_flag_is_one_of_serial_lines() {
+    let desk = Desk::new();
+    for command in ["exchange", "stream"] {
+        desk.wiregauge(&format!("{command} tcp://127.0.0.1:1 --no-low-latency"))
+            .assert()
+            .code(2)
+            .stderr(contains("--no-low-latency requires a serial line"));
+    }
 }
 
 #[test]

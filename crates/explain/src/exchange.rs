@@ -16,6 +16,12 @@ const BUSY: f64 = 0.80;
 /// A gain that says more than the device's part of the RTT does.
 const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
+/// The setting of a serial link that contains FTDI's latency timer.
+const TIMER_SETTING: &str = "latency timer (ms)";
+/// A shorter timer cannot be told from the frames of the bus.
+const LEAST_TIMER_MS: u32 = 4;
+/// A full-speed frame.
+const FRAME_NS: f64 = 1e6;
 /// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
 const LOSING: f64 = 0.10;
 
@@ -156,6 +162,9 @@ fn verdict(
             source: full.source.clone(),
         };
     }
+    if let Some(timer) = latency_timer(conditions, points, summary) {
+        return timer;
+    }
     let most = split.share(split.device_ns).filter(|&of| of >= MOST);
     let device = most.zip(split.device_ns);
     let device = device.map(|(_, device_ns)| device_ns / rtt_ns.max(1.0));
@@ -233,6 +242,37 @@ fn verdict(
             try_depth: allowed(deep.saturating_mul(2)),
         },
     }
+}
+
+/// Where the median RTT at depth 1 lies within a frame of the latency timer of an FTDI adapter; at a larger depth, where
+/// it is not shorter either. A timer of a few frames is not distinguishable from the frames themselves.
+fn latency_timer(
+    conditions: &Conditions,
+    points: &[PointSummary],
+    summary: &PointSummary,
+) -> Option<ExchangeVerdict> {
+    let link = match summary.point.link.checked_sub(1) {
+        None => &conditions.link,
+        Some(further) => &conditions.more_links.get(further as usize)?.link,
+    };
+    let setting = link.settings.iter().find(|(key, _)| key == TIMER_SETTING);
+    let timer_ms: u32 = setting?.1.parse().ok()?;
+    let median = |point: &PointSummary| point.rtt.as_ref().map(|rtt| rtt.p50.value);
+    let timer_ns = 1e6 * f64::from(timer_ms);
+    let waits = points.iter().any(|one| {
+        let same = one.point.in_bytes == summary.point.in_bytes
+            && one.point.out_bytes == summary.point.out_bytes
+            && one.point.link == summary.point.link
+            && one.point.together == summary.point.together;
+        let near = median(one).is_some_and(|ns| (ns - timer_ns).abs() <= FRAME_NS);
+        same && near && one.point.depth == 1
+    });
+    let median_ns = median(summary)?;
+    let is_late = median_ns >= timer_ns - FRAME_NS;
+    (timer_ms >= LEAST_TIMER_MS && waits && is_late).then_some(ExchangeVerdict::LatencyTimer {
+        timer_ms,
+        median_ns,
+    })
 }
 
 /// Of a run whose plan says when an exchange starts.

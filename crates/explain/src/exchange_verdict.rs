@@ -42,6 +42,13 @@ pub enum ExchangeVerdict {
         /// What the limit is.
         source: String,
     },
+    /// Responses wait for the latency timer of an FTDI adapter.
+    LatencyTimer {
+        /// The timer, in milliseconds.
+        timer_ms: u32,
+        /// The median RTT, in nanoseconds.
+        median_ns: f64,
+    },
     /// Most of the RTT is the device's.
     Device {
         /// Its part, 0 to 1.
@@ -154,6 +161,16 @@ impl fmt::Display for ExchangeVerdict {
                     percent(*used)
                 )
             }
+            ExchangeVerdict::LatencyTimer {
+                timer_ms,
+                median_ns,
+            } => write!(
+                f,
+                "bottleneck: the latency timer of the FTDI adapter, {timer_ms} ms (median RTT {}). Received bytes that do \
+                 not fill a packet of 62 wait for it, so a higher depth does not shorten the RTT. Try wiregauge doctor \
+                 --only ftdi-latency --fix",
+                time(*median_ns)
+            ),
             ExchangeVerdict::Device { share } => write!(
                 f,
                 "bottleneck: the device; {} of the RTT is device time, including requests queued in the device",

@@ -322,3 +322,43 @@ fn a_gain_that_depth_cannot_give_is_not_explained_by_it() {
     ]);
     assert!(!kept[0].words.contains("conditions"), "{}", kept[0].words);
 }
+
+#[test]
+fn a_median_at_the_latency_timer_of_an_adapter_is_the_timer_and_no_deeper_try_is_proposed() {
+    let explain = |timer: &str, rtt_us: f64| {
+        let mut conditions = conditions_with_floor(20.0);
+        let setting = ("latency timer (ms)".to_owned(), timer.to_owned());
+        conditions.link.settings.push(setting);
+        let points = [exchange_point(1, rtt_us, Some(27.0))];
+        of_exchange(&plan(), &conditions, &points).remove(0)
+    };
+    for (timer, rtt_us) in [("16", 16_020.0), ("16", 15_100.0), ("40", 40_900.0)] {
+        let split = explain(timer, rtt_us);
+        assert!(split.words.contains("latency timer"), "{}", split.words);
+        assert!(split.words.contains("does not shorten"), "{}", split.words);
+        assert!(!split.words.contains("--depth "), "{}", split.words);
+    }
+    // A larger depth that is not faster either waits for it too; by itself it proves nothing.
+    let mut conditions = conditions_with_floor(20.0);
+    let setting = ("latency timer (ms)".to_owned(), "16".to_owned());
+    conditions.link.settings.push(setting);
+    let deep = exchange_point(4, 35_000.0, Some(27.0));
+    let both = [exchange_point(1, 16_000.0, Some(27.0)), deep.clone()];
+    let splits = of_exchange(&plan(), &conditions, &both);
+    assert!(
+        splits
+            .iter()
+            .all(|split| split.words.contains("latency timer"))
+    );
+    let alone = of_exchange(&plan(), &conditions, &[deep]);
+    assert!(!alone[0].words.contains("latency timer"));
+    for (timer, rtt_us) in [
+        ("16", 12_000.0),
+        ("16", 20_000.0),
+        ("1", 1_000.0),
+        ("?", 16_000.0),
+    ] {
+        let split = explain(timer, rtt_us);
+        assert!(!split.words.contains("latency timer"), "{}", split.words);
+    }
+}

@@ -71,6 +71,11 @@ pub fn usb_settings_of_tty(path: &Path) -> Vec<(String, String)> {
     {
         settings.push(("driver".into(), driver));
     }
+    // FTDI's; while the low-latency flag is set, the driver shows 1.
+    let timer = format!("/sys/bus/usb-serial/devices/{name}/latency_timer");
+    if let Ok(milliseconds) = fs::read_to_string(timer) {
+        settings.push(("latency timer (ms)".into(), milliseconds.trim().into()));
+    }
     for (attribute, label) in [
         ("speed", "USB speed (Mbit/s)"),
         ("devpath", "USB path"),

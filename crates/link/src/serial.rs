@@ -40,6 +40,8 @@ struct Serial {
     path: PathBuf,
     baud: Option<u32>,
     framing: Option<Framing>,
+    /// The driver's low-latency flag is left as it is.
+    no_low_latency: bool,
 }
 
 fn open(
@@ -56,14 +58,16 @@ fn open(
             LinkError::new(LinkErrorKind::Usage, doing, error.to_string())
         })?),
     };
-    match RawTty::open(&path, options.baud, framing) {
-        Ok(tty) => Ok(Box::new(Serial {
-            tty: Some(tty),
-            path,
-            baud: options.baud,
-            framing,
-        })),
-        Err(error) => Err(explain(address, &path, error, options.baud)),
+    let mut serial = Serial {
+        tty: None,
+        path,
+        baud: options.baud,
+        framing,
+        no_low_latency: options.no_low_latency,
+    };
+    match serial.open_tty() {
+        Ok(()) => Ok(Box::new(serial)),
+        Err(error) => Err(explain(address, &serial.path, error, options.baud)),
     }
 }
 
@@ -111,6 +115,15 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
 }
 
 impl Serial {
+    fn open_tty(&mut self) -> Result<(), TtyError> {
+        let mut tty = RawTty::open(&self.path, self.baud, self.framing)?;
+        if !self.no_low_latency {
+            tty.set_low_latency();
+        }
+        self.tty = Some(tty);
+        Ok(())
+    }
+
     fn tty(&self) -> io::Result<&RawTty> {
         self.tty.as_ref().ok_or_else(closed)
     }
@@ -203,14 +216,11 @@ impl Link for Serial {
     }
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        self.tty = Some(
-            RawTty::open(&self.path, self.baud, self.framing).map_err(|error| match error {
-                TtyError::Io(error) | TtyError::Baud(error) => error,
-                TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
-                TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
-            })?,
-        );
-        Ok(())
+        self.open_tty().map_err(|error| match error {
+            TtyError::Io(error) | TtyError::Baud(error) => error,
+            TtyError::Busy(_) => io::ErrorKind::ResourceBusy.into(),
+            TtyError::NotATty => io::ErrorKind::InvalidInput.into(),
+        })
     }
 
     fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {
@@ -225,6 +235,7 @@ impl Link for Serial {
                 settings.push(("framing".into(), line.framing.to_string()));
             }
             let low_latency = match tty.low_latency() {
+                LowLatency::Unchanged => "unchanged",
                 LowLatency::Unknown => "not supported by the driver",
                 LowLatency::WasOn | LowLatency::SwitchedOn => "on",
                 LowLatency::Refused => "rejected by the system",
@@ -243,7 +254,10 @@ impl Link for Serial {
 fn floor() -> io::Result<Box<dyn Link>> {
     let (master, path) = open_pty()?;
     let tty = match RawTty::open(&path, None, None) {
-        Ok(tty) => tty,
+        Ok(mut tty) => {
+            tty.set_low_latency();
+            tty
+        }
         Err(TtyError::Io(error) | TtyError::Baud(error)) => return Err(error),
         Err(TtyError::Busy(_) | TtyError::NotATty) => {
             return Err(io::ErrorKind::ResourceBusy.into());
@@ -265,5 +279,6 @@ fn floor() -> io::Result<Box<dyn Link>> {
         path,
         baud: None,
         framing: None,
+        no_low_latency: false,
     }))
 }

@@ -37,6 +37,8 @@ pub struct RawTty {
 /// What became of the wish for low latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LowLatency {
+    /// It was left as it is.
+    Unchanged,
     /// The driver does not know the flag.
     Unknown,
     /// It was set already.
@@ -101,15 +103,19 @@ impl RawTty {
         fcntl_setfl(&waiting, fcntl_getfl(&waiting)? & !OFlags::NONBLOCK)?;
         ioctl_tiocexcl(&ready)?;
         let before = tcgetattr(&ready)?;
-        let mut tty = RawTty {
+        let tty = RawTty {
             ready,
             waiting,
             before,
-            low_latency: LowLatency::Unknown,
+            low_latency: LowLatency::Unchanged,
         };
         tty.make_raw(baud, framing)?;
-        tty.low_latency = set_low_latency(tty.ready.as_fd());
         Ok(tty)
+    }
+
+    /// Sets the driver's low-latency flag until the end, if it has one.
+    pub fn set_low_latency(&mut self) {
+        self.low_latency = set_low_latency(self.ready.as_fd());
     }
 
     fn make_raw(&self, baud: Option<u32>, framing: Option<Framing>) -> Result<(), TtyError> {

@@ -107,6 +107,9 @@ pub struct LinkOptions {
     /// Data bits, parity and stop bits of a serial line, such as `8E1`; `None` is 8N1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<String>,
+    /// Serial: leave the driver's low-latency flag as it is, instead of setting it for the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_low_latency: bool,
     /// Acknowledge TCP segments at once (TCP_QUICKACK, renewed after each read).
     pub quick_ack: bool,
     /// USB: watch the URBs with usbmon.

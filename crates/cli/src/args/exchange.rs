@@ -191,6 +191,10 @@ pub struct ExchangeArgs {
     /// Data bits, parity and stop bits of a serial line, such as 8E1 [default: 8N1].
     #[arg(long, value_name = "FRAMING", help_heading = "Link")]
     pub framing: Option<Framing>,
+    /// Serial: leave the driver's low_latency flag unchanged [default: set during the run; with it an FTDI adapter's
+    /// latency timer is 1 ms].
+    #[arg(long, help_heading = "Link")]
+    pub no_low_latency: bool,
     /// TCP: acknowledge at once (costs one system call per read).
     #[arg(long, help_heading = "Link")]
     pub quick_ack: bool,

@@ -32,14 +32,14 @@ fn functions(text: &str) -> Result<Functions, String> {
 #[command(next_help_heading = "USB gadget")]
 pub struct GadgetArgs {
     /// USB functions: bulk or interrupt (a vendor interface with one endpoint in each direction), acm (a
-    /// serial port), hid (reports), tmc (a USBTMC instrument, usb-gadget only); bulk=N for several [default:
-    /// bulk,acm].
+    /// serial port), hid (reports), tmc (a USBTMC instrument, usb-gadget only); ftdi, cp210x, ch341 (a serial
+    /// adapter, usb-virtual only); bulk=N for several [default: bulk,acm].
     #[arg(long, value_name = "LIST", value_parser = functions, help_heading = SHARED)]
     pub function: Option<Functions>,
     /// USB device controller [default: the first free one].
     #[arg(long, value_name = "NAME")]
     pub udc: Option<String>,
-    /// Vendor and product ID [default: 1d6b:0104].
+    /// Vendor and product ID [default: 1d6b:0104; of an adapter: the chip's].
     #[arg(long, value_name = "VID:PID", value_parser = parse_usb_id, help_heading = SHARED)]
     pub usb_id: Option<(u16, u16)>,
     /// Serial number [default: this computer's name; of a virtual device: virtual; of uhid: uhid].
@@ -132,6 +132,12 @@ impl GadgetArgs {
         let (vendor, product) = self.usb_id.unwrap_or((default.vendor, default.product));
         let functions = self.function.clone();
         let functions = functions.map_or(default.functions, |functions| functions.0);
+        if let Some(adapter) = functions.iter().find(|f| f.is_adapter()) {
+            let name = adapter.name();
+            anyhow::bail!(
+                "usb-gadget has no function {name}\nhint: use wiregauge serve usb-virtual --function {name}"
+            );
+        }
         let report_bytes = self.report_bytes(&functions, protocol)?;
         if functions.contains(&Function::Hid) {
             if report_bytes > MOST_OF_GADGET {

@@ -138,6 +138,10 @@ pub struct StreamArgs {
     /// Baud rate of a serial line [default: unchanged].
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
+    /// Serial: leave the driver's low_latency flag unchanged [default: set during the run; with it an FTDI adapter's
+    /// latency timer is 1 ms].
+    #[arg(long, help_heading = "Link")]
+    pub no_low_latency: bool,
     /// USB on Linux: record when the kernel submitted and completed each transfer, for `wiregauge explain`.
     /// Needs the usbmon module and read permission on /dev/usbmonN.
     #[arg(long, help_heading = "Link")]

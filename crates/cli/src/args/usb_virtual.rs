@@ -196,7 +196,17 @@ impl VirtualArgs {
             anyhow::bail!("--interval requires --function hid or interrupt");
         }
         let report_bytes = shared.report_bytes(&functions, protocol)?;
-        let (vendor, product) = shared.usb_id.unwrap_or((default.vendor, default.product));
+        let adapter = functions.iter().find_map(|f| Some((f, f.adapter_id()?)));
+        if let Some((function, _)) = adapter
+            && speed != Bus::FullSpeed
+        {
+            anyhow::bail!(
+                "--function {} requires --speed full: the chip is a full-speed device",
+                function.name()
+            );
+        }
+        let own_id = adapter.map_or((default.vendor, default.product), |(_, id)| id);
+        let (vendor, product) = shared.usb_id.unwrap_or(own_id);
         Ok(VirtualPlan {
             speed,
             bus,

@@ -22,6 +22,7 @@ use wiregauge_stats::Estimate;
 pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     plan::check_baud(args.baud, &args.addresses)?;
     plan::check_serial("--framing", args.framing.is_some(), &args.addresses)?;
+    plan::check_serial("--no-low-latency", args.no_low_latency, &args.addresses)?;
     let plan = plan::of_exchange(args)?;
     let links = plan.links().count();
     for link in 0..links {

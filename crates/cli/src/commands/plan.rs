@@ -94,6 +94,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         link: LinkOptions {
             baud: args.baud,
             framing: args.framing.map(|framing| framing.to_string()),
+            no_low_latency: args.no_low_latency,
             quick_ack: args.quick_ack,
             usbmon: false,
             can,
@@ -240,6 +241,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         link: LinkOptions {
             baud: args.baud,
             framing: None,
+            no_low_latency: args.no_low_latency,
             quick_ack: false,
             usbmon: args.usbmon,
             can: None,

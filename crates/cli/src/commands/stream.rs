@@ -17,6 +17,7 @@ use wiregauge_run::{RunFile, Stream};
 /// Runs the command.
 pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     plan::check_baud(args.baud, &args.addresses)?;
+    plan::check_serial("--no-low-latency", args.no_low_latency, &args.addresses)?;
     plan::check_raw(args)?;
     let plan = plan::of_stream(args);
     stream::check(&plan)?;

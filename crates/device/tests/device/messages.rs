@@ -86,6 +86,7 @@ fn a_modelled_bus_carries_messages_as_it_carries_exchanges() {
         service_ns: 5_000_000,
         jitter_ns: 0,
         bus: Some(Bus::FullSpeed),
+        usb: None,
     };
     let responder = Responder::new("tcp", Protocol::Wiregauge, model, Faults::default());
     let mut device = responder.device();

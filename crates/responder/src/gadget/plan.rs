@@ -53,12 +53,47 @@ pub enum Function {
     Hid,
     /// A USBTMC instrument: a device of its own.
     Tmc,
+    /// FTDI's FT232R with a serial line behind it: a device of its own.
+    Ftdi,
+    /// Silicon Labs' CP2102, likewise.
+    Cp210x,
+    /// WCH's CH340, likewise.
+    Ch341,
 }
 
 /// Most functions of a gadget: USB has 15 endpoints in each direction.
 const MOST_FUNCTIONS: usize = 15;
 
 impl Function {
+    /// The name by which [`Function::parse_list`] knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Bulk => "bulk",
+            Function::Interrupt => "interrupt",
+            Function::Acm => "acm",
+            Function::Hid => "hid",
+            Function::Tmc => "tmc",
+            Function::Ftdi => "ftdi",
+            Function::Cp210x => "cp210x",
+            Function::Ch341 => "ch341",
+        }
+    }
+
+    /// True for a USB-to-serial adapter.
+    pub fn is_adapter(self) -> bool {
+        self.adapter_id().is_some()
+    }
+
+    /// Vendor and product ID by which the driver of an adapter knows its chip.
+    pub fn adapter_id(self) -> Option<(u16, u16)> {
+        match self {
+            Function::Ftdi => Some((0x0403, 0x6001)),
+            Function::Cp210x => Some((0x10c4, 0xea60)),
+            Function::Ch341 => Some((0x1a86, 0x7523)),
+            _ => None,
+        }
+    }
+
     /// Reads a list such as `bulk,acm` or `bulk=4`.
     pub fn parse_list(text: &str) -> Result<Vec<Function>, String> {
         let mut functions = Vec::new();
@@ -70,9 +105,12 @@ impl Function {
                 "acm" => Function::Acm,
                 "hid" => Function::Hid,
                 "tmc" => Function::Tmc,
+                "ftdi" => Function::Ftdi,
+                "cp210x" => Function::Cp210x,
+                "ch341" => Function::Ch341,
                 _ => {
                     return Err(format!(
-                        "unknown function `{name}`: use bulk, interrupt, acm, hid or tmc"
+                        "unknown function `{name}`: use bulk, interrupt, acm, hid, tmc, ftdi, cp210x or ch341"
                     ));
                 }
             };
@@ -90,9 +128,15 @@ impl Function {
                 "more than {MOST_FUNCTIONS} functions: USB does not have enough endpoints"
             ));
         }
-        // Its class requests do not say which interface they are for.
-        if functions.contains(&Function::Tmc) && functions.len() > 1 {
-            return Err("tmc is a device of its own: use --function tmc alone".into());
+        // Their requests do not say which interface they are for.
+        let alone = |f: &&Function| f.is_adapter() || **f == Function::Tmc;
+        if let Some(alone) = functions.iter().find(alone)
+            && functions.len() > 1
+        {
+            let name = alone.name();
+            return Err(format!(
+                "{name} is a device of its own: use --function {name} alone"
+            ));
         }
         Ok(functions)
     }
@@ -176,6 +220,11 @@ mod tests {
             Ok(vec![Bulk, Bulk, Interrupt, Bulk])
         );
         assert_eq!(read("hid,acm"), Ok(vec![Hid, Acm]));
+        for adapter in [Function::Ftdi, Function::Cp210x, Function::Ch341] {
+            assert_eq!(read(adapter.name()), Ok(vec![adapter]));
+            let twice = read(&format!("{},acm", adapter.name()));
+            assert!(twice.unwrap_err().contains("alone"));
+        }
         for wrong in [
             "",
             "bulk,",

@@ -82,6 +82,15 @@ pub fn serve(
     stop: &AtomicBool,
     on_event: OnEvent<'_>,
 ) -> Result<(), LinkError> {
+    if let Some(adapter) = plan.functions.iter().find(|f| f.is_adapter()) {
+        let name = adapter.name();
+        return Err(LinkError::new(
+            LinkErrorKind::Usage,
+            "cannot create the USB gadget",
+            format!("usb-gadget has no function {name}"),
+        )
+        .hint(format!("use wiregauge serve usb-virtual --function {name}")));
+    }
     let endpoints: Vec<Endpoints> = plan
         .functions
         .iter()
@@ -90,6 +99,8 @@ pub fn serve(
             Function::Interrupt => Some(Endpoints::Interrupt),
             Function::Tmc => Some(Endpoints::Tmc),
             Function::Acm | Function::Hid => None,
+            // Refused above.
+            Function::Ftdi | Function::Cp210x | Function::Ch341 => None,
         })
         .collect();
     let setup = Setup::make(plan, &endpoints)?;

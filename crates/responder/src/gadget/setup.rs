@@ -76,6 +76,8 @@ impl Setup {
                     handles.push(handle);
                 }
                 Function::Bulk | Function::Interrupt | Function::Tmc => {}
+                // Refused before: only the virtual device has them.
+                Function::Ftdi | Function::Cp210x | Function::Ch341 => {}
             }
         }
         let gadget = describe(plan, handles)

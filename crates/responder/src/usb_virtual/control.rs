@@ -1,7 +1,8 @@
 //! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, and those of a serial port (PSTN 1.2,
 //! 6.3). What is not known is stalled.
 
-use super::descriptors::{HID_DESCRIPTOR, Identity};
+use super::descriptors::Identity;
+use super::interfaces::HID_DESCRIPTOR;
 use crate::gadget::Function;
 use crate::hid::report;
 use std::collections::HashMap;
@@ -16,6 +17,13 @@ pub enum Answer {
     Done(Effect),
     /// Not understood.
     Stall,
+}
+
+impl Answer {
+    /// Done, and nothing else follows.
+    pub const fn done() -> Answer {
+        Answer::Done(Effect::None)
+    }
 }
 
 /// What a request changes outside endpoint 0.

@@ -1,203 +1,10 @@
-//! What the virtual device says that it is. Tables, from which the bytes of USB 2.0, chapter 9, and
-//! of the CDC specification (CDC 1.2 and PSTN 1.2) are made; nothing is decided here.
+//! What the virtual device says that it is: the bytes of USB 2.0, chapter 9, and of the CDC specification (CDC 1.2 and
+//! PSTN 1.2), made of the tables of its functions; nothing is decided here.
 
+use super::interfaces::{Endpoint, EndpointKind, Item, interfaces_of, release_of};
 use crate::bus::Direction;
 use crate::gadget::Function;
-use crate::hid::report;
 use wiregauge_link::limits::Bus;
-
-/// An endpoint that carries frames.
-const fn endpoint(number: u8, direction: Direction, kind: EndpointKind) -> Endpoint {
-    Endpoint {
-        number,
-        direction,
-        kind,
-        carries: Carries::Frames,
-    }
-}
-
-/// The interfaces of a function.
-pub const fn interfaces_of(function: Function) -> &'static [Interface] {
-    match function {
-        Function::Acm => ACM,
-        Function::Bulk => BULK,
-        Function::Interrupt => INTERRUPT,
-        Function::Hid => HID,
-        // Refused before: only the kernel's gadget has it.
-        Function::Tmc => &[],
-    }
-}
-
-/// An interface.
-#[derive(Clone, Copy, Debug)]
-pub struct Interface {
-    /// Class, subclass, protocol.
-    pub class: [u8; 3],
-    /// Its name; an index into the strings is given to it.
-    pub name: &'static str,
-    /// Class-specific descriptors behind it.
-    pub extra: &'static [Item],
-    /// Its endpoints.
-    pub endpoints: &'static [Endpoint],
-}
-
-/// A byte of a class-specific descriptor.
-#[derive(Clone, Copy, Debug)]
-pub enum Item {
-    /// As it stands.
-    Byte(u8),
-    /// The number of the function's first interface, or of a later one.
-    Interface(u8),
-}
-
-/// An endpoint.
-#[derive(Clone, Copy, Debug)]
-pub struct Endpoint {
-    /// Its number within the function, from 0; numbers are given to functions one after the other.
-    pub number: u8,
-    /// Which way.
-    pub direction: Direction,
-    /// How it is asked.
-    pub kind: EndpointKind,
-    /// What it carries.
-    pub carries: Carries,
-}
-
-/// Types of endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndpointKind {
-    /// Bulk, with packets of the largest size.
-    Bulk,
-    /// Interrupt, with packets of this size, once in so many frames at full speed, or in
-    /// 2^(n - 1) microframes at high speed.
-    Interrupt {
-        /// Largest packet.
-        bytes: u16,
-        /// bInterval at full speed.
-        full: u8,
-        /// bInterval at high speed.
-        high: u8,
-    },
-    /// Interrupt, as often as the device's [`Identity::interval`] says, with packets of 64 B or as many as a report
-    /// has.
-    Polled {
-        /// Packets carry reports.
-        of_report: bool,
-    },
-}
-
-/// What an endpoint is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carries {
-    /// Requests or answers of a responder; IN and OUT of the same number belong together.
-    Frames,
-    /// Notifications, of which there are none.
-    Nothing,
-}
-
-use Item::{Byte as B, Interface as I};
-
-const NOTIFY: EndpointKind = EndpointKind::Interrupt {
-    bytes: 16,
-    full: 16,
-    high: 8,
-};
-
-const POLLED: EndpointKind = EndpointKind::Polled { of_report: false };
-const OF_REPORT: EndpointKind = EndpointKind::Polled { of_report: true };
-
-const ACM: &[Interface] = &[
-    Interface {
-        // CDC 1.2, table 2 and PSTN 1.2, 3.2: abstract control model, no protocol of AT commands.
-        class: [0x02, 0x02, 0x00],
-        name: "wiregauge serial port",
-        extra: &[
-            // Header: CDC 1.10 (CDC 1.2, table 15).
-            B(5),
-            B(0x24),
-            B(0x00),
-            B(0x10),
-            B(0x01),
-            // Call management: none (PSTN 1.2, table 3).
-            B(5),
-            B(0x24),
-            B(0x01),
-            B(0x00),
-            I(1),
-            // Line coding and control line state are understood (PSTN 1.2, table 4).
-            B(4),
-            B(0x24),
-            B(0x02),
-            B(0x02),
-            // Union (CDC 1.2, table 16).
-            B(5),
-            B(0x24),
-            B(0x06),
-            I(0),
-            I(1),
-        ],
-        endpoints: &[Endpoint {
-            number: 0,
-            direction: Direction::In,
-            kind: NOTIFY,
-            carries: Carries::Nothing,
-        }],
-    },
-    Interface {
-        class: [0x0a, 0x00, 0x00],
-        name: "wiregauge serial data",
-        extra: &[],
-        endpoints: &[
-            endpoint(1, Direction::In, EndpointKind::Bulk),
-            endpoint(1, Direction::Out, EndpointKind::Bulk),
-        ],
-    },
-];
-
-const BULK: &[Interface] = &[Interface {
-    class: [0xff, 0x00, 0x00],
-    name: "wiregauge bulk",
-    extra: &[],
-    endpoints: &[
-        endpoint(0, Direction::In, EndpointKind::Bulk),
-        endpoint(0, Direction::Out, EndpointKind::Bulk),
-    ],
-}];
-
-const INTERRUPT: &[Interface] = &[Interface {
-    class: [0xff, 0x00, 0x00],
-    name: "wiregauge interrupt",
-    extra: &[],
-    endpoints: &[
-        endpoint(0, Direction::In, POLLED),
-        endpoint(0, Direction::Out, POLLED),
-    ],
-}];
-
-/// The HID descriptor stands behind the interface (HID 1.11, 6.2.1 and 7.1).
-pub const HID_DESCRIPTOR: [u8; 9] = {
-    let [low, high] = report::DESCRIPTOR.to_le_bytes();
-    [9, 0x21, 0x11, 0x01, 0, 1, 0x22, low, high]
-};
-
-const HID: &[Interface] = &[Interface {
-    // Neither a boot keyboard nor a boot mouse.
-    class: [0x03, 0x00, 0x00],
-    name: "wiregauge HID",
-    extra: &{
-        let mut items = [B(0); HID_DESCRIPTOR.len()];
-        let mut at = 0;
-        while at < items.len() {
-            items[at] = B(HID_DESCRIPTOR[at]);
-            at += 1;
-        }
-        items
-    },
-    endpoints: &[
-        endpoint(0, Direction::In, OF_REPORT),
-        endpoint(0, Direction::Out, OF_REPORT),
-    ],
-}];
 
 /// Who the device says it is.
 #[derive(Clone, Debug)]
@@ -232,14 +39,8 @@ impl Identity {
         bytes.push(64);
         bytes.extend(self.vendor.to_le_bytes());
         bytes.extend(self.product.to_le_bytes());
-        bytes.extend([
-            0x00,
-            0x01,
-            MANUFACTURER,
-            MANUFACTURER + 1,
-            MANUFACTURER + 2,
-            1,
-        ]);
+        bytes.extend(release_of(&self.functions).to_le_bytes());
+        bytes.extend([MANUFACTURER, MANUFACTURER + 1, MANUFACTURER + 2, 1]);
         bytes
     }
 
@@ -366,6 +167,7 @@ impl Identity {
         };
         match endpoint.kind {
             EndpointKind::Bulk => speed.packet_bytes() as u16,
+            EndpointKind::BulkOf(bytes) => bytes,
             EndpointKind::Interrupt { bytes, .. } => bytes,
             EndpointKind::Polled { of_report: true } => self.report_bytes.min(most),
             EndpointKind::Polled { of_report: false } => 64,
@@ -375,7 +177,7 @@ impl Identity {
     /// bInterval of an endpoint at this speed; 0 for bulk.
     fn interval(&self, endpoint: &Endpoint, speed: Bus) -> u8 {
         match (endpoint.kind, speed) {
-            (EndpointKind::Bulk, _) => 0,
+            (EndpointKind::Bulk | EndpointKind::BulkOf(_), _) => 0,
             (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => full,
             (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => high,
             (EndpointKind::Polled { .. }, speed) if speed == self.speed => self.interval,
@@ -396,7 +198,7 @@ impl Identity {
     fn put(&self, placed: &Placed, speed: Bus, to: &mut Vec<u8>) {
         let endpoint = placed.endpoint;
         let attributes = match endpoint.kind {
-            EndpointKind::Bulk => 2,
+            EndpointKind::Bulk | EndpointKind::BulkOf(_) => 2,
             EndpointKind::Interrupt { .. } | EndpointKind::Polled { .. } => 3,
         };
         let address = match endpoint.direction {
@@ -428,6 +230,7 @@ pub struct Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hid::report;
     use std::collections::HashSet;
 
     fn identity(speed: Bus, functions: &[Function]) -> Identity {
@@ -555,6 +358,38 @@ mod tests {
             }
             let placed = device.endpoints().next().unwrap();
             assert_eq!(device.interval_ns(placed.endpoint), ns);
+        }
+    }
+
+    #[test]
+    fn adapters_have_the_endpoints_and_releases_of_their_chips() {
+        let bulk = |address, bytes| [7, 5, address, 2, bytes, 0, 0];
+        for (function, release, expected) in [
+            (
+                Function::Ftdi,
+                0x0600_u16,
+                vec![bulk(0x81, 64), bulk(0x02, 64)],
+            ),
+            (
+                Function::Cp210x,
+                0x0100,
+                vec![bulk(0x81, 64), bulk(0x01, 64)],
+            ),
+            (
+                Function::Ch341,
+                0x0264,
+                vec![[7, 5, 0x81, 3, 8, 0, 1], bulk(0x82, 32), bulk(0x02, 32)],
+            ),
+        ] {
+            let device = identity(Bus::FullSpeed, &[function]);
+            assert_eq!(device.device()[12..14], release.to_le_bytes());
+            let bytes = device.configuration(2, Bus::FullSpeed);
+            let parts = parts(&bytes);
+            let found: Vec<_> = parts.iter().filter(|part| part[1] == 5).collect();
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(**found, expected);
+            }
         }
     }
 

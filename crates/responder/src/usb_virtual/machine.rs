@@ -1,8 +1,11 @@
 //! The virtual devices and their bus, in virtual time: transfers of the host in, finished ones out
 //! with the time when the host learns of it. No socket and no clock here.
 
+use super::adapter::Adapter;
+use super::adapter_pair::{AdapterPair, Pipes};
 use super::control::{Answer, Control, Effect};
-use super::descriptors::{Carries, Identity};
+use super::descriptors::{Identity, Placed};
+use super::interfaces::Carries;
 use super::usbip::{self, Command, Submit};
 use crate::bus::{
     BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic,
@@ -43,6 +46,8 @@ struct Node {
     endpoints: HashMap<(u8, bool), PipeId>,
     /// Each with the number of its function.
     pairs: Vec<(usize, Pair)>,
+    /// An adapter has no other function and none of the pairs.
+    adapter: Option<AdapterPair>,
     transfers: HashMap<u32, Transfer>,
     /// USB/IP answers to be sent.
     answers: Vec<u8>,
@@ -113,23 +118,44 @@ impl Machine {
             };
             self.recorder.plug(pipe, number, traced);
         }
+        let mut adapter = None;
+        let carries = |placed: &Placed, direction, what| {
+            placed.endpoint.direction == direction && placed.endpoint.carries == what
+        };
         for placed in identity.endpoints() {
-            if placed.endpoint.carries != Carries::Frames
-                || placed.endpoint.direction == Direction::In
-            {
+            if !carries(&placed, Direction::Out, Carries::Frames) {
                 continue;
             }
+            let in_of = |what| {
+                let mut all = identity.endpoints();
+                let found = all.find(|other| {
+                    other.function == placed.function && carries(other, Direction::In, what)
+                });
+                found.map(|found| endpoints[&(found.number, true)])
+            };
             let out = endpoints[&(placed.number, false)];
-            let to_host = endpoints[&(placed.number, true)];
+            let to_host = in_of(Carries::Frames).expect("a function that takes frames sends some");
+            let notices = in_of(Carries::Notices);
             let place = Place {
                 node: number,
                 pair: pairs.len(),
             };
-            self.pipes.insert(out, place);
-            self.pipes.insert(to_host, place);
+            for pipe in [Some(out), Some(to_host), notices].into_iter().flatten() {
+                self.pipes.insert(pipe, place);
+            }
             self.traffic.pair(out, to_host);
-            let is_hid = identity.functions[placed.function] == Function::Hid;
-            let report_bytes = is_hid.then_some(identity.report_bytes);
+            let function = identity.functions[placed.function];
+            if let Some(made) = Adapter::of(function) {
+                let pipes = Pipes {
+                    out,
+                    to_host,
+                    notices,
+                };
+                let device = Device::new(config.clone(), self.clock);
+                adapter = Some(AdapterPair::new(pipes, made, device));
+                continue;
+            }
+            let report_bytes = (function == Function::Hid).then_some(identity.report_bytes);
             let device = device_of(&config, report_bytes, self.clock, identity.speed);
             let pair = Pair::new(out, to_host, device, config.protocol, report_bytes);
             pairs.push((placed.function, pair));
@@ -140,6 +166,7 @@ impl Machine {
             control: Control::default(),
             endpoints,
             pairs,
+            adapter,
             transfers: HashMap::new(),
             answers: Vec::new(),
         });
@@ -165,7 +192,9 @@ impl Machine {
     /// True if the device has unplugged itself and the host has learnt of everything that it sent.
     pub fn is_gone(&self, number: usize) -> bool {
         let mut pairs = self.nodes[number].pairs.iter();
-        let left = pairs.any(|(_, pair)| pair.is_gone());
+        let adapter = self.nodes[number].adapter.as_ref();
+        let left =
+            pairs.any(|(_, pair)| pair.is_gone()) || adapter.is_some_and(AdapterPair::is_gone);
         let mut ends = self.ends.iter();
         left && !ends.any(|Reverse((_, _, node, _))| *node == number)
     }
@@ -209,14 +238,21 @@ impl Machine {
 
     fn next_due_ns(&self) -> Option<u64> {
         let pairs = self.nodes.iter().flat_map(|node| &node.pairs);
-        pairs.filter_map(|(_, pair)| pair.next_due_ns()).min()
+        let pairs = pairs.filter_map(|(_, pair)| pair.next_due_ns());
+        let adapters = self.nodes.iter().filter_map(|node| node.adapter.as_ref());
+        let adapters = adapters.filter_map(AdapterPair::next_due_ns);
+        pairs.chain(adapters).min()
     }
 
     fn control(&mut self, number: usize, submit: &Submit<'_>, now_ns: u64) {
         let node = &mut self.nodes[number];
-        let answer = node
-            .control
-            .answer(&node.identity, submit.setup, submit.data);
+        let adapter = node.adapter.as_mut();
+        let answer = adapter
+            .and_then(|it| it.answer(submit.setup, submit.data, now_ns, &mut self.traffic))
+            .unwrap_or_else(|| {
+                let control = &mut node.control;
+                control.answer(&node.identity, submit.setup, submit.data)
+            });
         let (to, sequence) = (&mut node.answers, submit.sequence);
         if let Answer::Data(bytes) = &answer {
             let bytes = &bytes[..bytes.len().min(submit.length)];
@@ -228,7 +264,7 @@ impl Machine {
         }
         self.trace_control(number, submit, &answer, now_ns);
         if let Answer::Done(effect) = answer {
-            self.take_effect(number, effect);
+            self.take_effect(number, effect, now_ns);
         }
     }
 
@@ -253,7 +289,7 @@ impl Machine {
         });
     }
 
-    fn take_effect(&mut self, number: usize, effect: Effect) {
+    fn take_effect(&mut self, number: usize, effect: Effect, now_ns: u64) {
         let node = &mut self.nodes[number];
         let halted = match effect {
             Effect::ClearHalt(address) if address & 0x80 != 0 => {
@@ -272,6 +308,17 @@ impl Machine {
                 let speed = node.identity.speed;
                 let device = device_of(&node.config, pair.report_bytes(), self.clock, speed);
                 pair.reset(device, &mut self.traffic);
+            }
+        }
+        if let Some(adapter) = &mut node.adapter {
+            let reset = match effect {
+                Effect::None => false,
+                Effect::ResetAll | Effect::Reset(_) => true,
+                Effect::ClearHalt(_) => halted == Some(adapter.to_host()),
+            };
+            if reset {
+                let device = Device::new(node.config.clone(), self.clock);
+                adapter.reset(device, now_ns, &mut self.traffic);
             }
         }
     }
@@ -335,20 +382,21 @@ impl Machine {
             return;
         };
         let node = &mut self.nodes[place.node];
-        let (_, pair) = &mut node.pairs[place.pair];
         let sequence = packet.key as u32;
         let Some(transfer) = node.transfers.get_mut(&sequence) else {
             return;
         };
         let from = transfer.carried;
         transfer.carried += packet.bytes as usize;
-        match transfer.direction {
-            Direction::Out => pair.receive(
-                &transfer.data[from..transfer.carried],
-                packet,
-                &mut self.traffic,
-            ),
-            Direction::In => pair.send_packet(packet, &mut transfer.data, &mut self.traffic),
+        let (traffic, is_out) = (&mut self.traffic, transfer.direction == Direction::Out);
+        let sent = transfer.data.get(from..transfer.carried).filter(|_| is_out);
+        let pair = node.pairs.get_mut(place.pair).map(|(_, pair)| pair);
+        match (sent, &mut node.adapter, pair) {
+            (Some(sent), Some(adapter), _) => adapter.receive(sent, packet, traffic),
+            (None, Some(adapter), _) => adapter.send_packet(packet, &mut transfer.data, traffic),
+            (Some(sent), None, Some(pair)) => pair.receive(sent, packet, traffic),
+            (None, None, Some(pair)) => pair.send_packet(packet, &mut transfer.data, traffic),
+            (_, None, None) => {}
         }
         let payload = transfer.data.get(from..transfer.carried);
         self.recorder.carried(packet, payload.unwrap_or_default());
@@ -361,8 +409,13 @@ impl Machine {
 
     /// What was due at this time happens.
     fn wake(&mut self, now_ns: u64) {
-        for (_, pair) in self.nodes.iter_mut().flat_map(|node| &mut node.pairs) {
-            pair.wake(now_ns, &mut self.traffic);
+        for node in &mut self.nodes {
+            for (_, pair) in &mut node.pairs {
+                pair.wake(now_ns, &mut self.traffic);
+            }
+            if let Some(adapter) = &mut node.adapter {
+                adapter.wake(now_ns, &mut self.traffic);
+            }
         }
     }
 }

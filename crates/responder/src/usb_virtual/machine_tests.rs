@@ -45,7 +45,12 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
     machine
 }
 
-fn submit(direction: Direction, endpoint: u8, sequence: u32, length: usize) -> Submit<'static> {
+pub(super) fn submit(
+    direction: Direction,
+    endpoint: u8,
+    sequence: u32,
+    length: usize,
+) -> Submit<'static> {
     Submit {
         sequence,
         endpoint,
@@ -80,15 +85,15 @@ fn request(machine: &mut Machine, node: usize, sequence: u32, in_bytes: u32, now
 
 /// An answer of the machine: what it answers, status, data.
 #[derive(Debug, PartialEq)]
-struct Said {
-    sequence: u32,
+pub(super) struct Said {
+    pub(super) sequence: u32,
     unlinked: bool,
     status: i32,
-    data: Vec<u8>,
+    pub(super) data: Vec<u8>,
 }
 
 /// Takes what was answered, given the numbers of submissions IN.
-fn said(machine: &mut Machine, node: usize, is_in: impl Fn(u32) -> bool) -> Vec<Said> {
+pub(super) fn said(machine: &mut Machine, node: usize, is_in: impl Fn(u32) -> bool) -> Vec<Said> {
     let bytes = std::mem::take(machine.answers(node));
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     let (mut at, mut all) = (0, Vec::new());
@@ -111,7 +116,7 @@ fn said(machine: &mut Machine, node: usize, is_in: impl Fn(u32) -> bool) -> Vec<
 }
 
 /// Numbers of transfers IN are above these of requests in all tests.
-fn high(sequence: u32) -> bool {
+pub(super) fn high(sequence: u32) -> bool {
     sequence >= 1000
 }
 

@@ -7,8 +7,13 @@
 //! (`UsbInterfaceHandler::handle_urb`), so that an IN transfer cannot wait for data or for its
 //! turn on a bus, and it speaks over TCP on an asynchronous runtime; hence none of it is used.
 
+mod adapter;
+mod adapter_pair;
+#[cfg(test)]
+mod adapter_tests;
 mod control;
 mod descriptors;
+mod interfaces;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
@@ -300,7 +305,7 @@ fn announce(
     let ports = plan
         .functions
         .iter()
-        .filter(|f| **f == Function::Acm)
+        .filter(|f| **f == Function::Acm || f.is_adapter())
         .count();
     let ttys = vhci::ttys_of(&device);
     let hids = plan.functions.iter().filter(|f| **f == Function::Hid);

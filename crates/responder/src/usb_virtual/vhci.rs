@@ -149,10 +149,18 @@ pub fn ttys_of(device: &Path) -> Vec<String> {
     let Ok(interfaces) = fs::read_dir(device) else {
         return Vec::new();
     };
+    // 1-1:1.0/tty/ttyACM0 and, of the drivers of adapters, 1-1:1.0/ttyUSB0/tty/ttyUSB0.
+    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let mut ttys: Vec<String> = interfaces
         .flatten()
-        .filter_map(|interface| fs::read_dir(interface.path().join("tty")).ok())
-        .flat_map(|ttys| ttys.flatten())
+        .flat_map(|interface| {
+            let ports = below(interface.path());
+            let ports =
+                ports.filter(|port| port.file_name().to_string_lossy().starts_with("ttyUSB"));
+            let folders = ports.map(|port| port.path().join("tty"));
+            folders.chain([interface.path().join("tty")])
+        })
+        .flat_map(below)
         .map(|tty| tty.file_name().to_string_lossy().into_owned())
         .filter(|name| Path::new("/dev").join(name).exists())
         .collect();

@@ -200,6 +200,9 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             part(*waited)
         ),
         ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
+        ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
+            "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
+        ),
         ExchangeVerdict::Device { share } => {
             format!(
                 "bottleneck: the device ({} of the RTT is device time)",
