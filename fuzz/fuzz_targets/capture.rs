@@ -9,9 +9,9 @@ const BEGINNINGS: [&[u8]; 5] = [
     b"",
     // pcapng: a section, and an interface of full speed with nanoseconds.
     &[
-        0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
-        0xff, 0xff, 0xff, 0xff, 28, 0, 0, 0, 1, 0, 0, 0, 32, 0, 0, 0, 0x26, 1, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0,
-        9, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0,
+        0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 0xff, 0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 28, 0, 0, 0, 1, 0, 0, 0, 32, 0, 0, 0, 0x26, 1, 0, 0, 0, 0, 0,
+        0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0,
     ],
     // pcap: packets, and usbmon.
     &[
@@ -39,9 +39,13 @@ fuzz_target!(|bytes: &[u8]| {
                 assert!(counts.short + counts.empty <= counts.packets);
                 assert!(counts.transfers <= counts.packets);
                 let parts = one.parts;
-                let sum = parts.data_ns + parts.nak_ns + parts.other_ns + parts.hub_ns + parts.idle_ns;
+                let sum =
+                    parts.data_ns + parts.nak_ns + parts.other_ns + parts.hub_ns + parts.idle_ns;
                 // Percentiles of long times are rounded.
-                assert!((sum - parts.total_ns).abs() <= parts.total_ns * 0.01 + 1.0, "{parts:?}");
+                assert!(
+                    (sum - parts.total_ns).abs() <= parts.total_ns * 0.01 + 1.0,
+                    "{parts:?}"
+                );
             }
             let drawn = picture(open, Window::default(), 8, false).expect("it was read before");
             assert!(drawn.rows.len() <= 9);

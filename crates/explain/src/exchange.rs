@@ -18,7 +18,7 @@ const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
 /// The setting of a serial link that contains FTDI's latency timer.
 const TIMER_SETTING: &str = "latency timer (ms)";
-/// A shorter timer cannot be told from the frames of the bus.
+/// A shorter timer is not distinguishable from the frames of the bus.
 const LEAST_TIMER_MS: u32 = 4;
 /// A full-speed frame.
 const FRAME_NS: f64 = 1e6;
@@ -245,7 +245,7 @@ fn verdict(
 }
 
 /// Where the median RTT at depth 1 lies within a frame of the latency timer of an FTDI adapter; at a larger depth, where
-/// it is not shorter either. A timer of a few frames is not distinguishable from the frames themselves.
+/// it is not shorter either.
 fn latency_timer(
     conditions: &Conditions,
     points: &[PointSummary],
