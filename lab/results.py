@@ -16,6 +16,9 @@ from vm.program import BINARY
 # chance in 1 of 35.
 ROUNDS = range(1, 5)
 
+# In turns with wiregauge.
+USBTEST_ROUNDS = range(1, 4)
+
 
 class Missing(Exception):
     """A run or a point that should be there is not."""
@@ -90,3 +93,17 @@ def differing(once: Path, again: Path, allowed_us: float) -> list[str]:
 
     rows = zip_longest(samples(once), samples(again))
     return [f"{one}, {other}" for one, other in rows if not same(one, other)]
+
+
+def usbtest_rates(way: str, size: int, queue: int) -> list[float]:
+    """Bytes a second that the kernel's usbtest reached, by round."""
+    path = RUNS / "usbtest" / "usbtest.jsonl"
+    try:
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+    except OSError as error:
+        raise Missing(f"{path}: {error.strerror}") from error
+    wanted = {"direction": way, "transfer_bytes": size, "queue": queue}
+    chosen = [one for one in found if all(one[key] == value for key, value in wanted.items())]
+    if len(chosen) != len(USBTEST_ROUNDS):
+        raise Missing(f"{path} has {len(chosen)} lines of {wanted}")
+    return [one["transfers"] * size / one["seconds"] for one in chosen]

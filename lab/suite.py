@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every plan that tables.py reads, a guest on each processor.
 
-    lab/suite.py                 all of them, then the tables
+    lab/suite.py                 those of the tables, then the tables, also as docs/lab.md
     lab/suite.py --test          also those that only test_lab.py reads, and its assertions
     lab/suite.py --keep          read the results that are there, without running anything
 """
@@ -25,6 +25,8 @@ import test_lab  # noqa: E402
 from vm import guest, kernel, plan, program, progress  # noqa: E402
 from vm.places import ROOT  # noqa: E402
 from vm.trouble import Trouble, run  # noqa: E402
+
+PAGE = LAB.parent / "docs" / "lab.md"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ SUITE = [
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt", shown=True),
     Run("usbmon", "usbmon", shown=True),
+    Run("usbtest", "usbtest", shown=True),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("doctor", "doctor"),
     Run("trace", "trace"),
@@ -142,7 +145,7 @@ def main() -> int:
     asked = parser.parse_args()
     if not asked.keep:
         run_all([one for one in SUITE if one.shown or asked.test], asked.lanes)
-    tables.show()
+    tables.show(None if asked.test else PAGE)
     return test_lab.hold() if asked.test else 0
 
 

@@ -1,14 +1,15 @@
-"""Prints the tables of the literature from the lab's runs, in its own rows."""
+"""The tables of the literature from the lab's runs, in its own rows: as text, and as the page docs/lab.md."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from results import Missing, mean, point, points, rate, shortest
+from results import USBTEST_ROUNDS, Missing, mean, point, points, rate, shortest, usbtest_rates
 
 PUBLISHED = Path(__file__).resolve().parent / "published"
 VIRTUAL_TIME = "Times are the guest's virtual time (1 ns an instruction); only ratios and orderings carry over."
@@ -29,17 +30,31 @@ def number(value: float | None) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> None:
-    """Prints a table, with what to know about its figures below it."""
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    print(f"\n{title}")
-    for line in lines:
-        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths)).rstrip())
-    print(f"  {note}")
+@dataclass(frozen=True)
+class Table:
+    """A table, with what to know about its figures below it."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str
+
+    def text(self) -> str:
+        """For a terminal."""
+        lines = [self.head, *self.rows]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.head))]
+        cells = ["  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+        return "\n".join([self.title, *cells, f"  {self.note}"])
+
+    def markdown(self) -> str:
+        """For a page."""
+        lines = [self.head, ["---"] * len(self.head), *self.rows]
+        cells = [f"| {' | '.join(line)} |" for line in lines]
+        heading, _, what = self.title.partition(": ")
+        return "\n".join([f"## {heading}", "", f"{what[:1].upper()}{what[1:]}.", "", *cells, "", self.note])
 
 
-def ladder() -> None:
+def ladder() -> Iterator[Table]:
     """Ott: from small synchronous transfers to large queued ones."""
     steps = [
         ("64 B, nothing queued", "sync", 64, 1, ("sync", "1", "64")),
@@ -64,7 +79,7 @@ def ladder() -> None:
             figure = figures.get(key) if key else None
             ratio = figure / published_base if figure and published_base else None
             rows.append([name, f"{bytes_s * 8e-6:.2f}", f"{bytes_s / base:.1f}", number(figure), number(ratio)])
-        table(
+        yield Table(
             f"Ott's ladder, {way.upper()}: high-speed bulk through FunctionFS (lab: dummy_hcd; published: BeagleBone Black)",
             ["transfer", "Mbit/s", "x first row", "published Mbit/s", "x first row"],
             rows,
@@ -72,7 +87,7 @@ def ladder() -> None:
         )
 
 
-def queue_matrix() -> None:
+def queue_matrix() -> Iterator[Table]:
     """Size x queue x how the device queues."""
     for way in ("in", "out"):
         rows = [
@@ -84,7 +99,7 @@ def queue_matrix() -> None:
             for size in (64, 512, 4096, 65536)
             for queue in (1, 4, 32)
         ]
-        table(
+        yield Table(
             f"Size x queue, {way.upper()}: MB/s through FunctionFS on dummy_hcd at high speed",
             ["transfer B", "host's queue", *(f"device {words}" for words in KINDS_OF_QUEUE.values())],
             rows,
@@ -92,7 +107,7 @@ def queue_matrix() -> None:
         )
 
 
-def depth_against_size(run: str, title: str) -> None:
+def depth_against_size(run: str, title: str) -> Iterator[Table]:
     """Augustyn & Tutaj, table 3: RTT, TRT and throughput."""
     figures = {(row["r"], row["in_bytes"]): row for row in published("augustyn-tutaj.csv") if row["controller"] == "EHCI"}
     rows = []
@@ -114,7 +129,7 @@ def depth_against_size(run: str, title: str) -> None:
                     number(size / trt) if trt else "-",
                 ]
             )
-    table(
+    yield Table(
         title,
         ["R", "IN B", "RTT ms", "TRT ms", "kB/s", "published RTT ms", "TRT ms", "kB/s"],
         rows,
@@ -122,7 +137,7 @@ def depth_against_size(run: str, title: str) -> None:
     )
 
 
-def controllers() -> None:
+def controllers() -> Iterator[Table]:
     """Augustyn & Tutaj, table 2: the same device behind two controllers."""
     figures = {(row["controller"], row["in_bytes"]): row["rtt_ms"] for row in published("augustyn-tutaj.csv") if row["r"] == "0"}
     rows = []
@@ -140,7 +155,7 @@ def controllers() -> None:
                 number(ratio),
             ]
         )
-    table(
+    yield Table(
         "UHCI against EHCI and xHCI: RTT of one exchange in ms (lab: the shortest of 50 in each of four boots, a CDC device on sockets behind QEMU's controllers)",
         ["IN B", "UHCI", "EHCI", "xHCI", "UHCI/EHCI", "published UHCI", "EHCI", "UHCI/EHCI"],
         rows,
@@ -148,21 +163,25 @@ def controllers() -> None:
     )
 
 
-def write_sizes() -> None:
+def write_sizes() -> Iterator[Table]:
     """Stoffregen: what one byte a write costs."""
-    sizes = (1, 8, 64, 512, 4096)
-    rates = [rate("acm/writes", "out", direction="out", transfer_bytes=size) for size in sizes]
-    rows = [[str(size), f"{found * 1e-3:.1f}", f"{found / rates[0]:.1f}"] for size, found in zip(sizes, rates)]
+    rows = []
+    for size in (1, 2, 3, 4, 8, 16, 64, 512, 4096):
+        row = [str(size)]
+        for run in ("acm/writes", "virtual/writes"):
+            found, one = (rate(run, "out", direction="out", transfer_bytes=bytes_) for bytes_ in (size, 1))
+            row += [f"{found * 1e-3:.1f}", f"{found / one:.1f}"]
+        rows.append(row)
     said = "; ".join(f"{row['host']}: {row['kB_s']} kB/s" for row in published("stoffregen.csv"))
-    table(
-        "Stoffregen's write sizes: OUT over the ACM gadget",
-        ["write B", "kB/s", "x first row"],
+    yield Table(
+        "Stoffregen's write sizes: OUT through the kernel's cdc-acm, as counted by the device",
+        ["write B", "ACM gadget, kB/s", "x first row", "modelled full-speed bus, kB/s", "x first row"],
         rows,
         f"{VIRTUAL_TIME} Published for 1 B: {said}.",
     )
 
 
-def kernels() -> None:
+def kernels() -> Iterator[Table]:
     """The same exchanges on the stock and on the PREEMPT_RT kernel."""
     rows = []
     for depth in (1, 4):
@@ -174,7 +193,7 @@ def kernels() -> None:
                 + [f"{figure * 1e-3:.1f}" for cell in cells for figure in (mean(cell), cell["max"])]
                 + [f"{cost:.2f}"]
             )
-    table(
+    yield Table(
         "Stock kernel against PREEMPT_RT: RTT in us over the ACM gadget",
         ["depth", "IN B", "stock mean", "max", "RT mean", "max", "RT/stock"],
         rows,
@@ -182,7 +201,7 @@ def kernels() -> None:
     )
 
 
-def shared_bus() -> None:
+def shared_bus() -> Iterator[Table]:
     """Several devices on one bus: each alone, then all at once."""
     rows = []
     for devices in (2, 4):
@@ -194,7 +213,7 @@ def shared_bus() -> None:
         rows.append(
             [str(devices), f"{sum(alone) / devices:.0f}", f"{min(together):.0f}..{max(together):.0f}", f"{sum(together):.0f}"]
         )
-    table(
+    yield Table(
         "Virtual full-speed devices on one modelled bus, IN, 4 KiB, 8 queued: kB/s of the bus's 1216",
         ["devices", "one alone", "one of them together", "sum together"],
         rows,
@@ -202,7 +221,29 @@ def shared_bus() -> None:
     )
 
 
-def usbmon() -> None:
+def usbtest() -> Iterator[Table]:
+    """wiregauge beside the kernel's own benchmark."""
+    rows = []
+    for way in ("in", "out"):
+        for size in (512, 4096, 65536):
+            for queue in (1, 32):
+                ours = median(
+                    rate(f"usbtest/stream-{round_}", way, direction=way, transfer_bytes=size, queue=queue)
+                    for round_ in USBTEST_ROUNDS
+                )
+                theirs = median(usbtest_rates(way, size, queue))
+                rows.append(
+                    [way, str(size), str(queue), f"{ours * 1e-6:.2f}", f"{theirs * 1e-6:.2f}", f"{ours / theirs:.2f}"]
+                )
+    yield Table(
+        "Gadget Zero: `stream --protocol raw` beside the kernel's usbtest (dummy_hcd at high speed; the median of three rounds)",
+        ["way", "transfer B", "queue", "wiregauge, MB/s", "usbtest, MB/s", "ratio"],
+        rows,
+        VIRTUAL_TIME + " usbtest submits in the kernel, without a system call for each transfer.",
+    )
+
+
+def usbmon() -> Iterator[Table]:
     """Where the time of a transfer goes."""
     rows = []
     for found in points("usbmon/stream"):
@@ -214,7 +255,7 @@ def usbmon() -> None:
             + [f"{cell:.1f}" for cell in cells]
             + [f"{100 * cells[2] / sum(cells):.0f} %"]
         )
-    table(
+    yield Table(
         "Where the time of a transfer goes (usbmon), mean us; `wiregauge explain` says it in words",
         ["way", "transfer B", "queue", "application", "USB stack", "device and bus", "of it"],
         rows,
@@ -222,27 +263,50 @@ def usbmon() -> None:
     )
 
 
-TABLES: list[Callable[[], None]] = [
+TABLES: list[Callable[[], Iterator[Table]]] = [
     ladder,
     queue_matrix,
     lambda: depth_against_size(
         "acm/exchange", "Augustyn & Tutaj, table 3: 16 B requests, sizes x queue length (lab: ACM gadget on dummy_hcd, high speed)"
     ),
     lambda: depth_against_size(
-        "virtual/exchange", "Augustyn & Tutaj, table 3: the same on wiregauge's virtual ACM device (modelled full-speed bus)"
+        "virtual/exchange", "Augustyn & Tutaj, table 3, modelled bus: the same on wiregauge's virtual ACM device (modelled full-speed bus)"
     ),
     controllers,
     write_sizes,
     shared_bus,
+    usbtest,
     usbmon,
     kernels,
 ]
 
 
-def show() -> None:
-    """Prints all tables; one whose runs are missing says so."""
+PAGE = """# The literature's experiments in the lab
+
+`make lab` writes this page. It boots Linux in a virtual machine ([lab/README.md](../lab/README.md)), measures there with
+the kernel's own USB stacks, and sets the figures beside those that were published:
+
+- A. Ott, "USB and the Real World", Embedded Linux Conference Europe 2014
+- J. Augustyn and A. Tutaj, "Evaluation and Optimisation of Communication Performance in a Hybrid Measurement and Control
+  System"
+- P. Stoffregen, "USB Virtual Serial Receive Speed"
+
+No hardware is involved. Times of the lab are not those of any real machine: compare ratios and orderings.
+Models of the published devices themselves are in [models.md](models.md).
+"""
+
+
+def show(page: Path | None) -> None:
+    """Prints all tables and writes the page, if one is named; a table whose runs are missing says so, and no page is written."""
+    found, missing = [], False
     for one in TABLES:
         try:
-            one()
-        except Missing as missing:
-            print(f"\nlab: a table is left out: {missing}", file=sys.stderr)
+            found += one()
+        except Missing as lack:
+            missing = True
+            print(f"\nlab: a table is left out: {lack}", file=sys.stderr)
+    for one in found:
+        print(f"\n{one.text()}")
+    if page and not missing:
+        page.write_text("\n\n".join([PAGE.rstrip(), *(one.markdown() for one in found)]) + "\n")
+        print(f"\nlab: wrote {page}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import unittest
+from statistics import median
 from typing import Any
 
 import results
@@ -33,7 +34,7 @@ class Streams(unittest.TestCase):
                 self.assertGreaterEqual(large / small, 200)
 
     def test_every_byte_of_every_stream_came_once_and_right(self) -> None:
-        runs = ("stream/sync", "stream/queued", "virtual/stream", "acm/writes")
+        runs = ("stream/sync", "stream/queued", "virtual/stream", "virtual/writes", "acm/writes")
         for run in runs + ("pairs/bulk-pairs", "pairs/interrupt-stream", "pairs/pic32mx"):
             for found in points(run):
                 with self.subTest(run, **found["point"]):
@@ -76,6 +77,17 @@ class Foreign(unittest.TestCase):
                     self.assertEqual((flow["jumps"], counts["sent"]), (0, None))
                 else:
                     self.assertEqual(counts["received"], None)
+
+    def test_queued_streams_are_at_least_half_as_fast_as_the_kernels_own_usbtest(self) -> None:
+        for way in ("in", "out"):
+            for size in (512, 4096, 65536):
+                with self.subTest(way, size=size):
+                    ours = [
+                        rate(f"usbtest/stream-{number}", way, direction=way, transfer_bytes=size, queue=32)
+                        for number in results.USBTEST_ROUNDS
+                    ]
+                    theirs = results.usbtest_rates(way, size, 32)
+                    self.assertGreaterEqual(median(ours) / median(theirs), 0.5)
 
     def test_a_wrong_pattern_is_noticed_at_both_ends(self) -> None:
         (in_,) = self.flows("zero/wrong-in", 1)

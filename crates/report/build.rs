@@ -26,18 +26,24 @@ const FILES: [(&str, &str); 3] = [
     ),
 ];
 
-const PAGE_SCRIPT: &str = "src/page/page.js";
+/// The scripts of pages, and what their hashes are named.
+const PAGE_SCRIPTS: [(&str, &str); 2] = [
+    ("src/page/page.js", "PAGE_HASH"),
+    ("src/page/bus.js", "BUS_HASH"),
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={PAGE_SCRIPT}");
     println!("cargo::rerun-if-env-changed={DIR}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets it"));
-    let own = fs::read_to_string(PAGE_SCRIPT).unwrap_or_else(|e| stop(PAGE_SCRIPT, &e.to_string()));
-    let mut code = format!(
-        "pub(super) const PAGE_HASH: &str = {:?};\n",
-        source_hash(&own)
-    );
+    let mut code = String::new();
+    for (script, name) in PAGE_SCRIPTS {
+        println!("cargo::rerun-if-changed={script}");
+        let own = fs::read_to_string(script).unwrap_or_else(|e| stop(script, &e.to_string()));
+        let hash = source_hash(&own);
+        writeln!(code, "pub(super) const {name}: &str = {hash:?};")
+            .expect("a string takes everything");
+    }
     match uplot(&out) {
         Some([script, style, licence]) => write!(
             code,

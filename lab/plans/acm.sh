@@ -12,4 +12,4 @@ measure exchange exchange serial:///dev/ttyACM0 --no-calibration \
 # Responses that fill their last packet: without a packet of length zero behind them they would stall.
 measure whole-packets exchange serial:///dev/ttyACM0 --no-calibration --in 512,1024,4096,8192 --count 50
 measure writes stream serial:///dev/ttyACM0 --direction out \
-    --transfer 1,8,64,512,4096 --settle 10ms --duration "${DURATION:-50ms}"
+    --transfer 1,2,3,4,8,16,64,512,4096 --settle 10ms --duration "${DURATION:-50ms}"

@@ -255,7 +255,7 @@ def explain(
     begin, end
         Of a capture: leave out what was before and after, counted from its first packet.
     figure
-        Of a capture of a bus: draw frames with their packets to this file, ``.svg`` or ``.png``.
+        Of a capture of a bus: draw frames with their packets to this file, ``.svg``, ``.png`` or ``.html``.
 
     Returns
     -------

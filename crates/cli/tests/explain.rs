@@ -288,6 +288,12 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
     assert!(text.contains("wrote "), "{text}");
     let svg = std::fs::read_to_string(figure).expect("the figure was written");
     assert!(svg.contains("data IN"));
+    let page = desk.path("frames.html");
+    desk.output(&format!("explain {file} --figure {}", page.display()));
+    let page = std::fs::read_to_string(page).expect("the page was written");
+    for part in ["host too late", "id=\"packets\"", "data IN", "<svg"] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]
@@ -305,7 +311,7 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
     common::refused(
         &format!("explain {file} --figure frames.jpg"),
         2,
-        ".svg or .png",
+        ".svg, .png or .html",
     );
     common::refused(
         "explain last --endpoint 0x81",

@@ -13,7 +13,7 @@ Examples:
   wiregauge explain last --predict transfer=8k,queue=2 --confidence 90%
   wiregauge explain 2026-11-21T14 --json | jq .models[0].model
   wiregauge explain bus.pcapng                         # a capture of a USB bus, or of usbmon
-  wiregauge explain bus.pcapng --endpoint 0x81 --begin 1.5s --end 2s --figure frames.svg";
+  wiregauge explain bus.pcapng --endpoint 0x81 --begin 1.5s --end 2s --figure frames.html";
 
 /// `wiregauge explain`.
 #[derive(Debug, Args)]
@@ -41,8 +41,8 @@ pub struct ExplainArgs {
     /// Leave out what the capture has after this time, counted from its first packet.
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Captures")]
     pub end: Option<Duration>,
-    /// Draw frames of the capture to this file (.svg or .png), each a row with its packets: those around the
-    /// median data packet, or from --begin on.
+    /// Draw frames of the capture to this file (.svg, .png, or .html to zoom), each a row with its packets: those around
+    /// the median data packet, or from --begin on.
     #[arg(long, value_name = "FILE", help_heading = "Captures")]
     pub figure: Option<PathBuf>,
     /// Print JSON.

@@ -14,8 +14,11 @@ use wiregauge_report::figures;
 
 /// How captures are named.
 const ENDINGS: [&str; 5] = ["pcapng", "pcap", "cap", "ntar", "csv"];
-/// Rows of the figure.
+/// Rows of the figure, and of a page, which scrolls.
 const FRAMES: usize = 32;
+const FRAMES_OF_PAGE: usize = 200;
+/// Columns of its text.
+const WIDTH_OF_PAGE: usize = 110;
 
 /// The capture that is meant, if it is one and not a run.
 pub(super) fn file_of(args: &ExplainArgs) -> Option<PathBuf> {
@@ -78,10 +81,10 @@ pub(super) fn run(
     out.flush()?;
     drop(out);
     if let Some(figure) = &args.figure {
-        let Explained::Bus(_) = explained else {
+        let Explained::Bus(_) = &explained else {
             bail!("a capture of URBs has no packets to draw: --figure needs a capture of the bus");
         };
-        draw(file, figure, args, window)?;
+        draw(file, figure, args, (window, &explained))?;
         session.caller.wrote(figure);
         if !args.json {
             writeln!(session.caller.words(), "\nwrote {}", figure.display())?;
@@ -149,27 +152,46 @@ fn failed(file: &Path, error: ReadError) -> anyhow::Error {
 enum Drawing {
     Svg,
     Png,
+    Page,
 }
 
 fn format_of(figure: &Path) -> anyhow::Result<Drawing> {
     match figure.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => Ok(Drawing::Svg),
         Some("png") => Ok(Drawing::Png),
+        Some("html") => Ok(Drawing::Page),
         _ => bail!(
-            "cannot draw to {}: use a name that ends in .svg or .png",
+            "cannot draw to {}: use a name that ends in .svg, .png or .html",
             figure.display()
         ),
     }
 }
 
-fn draw(file: &Path, figure: &Path, args: &ExplainArgs, window: Window) -> anyhow::Result<()> {
+fn draw(
+    file: &Path,
+    figure: &Path,
+    args: &ExplainArgs,
+    (window, explained): (Window, &Explained),
+) -> anyhow::Result<()> {
+    let format = format_of(figure)?;
+    let most = match format {
+        Drawing::Page => FRAMES_OF_PAGE,
+        Drawing::Svg | Drawing::Png => FRAMES,
+    };
     let from_begin = args.begin.is_some();
-    let drawn: Picture = picture(|| File::open(file), window, FRAMES, from_begin)
+    let drawn: Picture = picture(|| File::open(file), window, most, from_begin)
         .map_err(|error| failed(file, error))?;
-    let made = figures::of_bus(&drawn);
-    let bytes = match format_of(figure)? {
-        Drawing::Svg => made.svg.into_bytes(),
-        Drawing::Png => made.png(2.0),
+    let bytes = match format {
+        Drawing::Svg => figures::of_bus(&drawn).svg.into_bytes(),
+        Drawing::Png => figures::of_bus(&drawn).png(2.0),
+        Drawing::Page => {
+            let mut words = Vec::new();
+            captured::print(&mut words, explained, WIDTH_OF_PAGE)?;
+            let words = anstream::adapter::strip_bytes(&words).into_vec();
+            let name = file.file_name().unwrap_or(file.as_os_str());
+            let (name, words) = (name.to_string_lossy(), String::from_utf8_lossy(&words));
+            wiregauge_report::page::bus_page(&name, &words, &drawn).into_bytes()
+        }
     };
     std::fs::write(figure, bytes)
         .map_err(StorageFailed)

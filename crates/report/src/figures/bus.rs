@@ -9,15 +9,16 @@ use wiregauge_capture::{BarKind, Picture, Speed};
 /// Height of a row in pixels.
 const ROW: u32 = 15;
 
-/// In this order they are drawn, and stand in the legend: the shortest packets on top.
-const KINDS: [(BarKind, &str); 7] = [
-    (BarKind::DataIn, "data IN"),
-    (BarKind::DataOut, "data OUT"),
-    (BarKind::Token, "token"),
-    (BarKind::Ack, "ACK, NYET"),
-    (BarKind::Nak, "NAK"),
-    (BarKind::Sof, "start of frame"),
-    (BarKind::Other, "other"),
+/// In this order they are drawn, and stand in the legend: the shortest packets on top. With the colour's name on pages.
+pub(crate) const BUS_KINDS: [(BarKind, &str, &str); 7] = [
+    (BarKind::DataIn, "data IN", "s1"),
+    (BarKind::DataOut, "data OUT", "s3"),
+    (BarKind::Token, "token", "s4"),
+    (BarKind::Ack, "ACK, NYET", "muted"),
+    // Vermilion: the red of these colours.
+    (BarKind::Nak, "NAK", "s5"),
+    (BarKind::Sof, "start of frame", "ink"),
+    (BarKind::Other, "other", "s6"),
 ];
 
 fn colour(kind: BarKind) -> &'static str {
@@ -26,7 +27,6 @@ fn colour(kind: BarKind) -> &'static str {
         BarKind::DataOut => SERIES[2],
         BarKind::Token => SERIES[3],
         BarKind::Ack => MUTED,
-        // Vermilion: the red of these colours.
         BarKind::Nak => SERIES[4],
         BarKind::Sof => INK,
         BarKind::Other => SERIES[5],
@@ -36,8 +36,9 @@ fn colour(kind: BarKind) -> &'static str {
 /// Draws the frames of a capture.
 pub fn of_bus(picture: &Picture) -> Figure {
     let bars = || picture.rows.iter().flat_map(|row| &row.bars);
-    let kinds: Vec<(BarKind, &str)> = KINDS
+    let kinds: Vec<(BarKind, &str)> = BUS_KINDS
         .into_iter()
+        .map(|(kind, name, _)| (kind, name))
         .filter(|(kind, _)| bars().any(|bar| bar.kind == *kind))
         .collect();
     let legend: Vec<(Key, String)> = kinds

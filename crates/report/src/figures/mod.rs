@@ -35,6 +35,7 @@ mod tests;
 mod throughput;
 mod which;
 
+pub(crate) use bus::BUS_KINDS;
 pub use bus::of_bus;
 pub use compare::of_comparison;
 pub use control::of_control;

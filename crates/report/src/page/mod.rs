@@ -1,6 +1,7 @@
 //! One HTML file that can be mailed: a summary in words, then figures, tables, conditions and the
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 
+mod bus;
 mod card;
 mod control;
 mod data;
@@ -14,6 +15,8 @@ mod sections;
 mod summary;
 mod theme;
 mod uplot;
+
+pub use bus::bus_page;
 
 use crate::Subject;
 use crate::figures::Figure;

@@ -9,5 +9,5 @@ pub(super) struct Uplot {
     pub(super) licence: &'static str,
 }
 
-// `UPLOT` and `PAGE_HASH`, by build.rs.
+// `UPLOT`, `PAGE_HASH` and `BUS_HASH`, by build.rs.
 include!(concat!(env!("OUT_DIR"), "/scripts.rs"));

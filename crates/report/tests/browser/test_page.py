@@ -146,6 +146,16 @@ class Reports:
         )  # fmt: skip
         return self.report("control", run, flags=["--plant", "1000/(s^2+s)", "--pid", "0.96,0,0.049"])
 
+    def frames(self) -> Path:
+        """The page of a capture of a modelled bus."""
+        page, capture = self.place / "frames.html", self.place / "frames.pcapng"
+        if not page.exists():
+            with served("pty:", "--bus", "full-speed", "--service-time", "3ms", "--trace", str(capture)) as address:
+                wiregauge("exchange", address, "--in", "1000", "--count", "30", "--no-calibration", "--quiet",
+                          "--store", str(self.place / "frames"))  # fmt: skip
+            wiregauge("explain", str(capture), "--figure", str(page))
+        return page
+
     def report(self, name: str, *runs: Path, flags: Sequence[str] = ()) -> Path:
         """The page of these runs."""
         page = self.place / f"{name}.html"
@@ -340,6 +350,31 @@ class PageTest(unittest.TestCase):
             page.value("document.querySelectorAll('#control details').forEach((e) => { e.open = true; })")
             self.assertEqual(page.value(figures), 9)
             self.picture(page, "control")
+
+    def test_frames_of_a_captured_bus_are_drawn_and_zoom(self) -> None:
+        path = self.reports.frames()
+        colours = """(() => {
+          const canvas = document.querySelector('#frames canvas');
+          const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+          return new Set(pixels).size;
+        })()"""
+        span = "Number(document.querySelector('#frames canvas').dataset.span)"
+        with self.open(path) as page:
+            self.quiet(page, path)
+            self.assertIn("device too late", page.value("document.body.innerText"))
+            self.assertGreater(page.value(colours), 5)
+            self.assertEqual(page.value(span), 1_000_000)
+            page.value("document.getElementById('in').click()")
+            self.assertEqual(page.value(span), 500_000)
+            page.value("document.querySelector('#frames canvas').focus()")
+            page.key("0")
+            self.assertEqual(page.value(span), 1_000_000)
+            self.picture(page, "frames")
+        with self.open(path, width=390) as page:
+            self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 390)
+            self.picture(page, "frames-phone")
+        with self.open(path, scripts=False) as page:
+            self.assertGreater(page.value(DRAWN), 0)
 
     def test_titles_of_a_control_loop_fit_on_a_phone(self) -> None:
         path = self.reports.control()

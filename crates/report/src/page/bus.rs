@@ -1,0 +1,86 @@
+//! One HTML file about a capture of a USB bus: its tables and sentences, and the frames with their packets, which
+//! zoom. Without scripts the frames are a picture.
+
+use super::escape::text;
+use super::theme;
+use super::uplot::BUS_HASH;
+use crate::figures::{BUS_KINDS, of_bus};
+use serde_json::json;
+use std::fmt::Write;
+use wiregauge_capture::Picture;
+
+const SCRIPT: &str = include_str!("bus.js");
+const STYLE: &str = include_str!("page.css");
+
+/// Frames of the picture that is seen without scripts.
+const DRAWN: usize = 32;
+
+/// The page of a capture of this name; `words` are its tables and sentences as they are printed.
+pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
+    let figure = of_bus(&Picture {
+        rows: picture.rows.iter().take(DRAWN).cloned().collect(),
+        ..picture.clone()
+    });
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src '{BUS_HASH}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"generator\" content=\"wiregauge {}\">\n\
+         <title>{name}</title>\n<style>\n{}{STYLE}\
+         #frames canvas {{ width: 100%; height: {}px; touch-action: pan-y; cursor: grab; }}\n\
+         .key {{ display: inline-block; width: 1.6em; height: .8em; margin: 0 .4em 0 1em; }}\n\
+         </style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n</header>\n<main>\n",
+        env!("CARGO_PKG_VERSION"),
+        theme::css(),
+        36 + 16 * picture.rows.len(),
+        name = text(name),
+    );
+    let _ = write!(
+        page,
+        "<section>\n<h2>Packets</h2>\n<p>Each row is a frame, each bar a packet: {} frames. Zoom with the buttons, with + and \
+         -, or with Ctrl and the wheel; move by dragging.</p>\n<p>",
+        picture.rows.len()
+    );
+    for (_, kind, colour) in BUS_KINDS {
+        let _ = write!(
+            page,
+            "<span class=\"key\" style=\"background:var(--{colour})\"></span>{kind}"
+        );
+    }
+    let _ = write!(
+        page,
+        "</p>\n<p id=\"tools\" hidden><button type=\"button\" id=\"in\">+</button> <button type=\"button\" \
+         id=\"out\">\u{2212}</button> <button type=\"button\" id=\"all\">whole frame</button> <span id=\"spot\" \
+         aria-live=\"polite\"></span></p>\n<figure><div class=\"drawn\" id=\"frames\" data-label=\"Frames of the bus with \
+         their packets\">{}</div></figure>\n</section>\n<section>\n<h2>Figures</h2>\n<pre>{}</pre>\n</section>\n</main>\n",
+        figure.svg,
+        text(words)
+    );
+    let _ = write!(
+        page,
+        "<script type=\"application/json\" id=\"packets\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        data(picture)
+    );
+    page
+}
+
+/// What the script draws. Numbers and fixed names only, so nothing ends the element early.
+fn data(picture: &Picture) -> String {
+    let kinds: Vec<_> = BUS_KINDS
+        .iter()
+        .map(|(_, name, colour)| json!({ "name": name, "colour": colour }))
+        .collect();
+    let number = |kind| BUS_KINDS.iter().position(|(of, ..)| *of == kind);
+    let rows: Vec<_> = picture
+        .rows
+        .iter()
+        .map(|row| {
+            let bars = row.bars.iter();
+            let bars = bars.map(|bar| json!([bar.begin_ns, bar.length_ns, number(bar.kind)]));
+            json!({ "begin_ns": row.begin_ns, "bars": bars.collect::<Vec<_>>() })
+        })
+        .collect();
+    json!({ "frame_ns": picture.frame_ns, "kinds": kinds, "rows": rows }).to_string()
+}
