@@ -299,7 +299,7 @@ fn run(
     let mut sent = 0;
     let mut buffer = vec![0; READ];
     let mut nudge = RETRY;
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) && !device.recorder.is_broken() {
         let now = clock.now();
         device.advance(now);
         if sent == ready.len() {

@@ -1,7 +1,6 @@
 //! Where a responder can be reached: opens the address, tells where it is, and gives each peer a
 //! thread, up to a bound.
 
-use super::bus::BusTiming;
 use super::device::DeviceConfig;
 use super::event::{Reported, ServeEvent};
 use super::gadget::GadgetPlan;
@@ -19,7 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
-use wiregauge_link::limits::Bus;
 use wiregauge_link::{Address, PtyMaster, accepted};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{CanOptions, LinkOptions};
@@ -102,30 +100,27 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// The modelled USB bus, where there is one and its peers come one after the other.
-    fn traced_bus(&self) -> Option<(Bus, BusTiming)> {
-        match &self.address {
-            ServeAddress::UsbVirtual(plan) => Some((plan.speed, plan.bus)),
-            ServeAddress::Serial(_) | ServeAddress::Pty(_) => {
-                let usb = self.config.model.usb()?;
-                Some((usb.speed, usb.bus))
-            }
-            _ => None,
-        }
-    }
-
     fn begin_trace(&self, clock: Clock) -> Result<Option<TraceFile>, LinkError> {
         let Some(path) = &self.trace else {
             return Ok(None);
         };
-        let (bus, timing) = self.traced_bus().ok_or_else(|| {
-            LinkError::new(
-                LinkErrorKind::Usage,
-                format!("cannot write {}", path.display()),
-                "there is no modelled bus whose packets it could hold",
-            )
-            .hint("use usb-virtual, or pty: with --bus or --profile")
-        })?;
+        let refused = |said: &str| {
+            let doing = format!("cannot write the packets of a bus to {}", path.display());
+            LinkError::new(LinkErrorKind::Usage, doing, said)
+        };
+        let (bus, timing) = match (&self.address, self.config.model.usb()) {
+            (ServeAddress::UsbVirtual(plan), _) => (plan.speed, plan.bus),
+            (ServeAddress::Serial(_) | ServeAddress::Pty(_), Some(usb)) => (usb.speed, usb.bus),
+            (ServeAddress::Serial(_) | ServeAddress::Pty(_), None) => {
+                return Err(refused("no bus is modelled")
+                    .hint("add --bus full-speed, --bus high-speed or --profile NAME"));
+            }
+            // The buses of several peers would be mixed in one file.
+            _ => {
+                return Err(refused("only usb-virtual, pty: and serial:// have one bus")
+                    .hint("use wiregauge serve pty: --bus full-speed --trace FILE"));
+            }
+        };
         TraceFile::create(path, bus, &timing, clock).map(Some)
     }
 }

@@ -123,8 +123,10 @@ pub struct Composer {
     refused_since: HashMap<Endpoint, u64>,
     toggles: HashMap<Endpoint, bool>,
     next_frame: u64,
-    /// All that begins before is composed, but for a transaction that has begun.
+    /// All that begins before is known.
     passed_ns: u64,
+    /// The end of what was carried last.
+    carried_to_ns: u64,
 }
 
 impl Composer {
@@ -144,6 +146,7 @@ impl Composer {
             toggles: HashMap::new(),
             next_frame: 0,
             passed_ns: 0,
+            carried_to_ns: 0,
         }
     }
 
@@ -205,7 +208,7 @@ impl Composer {
     fn refuse(&mut self, endpoint: Endpoint, from_ns: u64, until_ns: u64, payload: Vec<u8>) {
         let since_ns = *self.refused_since.entry(endpoint).or_insert(from_ns);
         let refused_to = self.refused_to.get(&endpoint).copied().unwrap_or(0);
-        let from_ns = from_ns.max(refused_to).max(self.passed_ns);
+        let from_ns = from_ns.max(refused_to).max(self.certain_ns());
         let at_ns = match endpoint.interval_ns {
             0 => from_ns,
             interval => from_ns.div_ceil(interval) * interval,
@@ -233,7 +236,13 @@ impl Composer {
             false => Pid::Out,
         };
         let token = packet::token(token, endpoint.address, endpoint.number);
-        self.transaction(begin_ns, &token, Some((pid, payload)), handshake);
+        // The model has no time for the start of frame; what stands behind it makes room.
+        let frame_ns = begin_ns / self.frame_ns * self.frame_ns;
+        let begin_ns = begin_ns
+            .max(frame_ns + self.wire.sof_ns())
+            .max(self.carried_to_ns);
+        let data = Some((pid, payload));
+        self.carried_to_ns = self.transaction(begin_ns, &token, data, handshake);
     }
 
     /// Puts a transaction on the wire; returns its end.
@@ -259,8 +268,6 @@ impl Composer {
 
     fn put(&mut self, at_ns: u64, bytes: Vec<u8>) {
         self.order += 1;
-        // The start of frame comes first; the model's frames begin behind it.
-        let at_ns = at_ns + self.wire.sof_ns();
         self.packets.push(Reverse((at_ns, self.order, bytes)));
     }
 
@@ -271,22 +278,23 @@ impl Composer {
                 self.control(&control);
             }
         }
-        let mut later = Vec::new();
-        while let Some(Reverse(attempt)) = self.attempts.pop() {
-            if attempt.at_ns < now_ns {
-                self.attempt(attempt, now_ns, &mut later);
-            } else {
-                later.push(Reverse(attempt));
-                break;
+        while let Some(Reverse(attempt)) = self.attempts.peek()
+            && attempt.at_ns < now_ns
+        {
+            if let Some(Reverse(attempt)) = self.attempts.pop() {
+                self.attempt(attempt, now_ns);
             }
         }
-        self.attempts.extend(later);
         self.starts_of_frame(now_ns);
         self.passed_ns = now_ns;
-        // A transaction is never longer than a frame.
-        let certain_ns = now_ns.saturating_sub(self.frame_ns);
+        let certain_ns = self.certain_ns();
         self.taken.retain(|_, end_ns| *end_ns >= certain_ns);
         self.write_before(certain_ns, write)
+    }
+
+    /// Nothing is added before: a transaction is never longer than a frame.
+    fn certain_ns(&self) -> u64 {
+        self.passed_ns.saturating_sub(self.frame_ns)
     }
 
     /// Writes what is left.
@@ -309,7 +317,7 @@ impl Composer {
     }
 
     /// One token that is refused, and the next one when it is due.
-    fn attempt(&mut self, mut attempt: Attempt, now_ns: u64, later: &mut Vec<Reverse<Attempt>>) {
+    fn attempt(&mut self, mut attempt: Attempt, now_ns: u64) {
         let endpoint = attempt.endpoint;
         let (pid, data) = match endpoint.is_in {
             true => (Pid::In, None),
@@ -323,8 +331,8 @@ impl Composer {
             return;
         }
         if begin_ns + needed_ns > now_ns {
-            attempt.at_ns = begin_ns;
-            later.push(Reverse(attempt));
+            // What follows goes on from here, if the device still refuses.
+            self.refused_to.insert(endpoint, begin_ns);
             return;
         }
         let token = packet::token(pid, endpoint.address, endpoint.number);
@@ -395,17 +403,16 @@ impl Composer {
     fn free_from(&self, from_ns: u64, needed_ns: u64) -> u64 {
         let mut begin_ns = from_ns;
         loop {
-            let frame_end_ns = (begin_ns / self.frame_ns + 1) * self.frame_ns;
-            if begin_ns + needed_ns > frame_end_ns - self.wire.sof_ns() {
-                begin_ns = frame_end_ns;
+            let frame_ns = begin_ns / self.frame_ns * self.frame_ns;
+            begin_ns = begin_ns.max(frame_ns + self.wire.sof_ns());
+            let end_ns = begin_ns + needed_ns;
+            if end_ns > frame_ns + self.frame_ns {
+                begin_ns = frame_ns + self.frame_ns;
                 continue;
             }
-            let end_ns = begin_ns + needed_ns;
             // What is taken does not overlap, so the last one before the end is the only one in the way.
             match self.taken.range(..end_ns).next_back() {
-                Some((_, &taken_ns)) if taken_ns > begin_ns => {
-                    begin_ns = taken_ns + self.wire.gap_ns
-                }
+                Some((_, &taken_ns)) if taken_ns > begin_ns => begin_ns = taken_ns,
                 _ => return begin_ns,
             }
         }

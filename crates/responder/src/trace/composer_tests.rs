@@ -184,6 +184,49 @@ fn the_refusals_before_each_packet_stay_when_several_become_certain_at_once() {
 }
 
 #[test]
+fn a_device_that_is_polled_across_many_steps_is_polled_every_10_us() {
+    let mut events = Vec::new();
+    for step in 1..200 {
+        events.push(Event::Refused {
+            endpoint: IN,
+            since_ns: 50_000,
+            until_ns: step * 77_000,
+            payload: Vec::new(),
+        });
+        events.push(Event::Until(step * 77_000));
+    }
+    let seen = seen(Bus::FullSpeed, &events);
+    no_two_overlap(&seen);
+    let naks: Vec<_> = seen.iter().filter(|one| one.pid == Pid::Nak).collect();
+    assert!(naks.len() > 900, "{}", naks.len());
+    for pair in naks.windows(2) {
+        let apart_ns = pair[1].begin_ns - pair[0].end_ns;
+        assert!((10_000..40_000).contains(&apart_ns), "{pair:?}");
+    }
+}
+
+#[test]
+fn a_full_frame_stays_between_its_starts_of_frame() {
+    for (bus, bytes) in [(Bus::FullSpeed, 64), (Bus::HighSpeed, 512)] {
+        let timing = BusTiming::of(bus);
+        let lasts_ns = timing.wire_ns(bytes);
+        let count = bus.packets_per_frame();
+        let payload = vec![1; bytes as usize];
+        let mut events: Vec<Event> = (0..3 * count)
+            .map(|packet| {
+                let at_ns = packet / count * bus.frame_ns() + packet % count * lasts_ns;
+                carried(IN, at_ns, at_ns, &payload)
+            })
+            .collect();
+        events.push(Event::Until(4 * bus.frame_ns()));
+        let seen = seen(bus, &events);
+        no_two_overlap(&seen);
+        let acks = seen.iter().filter(|one| one.pid == Pid::Ack).count();
+        assert_eq!(acks as u64, 3 * count);
+    }
+}
+
+#[test]
 fn a_device_that_is_asked_by_the_frame_answers_nak_once_in_each() {
     let endpoint = Endpoint {
         by_frame: true,

@@ -15,6 +15,8 @@ use composer::Composer;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,13 +33,21 @@ const WAITING: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Trace {
     events: SyncSender<Event>,
+    is_broken: Arc<AtomicBool>,
 }
 
 impl Trace {
     /// Adds what happened.
     pub fn add(&self, event: Event) {
-        // The writer stops when the file fails, which `finish` reports.
-        let _ = self.events.send(event);
+        // The writer stops when the file fails.
+        if self.events.send(event).is_err() {
+            self.is_broken.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the file takes no more; [`TraceFile::finish`] says why.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
     }
 }
 
@@ -62,7 +72,10 @@ impl TraceFile {
     ) -> Result<TraceFile, LinkError> {
         let name = path.display().to_string();
         let failed = |error: io::Error| LinkError::from_io(format!("cannot write {name}"), &error);
-        let file = File::create(path).map_err(failed)?;
+        let file = File::create(path).map_err(|error| {
+            let hint = "is there such a directory, and may you write to it?";
+            failed(error).hint(hint)
+        })?;
         let wire = Wire::of(bus, timing);
         let writer = Writer::new(BufWriter::new(file), wire.speed).map_err(failed)?;
         let composer = Composer::new(wire, timing.frame_ns);
@@ -75,7 +88,10 @@ impl TraceFile {
             .spawn(move || write_all(&received, composer, writer, zero_ns))
             .map_err(failed)?;
         Ok(TraceFile {
-            trace: Trace { events },
+            trace: Trace {
+                events,
+                is_broken: Arc::default(),
+            },
             writer,
             file: name.clone(),
         })
@@ -95,7 +111,8 @@ impl TraceFile {
         let doing = format!("cannot write {}", self.file);
         match self.writer.join() {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(LinkError::from_io(doing, &error)),
+            Ok(Err(error)) => Err(LinkError::from_io(doing, &error)
+                .hint("the capture is incomplete: write it where there is room")),
             Err(_) => Err(LinkError::new(
                 LinkErrorKind::Io,
                 doing,

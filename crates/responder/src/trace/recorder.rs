@@ -105,6 +105,11 @@ impl Recorder {
         trace.add(Event::Until(now_ns));
     }
 
+    /// True if the trace's file takes no more.
+    pub fn is_broken(&self) -> bool {
+        self.trace.as_ref().is_some_and(Trace::is_broken)
+    }
+
     /// True if [`Recorder::until`] is to be called again.
     pub fn is_due(&self, now_ns: u64) -> bool {
         self.trace.is_some() && now_ns >= self.to_ns + STEP_NS

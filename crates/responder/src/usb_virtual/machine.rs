@@ -80,6 +80,11 @@ impl Machine {
         self.recorder.begin(trace);
     }
 
+    /// True if a trace was begun whose file takes no more.
+    pub fn is_trace_broken(&self) -> bool {
+        self.recorder.is_broken()
+    }
+
     /// Hands over to the trace what is certain by now.
     pub fn trace_until(&mut self, now_ns: u64) {
         let nodes = &self.nodes;

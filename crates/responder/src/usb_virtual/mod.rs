@@ -152,7 +152,10 @@ pub fn serve(
     host::use_precise_timers();
     let mut buffer = vec![0; READ];
     let mut look_up_ns = 0;
-    while !stop.load(Ordering::Relaxed) && plugs.iter().any(|plug| plug.port.is_some()) {
+    while !stop.load(Ordering::Relaxed)
+        && !machine.is_trace_broken()
+        && plugs.iter().any(|plug| plug.port.is_some())
+    {
         let now = clock.now();
         machine.advance(now);
         for (number, plug) in plugs.iter_mut().enumerate() {
