@@ -24,21 +24,21 @@ pub enum NakRetryArg {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "USB virtual")]
 pub struct VirtualArgs {
-    /// A device from the literature with its host (docs/models.md), also on pty:, tcp, unix and serial; `list` lists
-    /// them. The other flags override its values.
-    #[arg(long, value_name = "NAME", value_parser = profile, conflicts_with_all = ["speed", "hub", "bus"])]
+    /// A device from the literature with its host (docs/models.md), on pty:, tcp, unix, serial and usb-virtual; `list`
+    /// lists them. --device-time, --packet-time and --nak-retry override its values.
+    #[arg(long, value_name = "NAME", value_parser = profile, help_heading = "Model", conflicts_with_all = ["speed", "hub", "bus"])]
     pub profile: Option<ProfileArg>,
     /// Time between two transfers in the device.
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
     pub device_time: Option<Duration>,
     /// Time that the device needs to load or unload each packet.
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
     pub packet_time: Option<Duration>,
     /// When the host retries after a NAK [default: at-once].
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Model")]
     pub nak_retry: Option<NakRetryArg>,
     /// Full speed behind a high-speed hub.
-    #[arg(long)]
+    #[arg(long, help_heading = "Model")]
     pub hub: bool,
     /// Polling interval of the endpoints of hid and interrupt: 1ms to 255ms at full speed; 125us, 250us, 500us and so
     /// on at high speed [default: the shortest].

@@ -7,10 +7,14 @@ use wiregauge_responder::bus::PROFILES;
 pub fn list() -> String {
     let mut text = String::new();
     for profile in PROFILES {
+        let bus = match (profile.speed, profile.bus.split_ns) {
+            (speed, 0) => speed.name(),
+            _ => "full-speed, behind a high-speed hub (EHCI)",
+        };
         let lines = [
             ("device", profile.device_name),
             ("host", profile.host_name),
-            ("bus", profile.speed.name()),
+            ("bus", bus),
             ("source", profile.source),
             ("fitted on", profile.fitted_on),
         ];
