@@ -12,7 +12,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: host-root                     the host's file system, read-only, at /host: Debian's programs, and Python's packages
     #: can                           a CAN bus with two of QEMU's controllers (kvaser_pci): can0 and can1
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
-    #: timeout 120                   seconds of real time [300]
+    #: timeout 120                   seconds of real time [600]
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def read(folder: Path, name: str) -> Plan:
         can="can" in head,
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
-        timeout=float(head.get("timeout", ["300"])[0]),
+        timeout=float(head.get("timeout", ["600"])[0]),
     )
 
 
