@@ -39,6 +39,7 @@ def step(name: str, ended: str = "") -> Iterator[Doing]:
     except BaseException:
         with lock:
             del steps[name]
+        say(f"{name}: FAILED after {time.monotonic() - begun:.1f} s")
         raise
     with lock:
         del steps[name]
