@@ -17,7 +17,7 @@ from vm.program import BINARY
 ROUNDS = range(1, 5)
 
 # In turns with wiregauge.
-USBTEST_ROUNDS = range(1, 4)
+USBTEST_ROUNDS = range(1, 3)
 
 
 class Missing(Exception):

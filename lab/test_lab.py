@@ -78,7 +78,7 @@ class Foreign(unittest.TestCase):
                 else:
                     self.assertEqual(counts["received"], None)
 
-    def test_queued_streams_are_at_least_half_as_fast_as_the_kernels_own_usbtest(self) -> None:
+    def test_queued_streams_have_two_fifths_of_the_rate_of_the_kernels_own_usbtest(self) -> None:
         for way in ("in", "out"):
             for size in (512, 4096, 65536):
                 with self.subTest(way, size=size):
@@ -87,7 +87,7 @@ class Foreign(unittest.TestCase):
                         for number in results.USBTEST_ROUNDS
                     ]
                     theirs = results.usbtest_rates(way, size, 32)
-                    self.assertGreaterEqual(median(ours) / median(theirs), 0.5)
+                    self.assertGreaterEqual(median(ours) / median(theirs), 0.4)
 
     def test_a_wrong_pattern_is_noticed_at_both_ends(self) -> None:
         (in_,) = self.flows("zero/wrong-in", 1)
