@@ -1,7 +1,7 @@
 //! What passed on a bus: every endpoint of every device, and how much of the frames was used.
 
 use crate::bus_verdict;
-use crate::endpoint::Counter;
+use crate::endpoint::{Counter, Endpoint};
 use crate::frame_use::FrameUse;
 use crate::judged::{Judged, Shares};
 use crate::packet::{Pid, Speed};
@@ -39,6 +39,10 @@ pub struct Bus {
     pub missing: u64,
     /// If the file ends within a record: the bytes of the file that were used.
     pub cut_off_at: Option<u64>,
+    /// The first record whose time is before that of the one before it; the first of the file is 1.
+    pub time_goes_back_at: Option<u64>,
+    /// How often time goes back.
+    pub times_back: u64,
     /// Endpoints that are not listed because there are too many.
     pub endpoints_left_out: u64,
     /// What the frames were used for.
@@ -199,9 +203,29 @@ impl Counting<'_> {
             _ => {}
         }
         if let Some(at) = at {
-            self.counters[at].transaction(&transaction, ns, self.used_ns);
+            let taken = self.counters[at].transaction(&transaction, ns, self.used_ns);
+            if taken && transaction.token == Pid::Out && transaction.endpoint != 0 {
+                self.request_data(at, transaction.begin_ns);
+            }
         }
         self.used(at, ns);
+    }
+
+    /// Data OUT, to which the device may respond by an IN endpoint: that of the same number, or any if there is none.
+    fn request_data(&mut self, at: usize, begin_ns: u64) {
+        let (out, complete) = (&self.counters[at], !self.counters[at].is_in_transfer());
+        if out.is_isochronous() {
+            return;
+        }
+        let (device, number) = out.key();
+        for counter in &mut self.counters {
+            let (address, endpoint) = counter.key();
+            let own = endpoint & 0x7f;
+            let answers = own == number || !self.survey.carries(address, own);
+            if address == device && endpoint & 0x80 != 0 && answers {
+                counter.data_out(begin_ns, complete);
+            }
+        }
     }
 
     fn used(&mut self, at: Option<usize>, ns: u64) {
@@ -231,12 +255,13 @@ impl Counting<'_> {
             },
         };
         shares.idle = (1.0 - shares.data - shares.nak - shares.sof - shares.other).max(0.0);
-        let mut endpoints: Vec<Judged> = self
+        let mut endpoints: Vec<Endpoint> = self
             .counters
             .iter()
-            .map(|counter| Judged::of(counter.finish(total_ns)))
+            .map(|counter| counter.finish(total_ns))
             .collect();
-        endpoints.sort_by_key(|judged| (judged.endpoint.device, judged.endpoint.endpoint));
+        endpoints.sort_by_key(|one| (one.device, one.endpoint));
+        let endpoints = Judged::all(endpoints);
         let (verdict, words) = bus_verdict::of(&endpoints, &shares);
         Bus {
             format: reader.format(),
@@ -250,6 +275,8 @@ impl Counting<'_> {
             stray: self.stray,
             missing: reader.missing(),
             cut_off_at: reader.cut_off(),
+            time_goes_back_at: self.survey.backward.first,
+            times_back: self.survey.backward.times,
             endpoints_left_out: self.left_out,
             shares,
             endpoints,

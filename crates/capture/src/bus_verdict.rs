@@ -2,7 +2,7 @@
 
 use crate::judged::{Judged, Shares};
 use crate::show::percent;
-use crate::verdict::{ENOUGH, FULL, Verdict};
+use crate::verdict::{ENOUGH, FULL, Verdict, responds};
 
 /// Of the bus: that of the endpoint that carried most, unless the frames are full.
 pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
@@ -12,8 +12,19 @@ pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
         .filter_map(|judged| judged.verdict.map(|verdict| (judged, verdict)))
         .filter(|(_, verdict)| !matches!(verdict, Verdict::TooFew { .. }))
         .max_by_key(|(judged, _)| carried(judged));
+    // A host that waits for responses sends nothing meanwhile: the side that limits is that of the responses.
+    let busiest = busiest.map(|(judged, verdict)| {
+        let responder = endpoints.iter().find_map(|other| {
+            let verdict = (other.verdict).filter(|_| responds(&other.endpoint, &judged.endpoint));
+            Some((other, verdict?))
+        });
+        match verdict {
+            Verdict::HostTooLate { .. } => responder.unwrap_or((judged, verdict)),
+            _ => (judged, verdict),
+        }
+    });
     let use_of = format!(
-        "data {}, NAK {}, starts of frame {}, other {}, idle {}; busiest frame {}",
+        "on the wire: data {}, NAK {}, starts of frame {}, other {}; unused {}; busiest frame {} used",
         percent(shares.data),
         percent(shares.nak),
         percent(shares.sof),
@@ -34,11 +45,26 @@ pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
     }
     match busiest {
         Some((judged, verdict)) => {
+            let by = match verdict {
+                Verdict::HostTooLate { .. } => "the host",
+                Verdict::DeviceTooLate { .. } => "the device (NAK)",
+                Verdict::BusFull { .. } => "a full bus",
+                Verdict::HubTooLate { .. } => "the bus behind a hub",
+                Verdict::TooFew { .. } => "an unknown side: too few packets",
+            };
+            let most = endpoints.iter().map(|one| carried(&one)).max();
+            let why = match Some(carried(&judged)) == most {
+                true => "carried most",
+                false => "responds to the requests",
+            };
             let words = format!(
-                "{}, by endpoint 0x{:02x} of device {}, which carried most; {use_of}",
-                verdict.name(),
+                "{}; endpoint 0x{:02x} of device {}, which {why}, is limited by {by}; {use_of}",
+                match shares.idle > 0.0 {
+                    true => format!("not full: {} unused", percent(shares.idle)),
+                    false => "in use all the time".into(),
+                },
                 judged.endpoint.endpoint,
-                judged.endpoint.device
+                judged.endpoint.device,
             );
             (verdict, words)
         }

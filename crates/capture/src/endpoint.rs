@@ -2,6 +2,7 @@
 
 use crate::packet::Pid;
 use crate::read::UrbType;
+use crate::requests::Requests;
 use crate::spread::{Spread, Times};
 use crate::survey::Nature;
 use crate::transactions::{Outcome, Transaction};
@@ -38,15 +39,17 @@ pub struct Counts {
     pub splits: u64,
 }
 
-/// The time from the first token to the last: what it went for, in nanoseconds. The parts add up to the whole.
+/// The time from the first token to the last, of responses from the first request to the last response: what it went for, in nanoseconds. The parts add up to the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Parts {
     /// The whole.
     pub total_ns: f64,
     /// Transactions with data.
     pub data_ns: f64,
-    /// The device had answered NAK.
+    /// The device had answered NAK, and was to respond.
     pub nak_ns: f64,
+    /// The device had answered NAK, and no request was outstanding.
+    pub unrequested_ns: f64,
     /// Other traffic.
     pub other_ns: f64,
     /// A hub had the transaction.
@@ -78,6 +81,12 @@ pub struct Endpoint {
     pub next_token: Option<Times>,
     /// From the end of a transfer to the first data of the next.
     pub transfer_gap: Option<Times>,
+    /// From the end of a transfer to the next token; where no end was seen, from data that was taken.
+    pub pause: Option<Times>,
+    /// Of IN, where the device has an OUT endpoint for requests: how often its data followed data OUT.
+    pub responses: u64,
+    /// Of such an endpoint: from data IN to the next data OUT.
+    pub request_pause: Option<Times>,
     /// Share of the time of all frames.
     pub frame_share: f64,
     /// Share of the frame in which it was largest.
@@ -95,8 +104,9 @@ pub(crate) struct Counter {
     turn_around: Spread,
     next_token: Spread,
     transfer_gap: Spread,
-    /// From a token that was answered NAK to the next token.
-    nak_wait: Spread,
+    transfer_pause: Spread,
+    data_pause: Spread,
+    requests: Requests,
     begin_ns: u64,
     end_ns: u64,
     frame_share_max: f64,
@@ -121,10 +131,9 @@ struct Last {
     used_ns: u64,
     /// What the whole bus had been used for when it began.
     bus_used_ns: u64,
+    /// Its data was the last of a transfer.
+    ends: bool,
 }
-
-/// After a NAK, hosts ask again within a frame. A longer wait counts as the device's only up to this, or up to four times the median.
-const ASKED_AGAIN_NS: u64 = 1_000_000;
 
 impl Counter {
     pub(crate) fn new(key: (u8, u8), nature: Nature, begin_ns: u64) -> Counter {
@@ -135,7 +144,9 @@ impl Counter {
             turn_around: Spread::default(),
             next_token: Spread::default(),
             transfer_gap: Spread::default(),
-            nak_wait: Spread::default(),
+            transfer_pause: Spread::default(),
+            data_pause: Spread::default(),
+            requests: Requests::default(),
             begin_ns,
             end_ns: begin_ns,
             frame_share_max: 0.0,
@@ -164,13 +175,38 @@ impl Counter {
         self.nature.transfer == Some(UrbType::Isochronous)
     }
 
+    /// The device and the endpoint.
+    pub(crate) fn key(&self) -> (u8, u8) {
+        self.key
+    }
+
+    /// True within a transfer.
+    pub(crate) fn is_in_transfer(&self) -> bool {
+        self.in_transfer
+    }
+
+    /// Data that was taken by an endpoint of the device that takes requests for this one.
+    pub(crate) fn data_out(&mut self, begin_ns: u64, complete: bool) {
+        // A wait in which the request came has a part before it and one after it.
+        if let Some(last) = &mut self.last
+            && last.outcome == Outcome::Nak
+        {
+            let whole = begin_ns.saturating_sub(last.begin_ns);
+            self.parts.total_ns += whole as f64;
+            self.requests.nak(whole);
+            last.begin_ns = begin_ns;
+        }
+        self.requests.data_out(begin_ns, complete);
+    }
+
     /// The next transaction, which used the bus for `used_ns`; `bus_used_ns` is what all had used before it.
+    /// True if it carried new data.
     pub(crate) fn transaction(
         &mut self,
         transaction: &Transaction,
         used_ns: u64,
         bus_used_ns: u64,
-    ) {
+    ) -> bool {
         let outcome = match transaction.outcome() {
             Outcome::NoHandshake if self.is_isochronous() => Outcome::Taken,
             other => other,
@@ -209,8 +245,12 @@ impl Counter {
         if !isochronous {
             counts.retries += u64::from(failed || repeated);
         }
-        if outcome == Outcome::Taken && !repeated {
+        let taken = outcome == Outcome::Taken && !repeated;
+        if taken {
             self.taken(transaction);
+            if self.key.1 & 0x80 != 0 {
+                self.requests.data_in(transaction.end_ns);
+            }
         }
         self.used_ns += used_ns;
         self.end_ns = self.end_ns.max(transaction.end_ns);
@@ -220,7 +260,9 @@ impl Counter {
             end_ns: transaction.end_ns,
             used_ns,
             bus_used_ns,
+            ends: taken && !self.in_transfer,
         });
+        taken
     }
 
     /// Data that was taken already: its handshake did not arrive.
@@ -272,7 +314,14 @@ impl Counter {
     /// What the time from a token to the next went for.
     fn interval(&mut self, last: Last, begin_ns: u64, bus_used_ns: u64) {
         let whole = begin_ns.saturating_sub(last.begin_ns);
-        self.next_token.add(begin_ns.saturating_sub(last.end_ns));
+        let pause = begin_ns.saturating_sub(last.end_ns);
+        self.next_token.add(pause);
+        if last.outcome == Outcome::Taken {
+            self.data_pause.add(pause);
+        }
+        if last.ends {
+            self.transfer_pause.add(pause);
+        }
         let own = last.used_ns.min(whole);
         let others = bus_used_ns
             .saturating_sub(last.bus_used_ns)
@@ -281,7 +330,7 @@ impl Counter {
         let parts = &mut self.parts;
         parts.total_ns += whole as f64;
         match last.outcome {
-            Outcome::Nak => self.nak_wait.add(whole),
+            Outcome::Nak => self.requests.nak(whole),
             Outcome::AtHub => parts.hub_ns += whole as f64,
             _ => {
                 parts.data_ns += own as f64;
@@ -294,12 +343,11 @@ impl Counter {
     /// The figures; all frames together took `frames_ns`.
     pub(crate) fn finish(&self, frames_ns: u64) -> Endpoint {
         let mut parts = self.parts;
-        let median = self.nak_wait.times().map_or(0, |times| times.p50_ns);
-        let cap = ASKED_AGAIN_NS.max(median.saturating_mul(4));
-        // Long times are rounded, by a part in a thousand.
-        let waited_ns = self.nak_wait.capped_sum_ns(cap);
-        parts.nak_ns = waited_ns.min(self.nak_wait.sum_ns());
-        parts.idle_ns += self.nak_wait.sum_ns() - parts.nak_ns;
+        let naks = self.requests.finish(self.counts.transfers);
+        parts.nak_ns = naks.device_ns;
+        parts.unrequested_ns = naks.unrequested_ns;
+        parts.idle_ns += naks.rest_ns;
+        parts.total_ns -= naks.outside_ns;
         let seconds = self.end_ns.saturating_sub(self.begin_ns) as f64 / 1e9;
         let share = |ns: u64, of: u64| match of {
             0 => 0.0,
@@ -319,6 +367,9 @@ impl Counter {
             turn_around: self.turn_around.times(),
             next_token: self.next_token.times(),
             transfer_gap: self.transfer_gap.times(),
+            pause: self.transfer_pause.times().or(self.data_pause.times()),
+            responses: self.requests.answers(),
+            request_pause: self.requests.pauses().times(),
             frame_share: share(self.used_ns, frames_ns),
             frame_share_max: self.frame_share_max,
             parts,

@@ -27,6 +27,11 @@ pub fn explain<R: Read>(
 ) -> Result<Explained, ReadError> {
     let opened = || open().map_err(|error| ReadError::Io { offset: 0, error });
     let survey = Survey::of(opened()?, window)?;
+    if survey.in_window == 0 && survey.subject != Subject::Nothing {
+        return Err(ReadError::Window {
+            duration_ns: survey.last_ns.saturating_sub(survey.begin_ns),
+        });
+    }
     match survey.subject {
         Subject::Bus => Ok(Explained::Bus(bus::count(opened()?, &survey, window)?)),
         Subject::Urbs => Ok(Explained::Urbs(host::count(opened()?, &survey, window)?)),

@@ -23,7 +23,7 @@ pub enum UrbVerdict {
         /// Share of the time, 0 to 1.
         share: f64,
     },
-    /// An URB was pending for most of the time.
+    /// A URB was pending for most of the time.
     DeviceOrBus {
         /// Share of the time, 0 to 1.
         share: f64,
@@ -35,7 +35,7 @@ impl UrbVerdict {
     pub fn name(&self) -> &'static str {
         match self {
             UrbVerdict::TooFew { .. } => "too few URBs",
-            UrbVerdict::HostTooLate { .. } => "host too late",
+            UrbVerdict::HostTooLate { .. } => "host",
             UrbVerdict::DeviceOrBus { .. } => "device or bus",
         }
     }
@@ -56,13 +56,15 @@ pub struct UrbEndpoint {
     pub transfers: u64,
     /// Bytes that they transferred.
     pub bytes: u64,
-    /// URBs that ended with an error or could not be submitted.
+    /// URBs that the host took back (ENOENT, ECONNRESET).
+    pub cancelled: u64,
+    /// URBs that ended with another error or could not be submitted.
     pub failed: u64,
     /// Of IN: URBs that transferred less than was requested.
     pub short: u64,
     /// URBs that transferred nothing.
     pub empty: u64,
-    /// URBs whose begin or end is not in the capture.
+    /// URBs whose start or end is not in the capture.
     pub unmatched: u64,
     /// Bytes a second.
     pub bytes_s: f64,
@@ -95,6 +97,10 @@ pub struct Host {
     pub missing: u64,
     /// If the file ends within a record: the bytes of the file that were used.
     pub cut_off_at: Option<u64>,
+    /// The first record whose time is before that of the one before it; the first of the file is 1.
+    pub time_goes_back_at: Option<u64>,
+    /// How often time goes back.
+    pub times_back: u64,
     /// Records of endpoints that are not listed because there are too many.
     pub left_out: u64,
     /// The endpoints, by device.
@@ -107,6 +113,7 @@ struct Counter {
     pending: HashMap<u64, (u64, u32)>,
     transfers: u64,
     bytes: u64,
+    cancelled: u64,
     failed: u64,
     short: u64,
     empty: u64,
@@ -156,6 +163,8 @@ pub fn count<R: Read>(file: R, survey: &Survey, window: Window) -> Result<Host, 
         records,
         missing: reader.missing(),
         cut_off_at: reader.cut_off(),
+        time_goes_back_at: survey.backward.first,
+        times_back: survey.backward.times,
         left_out,
         endpoints: counters
             .into_iter()
@@ -171,6 +180,7 @@ impl Counter {
             pending: HashMap::new(),
             transfers: 0,
             bytes: 0,
+            cancelled: 0,
             failed: 0,
             short: 0,
             empty: 0,
@@ -211,8 +221,12 @@ impl Counter {
                 };
                 self.pass(at_ns);
                 self.pending.remove(&urb.id);
+                let is_cancelled =
+                    urb.stage == UrbStage::Completed && matches!(urb.status, -2 | -104);
                 // EREMOTEIO: fewer bytes than requested, where the driver wants to know it.
-                if urb.stage == UrbStage::Refused || !matches!(urb.status, 0 | -121) {
+                if is_cancelled {
+                    self.cancelled += 1;
+                } else if urb.stage == UrbStage::Refused || !matches!(urb.status, 0 | -121) {
                     self.failed += 1;
                 } else {
                     self.transfers += 1;
@@ -258,6 +272,7 @@ impl Counter {
             transfer: self.transfer,
             transfers: self.transfers,
             bytes: self.bytes,
+            cancelled: self.cancelled,
             failed: self.failed,
             short: self.short,
             empty: self.empty,
@@ -305,11 +320,12 @@ impl UrbEndpoint {
                 shown(urbs)
             ),
             UrbVerdict::HostTooLate { share } => format!(
-                "host too late: for {} of the time no URB was pending{gap}. Keep several transfers pending",
+                "limited by the host: for {} of the time no URB was pending{gap}. If the program does not wait for a response, \
+                 keep several transfers pending; otherwise use a larger depth",
                 percent(share)
             ),
             UrbVerdict::DeviceOrBus { share } => format!(
-                "device or bus: an URB was pending for {} of the time, {:.2} on average{gap}. usbmon does not see NAKs: \
+                "device or bus: a URB was pending for {} of the time, {:.2} on average{gap}. usbmon does not see NAKs: \
                  a bus analyzer distinguishes a device that is not ready from a bus that is full",
                 percent(share),
                 self.pending

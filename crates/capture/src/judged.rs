@@ -34,14 +34,28 @@ pub struct Shares {
 }
 
 impl Judged {
-    pub(crate) fn of(endpoint: Endpoint) -> Judged {
-        let verdict = (endpoint.endpoint != 0).then(|| verdict::of_endpoint(&endpoint));
-        Judged {
-            words: verdict
-                .as_ref()
-                .map(|verdict| verdict::words(&endpoint, verdict)),
-            verdict,
-            endpoint,
-        }
+    /// Of the endpoints of a bus.
+    pub(crate) fn all(endpoints: Vec<Endpoint>) -> Vec<Judged> {
+        let judged: Vec<(Option<Verdict>, Option<String>)> = endpoints
+            .iter()
+            .map(|one| {
+                let verdict = (one.endpoint != 0).then(|| verdict::of_endpoint(one));
+                let responder = endpoints
+                    .iter()
+                    .find(|other| verdict::responds(other, one))
+                    .map(|other| other.endpoint);
+                let words = verdict.map(|verdict| verdict::words(one, &verdict, responder));
+                (verdict, words)
+            })
+            .collect();
+        endpoints
+            .into_iter()
+            .zip(judged)
+            .map(|(endpoint, (verdict, words))| Judged {
+                endpoint,
+                verdict,
+                words,
+            })
+            .collect()
     }
 }

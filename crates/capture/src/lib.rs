@@ -31,6 +31,7 @@ mod judged;
 pub mod packet;
 mod picture;
 mod read;
+mod requests;
 mod show;
 mod spread;
 mod survey;

@@ -29,7 +29,7 @@ pub enum BarKind {
 /// A packet within its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// From the begin of the frame.
+    /// From the start of the frame.
     pub begin_ns: u64,
     /// On the wire.
     pub length_ns: u64,

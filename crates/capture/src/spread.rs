@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Longer times are counted as this, 73 minutes.
 const LONGEST_NS: u64 = 1 << 42;
@@ -12,6 +13,29 @@ pub(crate) struct Spread {
     histogram: Option<Histogram<u64>>,
     sum: u128,
     max: u64,
+}
+
+/// Times that a spread may take later: few different ones, so that a long wait for the decision needs little memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pending {
+    /// Rounded to ten bits, and how many.
+    counts: BTreeMap<u64, u64>,
+    sum: u128,
+    max: u64,
+}
+
+impl Pending {
+    pub(crate) fn add(&mut self, ns: u64) {
+        let coarse = ns.checked_ilog2().unwrap_or(0).saturating_sub(10);
+        *self.counts.entry(ns >> coarse << coarse).or_default() += 1;
+        self.sum += u128::from(ns);
+        self.max = self.max.max(ns);
+    }
+
+    /// The sum of the times, of which none are left.
+    pub(crate) fn take_sum_ns(&mut self) -> f64 {
+        std::mem::take(self).sum as f64
+    }
 }
 
 /// What is known of many times.
@@ -31,12 +55,36 @@ pub struct Times {
 
 impl Spread {
     pub(crate) fn add(&mut self, ns: u64) {
-        let histogram = self.histogram.get_or_insert_with(|| {
-            Histogram::new_with_max(LONGEST_NS, 3).expect("three digits and such a range are valid")
-        });
-        histogram.saturating_record(ns);
+        self.histogram().saturating_record(ns);
         self.sum += u128::from(ns);
         self.max = self.max.max(ns);
+    }
+
+    /// Adds times that were pending, of which none are left.
+    pub(crate) fn take(&mut self, pending: &mut Pending) {
+        let Pending { counts, sum, max } = std::mem::take(pending);
+        for (ns, count) in counts {
+            self.histogram().saturating_record_n(ns, count);
+        }
+        self.sum += sum;
+        self.max = self.max.max(max);
+    }
+
+    /// Adds the times of another.
+    pub(crate) fn merge(&mut self, other: &Spread) {
+        if let Some(histogram) = &other.histogram {
+            self.histogram()
+                .add(histogram)
+                .expect("the ranges are the same");
+        }
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
+    fn histogram(&mut self) -> &mut Histogram<u64> {
+        self.histogram.get_or_insert_with(|| {
+            Histogram::new_with_max(LONGEST_NS, 3).expect("three digits and such a range are valid")
+        })
     }
 
     /// `None` if there were none.

@@ -27,6 +27,12 @@ pub struct Survey {
     pub begin_ns: u64,
     /// When its last record was.
     pub end_ns: u64,
+    /// When the last record was, in the window or not.
+    pub last_ns: u64,
+    /// Records in the window.
+    pub in_window: u64,
+    /// Where time goes back in the file.
+    pub backward: Backward,
     /// Of the wire, where packets do not say it.
     pub speed: Speed,
     /// True if the speed was concluded and not stated.
@@ -61,7 +67,7 @@ const ENDPOINTS: usize = 4096;
 /// A window of a capture, from its first record on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Begin.
+    /// Start.
     pub from_ns: u64,
     /// End.
     pub to_ns: u64,
@@ -83,7 +89,7 @@ impl Window {
 }
 
 impl Survey {
-    /// Reads a capture from its begin to its end.
+    /// Reads a capture from its start to its end.
     ///
     /// # Errors
     /// If it cannot be read, or mixes packets of a bus with URBs.
@@ -93,6 +99,9 @@ impl Survey {
             subject: Subject::Nothing,
             begin_ns: 0,
             end_ns: 0,
+            last_ns: 0,
+            in_window: 0,
+            backward: Backward::default(),
             speed: Speed::Full,
             speed_assumed: true,
             frames: 0,
@@ -113,6 +122,8 @@ impl Survey {
                 (survey.begin_ns, survey.end_ns) = (at_ns, at_ns);
                 survey.subject = subject;
             }
+            survey.backward.add(at_ns);
+            survey.last_ns = survey.last_ns.max(at_ns);
             if subject != survey.subject {
                 return Err(ReadError::Format {
                     offset: 0,
@@ -123,6 +134,7 @@ impl Survey {
             if !window.has(survey.begin_ns, at_ns) {
                 continue;
             }
+            survey.in_window += 1;
             survey.end_ns = survey.end_ns.max(at_ns);
             if let Record::Packet(packet) = record {
                 stated = stated.or(packet.speed);
@@ -176,7 +188,12 @@ impl Survey {
         }
     }
 
-    /// True where data is not acknowledged.
+    /// True if data of the endpoint is in the capture.
+    pub(crate) fn carries(&self, address: u8, endpoint: u8) -> bool {
+        (self.endpoints.get(&(address, endpoint))).is_some_and(|seen| seen.data > 0)
+    }
+
+    /// What an endpoint is.
     pub(crate) fn nature(&self, address: u8, endpoint: u8) -> Nature {
         let seen = self
             .endpoints
@@ -206,6 +223,28 @@ impl Survey {
             max_packet: seen.largest.max(usual),
             described: false,
         }
+    }
+}
+
+/// Where time goes back in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backward {
+    /// The first such record; the first of the file is 1.
+    pub first: Option<u64>,
+    /// How often.
+    pub times: u64,
+    records: u64,
+    last_ns: u64,
+}
+
+impl Backward {
+    fn add(&mut self, at_ns: u64) {
+        self.records += 1;
+        if at_ns < self.last_ns {
+            self.first.get_or_insert(self.records);
+            self.times += 1;
+        }
+        self.last_ns = at_ns;
     }
 }
 

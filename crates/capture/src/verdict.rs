@@ -2,6 +2,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::read::UrbType;
+use crate::requests;
 use crate::show::{count, percent, time};
 use serde::Serialize;
 
@@ -19,12 +20,12 @@ pub enum Verdict {
         /// Data packets that there are.
         packets: u64,
     },
-    /// The bus is idle, because the host does not ask.
+    /// The host sends no token, or has not requested anything that the device could send.
     HostTooLate {
         /// Share of the time, 0 to 1.
         share: f64,
     },
-    /// The host asks, and the device answers NAK.
+    /// The device has something to do, and answers NAK.
     DeviceTooLate {
         /// Share of the time, 0 to 1.
         share: f64,
@@ -48,8 +49,8 @@ impl Verdict {
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::TooFew { .. } => "too few packets",
-            Verdict::HostTooLate { .. } => "host too late",
-            Verdict::DeviceTooLate { .. } => "device too late",
+            Verdict::HostTooLate { .. } => "host",
+            Verdict::DeviceTooLate { .. } => "device (NAK)",
             Verdict::BusFull { .. } => "bus full",
             Verdict::HubTooLate { .. } => "bus behind a hub",
         }
@@ -72,40 +73,90 @@ pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Verdict {
             others: share(parts.other_ns),
         };
     }
-    let (idle, nak, hub) = (
-        share(parts.idle_ns),
+    let (host, nak, hub) = (
+        share(parts.idle_ns + parts.unrequested_ns),
         share(parts.nak_ns),
         share(parts.hub_ns),
     );
-    if hub > idle && hub > nak {
+    if hub > host && hub > nak {
         Verdict::HubTooLate { share: hub }
-    } else if nak > idle {
+    } else if nak > host {
         Verdict::DeviceTooLate { share: nak }
     } else {
-        Verdict::HostTooLate { share: idle }
+        Verdict::HostTooLate { share: host }
     }
 }
 
-/// The verdict in a sentence, with its evidence.
-pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict) -> String {
+/// True if the IN endpoint responds to requests, which the other one takes: often, and about once for each transfer.
+pub(crate) fn responds(to_host: &Endpoint, out: &Endpoint) -> bool {
+    let transfers = to_host.counts.transfers.max(out.counts.transfers);
+    out.device == to_host.device
+        && out.endpoint & 0x80 == 0
+        && out.endpoint != 0
+        && to_host.responses >= ENOUGH
+        && requests::are_most(to_host.responses, transfers)
+}
+
+/// A part of the time in a sentence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    None,
+    Nak,
+    Unrequested,
+    Idle,
+    Traffic,
+}
+
+/// The verdict in a sentence, with its evidence. `responder` is an endpoint that responds to the data of this one.
+pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8>) -> String {
     let (counts, parts) = (&endpoint.counts, &endpoint.parts);
     let naks = format!("{} of {} tokens", count(counts.naks), count(counts.tokens));
     let share = |ns: f64| percent(ns / parts.total_ns.max(1.0));
-    let median = |times: Option<crate::Times>| times.map_or("-".into(), |times| time(times.p50_ns));
-    let rest = |nak: bool, idle: bool| {
-        let mut rest = Vec::new();
-        if nak && parts.nak_ns > 0.0 {
-            rest.push(format!(
-                "{} of the time the device had answered NAK ({naks})",
-                share(parts.nak_ns)
-            ));
+    let rest = |without: Part| {
+        let nak = format!("of the time the device had answered NAK ({naks})");
+        let all = [
+            (Part::Nak, parts.nak_ns, nak.as_str()),
+            (
+                Part::Unrequested,
+                parts.unrequested_ns,
+                "no request was outstanding",
+            ),
+            (Part::Idle, parts.idle_ns, "the host sent no token"),
+            (Part::Traffic, parts.data_ns, "data"),
+            (Part::Traffic, parts.other_ns, "other traffic"),
+        ];
+        let shown = all
+            .iter()
+            .filter(|(part, ns, _)| *part != without && (*ns > 0.0 || *part == Part::Traffic));
+        let shown: Vec<String> = shown
+            .map(|(_, ns, meaning)| format!("{} {meaning}", share(*ns)))
+            .collect();
+        shown.join(", ")
+    };
+    let host = || {
+        let median = |times: Option<crate::Times>, what: &str| {
+            times.map_or(String::new(), |times| {
+                format!("; median pause {what} {}", time(times.p50_ns))
+            })
+        };
+        if parts.unrequested_ns > parts.idle_ns {
+            return format!(
+                "for {} of the time no request was outstanding{}; {}",
+                share(parts.unrequested_ns),
+                median(endpoint.request_pause, "before the next OUT packet"),
+                rest(Part::Unrequested),
+            );
         }
-        if idle {
-            rest.push(format!("{} the host did not ask", share(parts.idle_ns)));
-        }
-        rest.push(format!("{} data", share(parts.data_ns)));
-        rest.push(format!("{} other traffic", share(parts.other_ns)));
-        rest.join(", ")
+        let before = match counts.transfers > 1 {
+            true => "before a transfer",
+            false => "after a data packet",
+        };
+        format!(
+            "for {} of the time the bus was idle and the host sent no token{}; {}",
+            share(parts.idle_ns),
+            median(endpoint.pause, before),
+            rest(Part::Idle),
+        )
     };
     match *verdict {
         Verdict::TooFew { packets: 0 } if counts.naks > 0 => {
@@ -115,25 +166,24 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict) -> String {
             "no verdict: data packets: {}, {ENOUGH} are needed",
             count(packets)
         ),
-        Verdict::HostTooLate { share: idle } => {
+        Verdict::HostTooLate { .. } => {
             let polled = match endpoint.transfer {
                 Some(UrbType::Interrupt | UrbType::Isochronous) => {
-                    "; the host asks once an interval (bInterval)"
+                    "; the endpoint is polled once an interval (bInterval)"
                 }
                 _ => "",
             };
-            format!(
-                "host too late: for {} of the time the bus was idle and the host did not ask; {}; from the end of a \
-                 transaction to the next token {} (median){polled}",
-                percent(idle),
-                rest(true, false),
-                median(endpoint.next_token),
-            )
+            let responses = responder.map_or(String::new(), |endpoint| {
+                format!(
+                    "; a host that waits for responses sends nothing: see endpoint 0x{endpoint:02x}"
+                )
+            });
+            format!("limited by the host: {}{polled}{responses}", host())
         }
         Verdict::DeviceTooLate { share: nak } => format!(
-            "device too late: for {} of the time the device had answered NAK ({naks}); {}",
+            "limited by the device (NAK): for {} of the time the device had answered NAK ({naks}); {}",
             percent(nak),
-            rest(false, true),
+            rest(Part::Nak),
         ),
         Verdict::BusFull {
             share: used,
@@ -146,7 +196,7 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict) -> String {
             format!(
                 "bus full: {} of the time was used{by}; {}",
                 percent(used),
-                rest(true, true)
+                rest(Part::None)
             )
         }
         Verdict::HubTooLate { share: hub } => format!(
@@ -154,7 +204,7 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict) -> String {
             percent(hub),
             count(counts.splits),
             count(counts.tokens),
-            rest(true, true)
+            rest(Part::None)
         ),
     }
 }

@@ -38,12 +38,12 @@ pub struct Made {
     pub max_packet: u32,
 }
 
-struct Wire {
-    writer: Writer<Vec<u8>>,
+pub(crate) struct Wire {
+    pub(crate) writer: Writer<Vec<u8>>,
     speed: Speed,
-    now_ns: u64,
+    pub(crate) now_ns: u64,
     frame: u64,
-    truth: Truth,
+    pub(crate) truth: Truth,
     random: Rng,
 }
 
@@ -51,7 +51,7 @@ struct Wire {
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 
 impl Wire {
-    fn new(speed: Speed, random: Rng) -> Wire {
+    pub(crate) fn new(speed: Speed, random: Rng) -> Wire {
         let mut wire = Wire {
             writer: Writer::new(Vec::new(), speed).expect("a vector takes everything"),
             speed,
@@ -81,7 +81,7 @@ impl Wire {
     }
 
     /// Starts of frame until `at_ns`.
-    fn wait_until(&mut self, at_ns: u64) {
+    pub(crate) fn wait_until(&mut self, at_ns: u64) {
         while self.frame * frame_ns(self.speed) <= at_ns {
             self.start_of_frame();
         }
@@ -120,12 +120,12 @@ impl Wire {
 }
 
 /// An endpoint of the modelled bus and what it sends next.
-struct Pipe {
-    address: u8,
-    number: u8,
-    is_in: bool,
-    toggle: bool,
-    counted: bool,
+pub(crate) struct Pipe {
+    pub(crate) address: u8,
+    pub(crate) number: u8,
+    pub(crate) is_in: bool,
+    pub(crate) toggle: bool,
+    pub(crate) counted: bool,
 }
 
 impl Pipe {
@@ -140,7 +140,7 @@ impl Pipe {
     }
 
     /// A transaction that the device answers NAK.
-    fn nak(&self, wire: &mut Wire, payload: &[u8]) {
+    pub(crate) fn nak(&self, wire: &mut Wire, payload: &[u8]) {
         wire.fit(wire.longest(payload.len() as u32));
         wire.put(&self.token());
         if !self.is_in {
@@ -163,7 +163,7 @@ impl Pipe {
     }
 
     /// Data that is taken, after it was lost `lost` times.
-    fn send(&mut self, wire: &mut Wire, payload: &[u8], lost: u32) {
+    pub(crate) fn send(&mut self, wire: &mut Wire, payload: &[u8], lost: u32) {
         let data = self.data(payload);
         for attempt in 0..=lost {
             wire.fit(wire.longest(payload.len() as u32));

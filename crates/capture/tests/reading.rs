@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 use std::time::Duration;
 use wiregauge_capture::{
-    Explained, Pid, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window, Writer, explain,
-    packet,
+    Explained, Pid, ReadError, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window,
+    Writer, explain, packet,
 };
 
 type Packet = (u64, Vec<u8>, Option<Speed>);
@@ -224,6 +224,15 @@ fn a_capture_of_another_kind_is_named() {
     let file = PcapWriter::with_header(Vec::new(), header)
         .unwrap()
         .into_writer();
+    let usbpcap = PcapHeader {
+        datalink: DataLink::from(249),
+        ..PcapHeader::default()
+    };
+    let windows = PcapWriter::with_header(Vec::new(), usbpcap)
+        .unwrap()
+        .into_writer();
+    let error = Reader::new(windows.as_slice()).unwrap_err().to_string();
+    assert!(error.contains("USBPcap is not supported"), "{error}");
     let error = Reader::new(file.as_slice()).unwrap_err().to_string();
     assert!(error.contains("link type 1 (Ethernet)"), "{error}");
     assert!(error.contains("hint: "), "{error}");
@@ -307,6 +316,60 @@ fn usbmon_separates_the_host_from_device_and_bus() {
         let late = matches!(endpoint.verdict, Some(UrbVerdict::HostTooLate { .. }));
         assert_eq!(late, gap_us == 900, "{:?}", endpoint.words);
     }
+}
+
+#[test]
+fn urbs_that_the_host_took_back_are_not_failures() {
+    let header = PcapHeader {
+        datalink: DataLink::from(220),
+        endianness: Endianness::Little,
+        ..PcapHeader::default()
+    };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    let mut at = Duration::from_secs(1_700_000_000);
+    for (id, status) in [(1, 0), (2, -2), (3, -104), (4, -71), (5, -121)] {
+        for (stage, status) in [(b'S', -115_i32), (b'C', status)] {
+            let mut bytes = usbmon(id, stage, 0x81, 64, false);
+            bytes[28..32].copy_from_slice(&status.to_le_bytes());
+            let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
+            writer.write_packet(&packet).unwrap();
+            at += Duration::from_micros(10);
+        }
+    }
+    let file = writer.into_writer();
+    let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
+        panic!("URBs");
+    };
+    let one = &host.endpoints[0];
+    assert_eq!((one.transfers, one.cancelled, one.failed), (2, 2, 1));
+}
+
+#[test]
+fn the_packet_at_which_time_goes_back_is_named() {
+    let mut writer = Writer::new(Vec::new(), Speed::Full).unwrap();
+    for at_us in [10_u64, 20, 5, 30, 25] {
+        writer.packet(at_us * 1000, &packet::sof(1)).unwrap();
+    }
+    let file = writer.into_inner();
+    let Explained::Bus(bus) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
+        panic!("packets of a bus");
+    };
+    assert_eq!((bus.time_goes_back_at, bus.times_back), (Some(3), 2));
+}
+
+#[test]
+fn a_window_without_packets_is_an_error_with_the_duration() {
+    let made = bus(Limit::Host, 1);
+    let from_ns = 1_000_000_000_000;
+    let window = Window {
+        from_ns,
+        to_ns: u64::MAX,
+    };
+    let error = explain(|| Ok(made.file.as_slice()), window).unwrap_err();
+    let ReadError::Window { duration_ns } = error else {
+        panic!("{error}");
+    };
+    assert!((1..from_ns).contains(&duration_ns), "{duration_ns}");
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod made;
 mod reading;
+mod responders;
 mod verdicts;

@@ -1,7 +1,8 @@
 //! Figures and verdicts of buses whose limit is known.
 
 use crate::made::{Limit, Made, Truth, bus};
-use wiregauge_capture::{Bus, Explained, Judged, Verdict, Window, explain};
+use crate::responders::request_response;
+use wiregauge_capture::{Bus, Explained, Judged, Parts, Verdict, Window, explain};
 
 fn explained(made: &Made) -> Bus {
     match explain(|| Ok(made.file.as_slice()), Window::default()).expect("a whole capture") {
@@ -24,6 +25,11 @@ fn is_right(limit: Limit, verdict: Option<Verdict>) -> bool {
             | (Limit::Device, Some(Verdict::DeviceTooLate { .. }))
             | (Limit::Bus, Some(Verdict::BusFull { .. }))
     )
+}
+
+fn sum(parts: &Parts) -> f64 {
+    let naks = parts.nak_ns + parts.unrequested_ns;
+    parts.data_ns + naks + parts.other_ns + parts.hub_ns + parts.idle_ns
 }
 
 fn hundred(limit: Limit) {
@@ -51,8 +57,10 @@ fn hundred(limit: Limit) {
         assert_eq!((bus.damaged, bus.stray, bus.missing), (0, 0, 0));
         assert_eq!(figures.max_packet, made.max_packet);
         let parts = figures.parts;
-        let sum = parts.data_ns + parts.nak_ns + parts.other_ns + parts.hub_ns + parts.idle_ns;
-        assert!((sum / parts.total_ns - 1.0).abs() < 1e-9, "{parts:?}");
+        assert!(
+            (sum(&parts) / parts.total_ns - 1.0).abs() < 1e-9,
+            "{parts:?}"
+        );
         assert!(
             figures.frame_share <= figures.frame_share_max,
             "{figures:?}"
@@ -84,6 +92,67 @@ fn a_device_that_is_too_late_is_found_for_each_of_a_hundred_devices() {
 #[test]
 fn a_full_bus_is_found_for_each_of_a_hundred_devices() {
     hundred(Limit::Bus);
+}
+
+fn hundred_responders(limit: Limit) {
+    for seed in 0..100 {
+        let device = request_response(limit, seed);
+        let bus = explained(&device.made);
+        let judged = endpoint(&bus, &device.made);
+        let (parts, words) = (judged.endpoint.parts, &judged.words);
+        assert!(
+            is_right(limit, judged.verdict) && is_right(limit, Some(bus.verdict)),
+            "{limit:?}, seed {seed}: {words:?}, {}",
+            bus.words
+        );
+        assert!(
+            (sum(&parts) / parts.total_ns - 1.0).abs() < 1e-9,
+            "{parts:?}"
+        );
+        // The NAKs between the packets of a request add to it.
+        let found = parts.unrequested_ns / parts.total_ns;
+        let made = device.unrequested_ns as f64 / parts.total_ns;
+        assert!(
+            (made - 0.05..made + 0.2).contains(&found),
+            "{limit:?}, seed {seed}: {found} of {made}"
+        );
+        if limit == Limit::Host && device.polled {
+            let words = words.as_deref().unwrap_or_default();
+            assert!(words.contains("no request was outstanding"), "{words}");
+            assert!(words.contains("before the next OUT packet"), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_slow_device_is_found_for_each_of_a_hundred_that_respond_to_requests() {
+    hundred_responders(Limit::Device);
+}
+
+#[test]
+fn a_host_that_requests_rarely_is_found_for_each_of_a_hundred_devices() {
+    hundred_responders(Limit::Host);
+}
+
+#[test]
+fn the_pause_of_a_host_is_not_the_distance_of_its_retries() {
+    let made = bus(Limit::Host, 3);
+    let judged_bus = explained(&made);
+    let judged = endpoint(&judged_bus, &made);
+    let (pause, words) = (judged.endpoint.pause, judged.words.as_deref());
+    // The generator pauses for 50 us or more after each transfer.
+    assert!(
+        pause.is_some_and(|pause| pause.p50_ns >= 50_000),
+        "{pause:?}"
+    );
+    let words = words.unwrap_or_default();
+    assert!(words.contains("median pause before a transfer"), "{words}");
+    let words = &judged_bus.words;
+    assert!(
+        words.contains("which carried most, is limited by the host"),
+        "{words}"
+    );
+    assert!(words.contains("on the wire: data"), "{words}");
 }
 
 #[test]

@@ -265,7 +265,7 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
         "USB bus at full speed",
         "What passed",
         "0x81",
-        "device too late",
+        "limited by the device",
         "1,600 of 1,640",
     ] {
         assert!(text.contains(word), "{word}: {text}");
@@ -274,6 +274,10 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
+    for word in ["response in ns", "on the wire: data", "not full: "] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    assert!(!text.contains("time goes back"), "{text}");
     let explained = desk.json(&format!("explain {file} --json --endpoint 0x81"));
     let endpoint = &explained["endpoints"][0];
     assert_eq!(endpoint["counts"]["naks"], 1600);
@@ -282,7 +286,7 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
 
     capture(&desk, 0);
     let text = desk.output(&format!("explain {file} --begin 5ms"));
-    assert!(text.contains("host too late"), "{text}");
+    assert!(text.contains("limited by the host"), "{text}");
     let figure = desk.path("frames.svg");
     let text = desk.output(&format!("explain {file} --figure {}", figure.display()));
     assert!(text.contains("wrote "), "{text}");
@@ -291,9 +295,26 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
     let page = desk.path("frames.html");
     desk.output(&format!("explain {file} --figure {}", page.display()));
     let page = std::fs::read_to_string(page).expect("the page was written");
-    for part in ["host too late", "id=\"packets\"", "data IN", "<svg"] {
+    for part in ["limited by the host", "id=\"packets\"", "data IN", "<svg"] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+#[test]
+fn a_capture_whose_time_goes_back_is_named_as_such() {
+    use wiregauge_capture::{Speed, Writer, packet};
+
+    let desk = Desk::new();
+    let file = desk.path("back.pcapng");
+    let mut writer = Writer::new(Vec::new(), Speed::Full).expect("a vector takes everything");
+    for at_us in [1000_u64, 2000, 500] {
+        writer
+            .packet(at_us * 1000, &packet::sof(at_us))
+            .expect("a vector takes everything");
+    }
+    std::fs::write(&file, writer.into_inner()).expect("a directory of the test");
+    let text = desk.output(&format!("explain {}", file.display()));
+    assert!(text.contains("time goes back at packet 3"), "{text}");
 }
 
 #[test]
@@ -304,7 +325,13 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
     let text = text.display();
     common::refused(&format!("explain {text}"), 2, "not a capture file");
     let missing = desk.path("missing.pcapng");
-    common::refused(&format!("explain {}", missing.display()), 2, "cannot open");
+    let missing = format!("explain {}", missing.display());
+    common::refused(&missing, 2, "cannot open");
+    common::refused(
+        &missing,
+        2,
+        "hint: check the path; `wiregauge runs` lists stored runs",
+    );
     let file = capture(&desk, 1);
     let file = file.display();
     common::refused(&format!("explain {file} --endpoint 0x02"), 2, "it has 0x81");
@@ -313,6 +340,23 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
         2,
         ".svg, .png or .html",
     );
+    for (flags, printed) in [
+        (
+            "--begin 1min",
+            "no packets between --begin and --end: the capture lasts 0.040 s",
+        ),
+        (
+            "--begin 3ms --end 2ms",
+            "--begin 0.003 s is not before --end 0.002 s",
+        ),
+        (
+            "--figure no-such-directory/bus.svg",
+            "hint: mkdir -p no-such-directory",
+        ),
+        ("--figure bus.svg --endpoint 0x81", "hint: omit --endpoint"),
+    ] {
+        common::refused(&format!("explain {file} {flags}"), 2, printed);
+    }
     common::refused(
         "explain last --endpoint 0x81",
         2,

@@ -24,6 +24,12 @@ pub enum ReadError {
         /// What to try.
         hint: &'static str,
     },
+    /// Nothing was captured in the window.
+    #[error("no packets in the window: the capture lasts {} s", *duration_ns as f64 / 1e9)]
+    Window {
+        /// From the first record to the last.
+        duration_ns: u64,
+    },
 }
 
 pub(super) const FORMATS: &str = "files that can be read: pcapng and pcap with packets of a USB 2.0 bus (link types 288, 293 to 295) \

@@ -56,5 +56,5 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// The longest frame that is read: of usbmon, an URB of 16 MiB, which is what usbfs takes.
+/// The longest frame that is read: of usbmon, a URB of 16 MiB, which is what usbfs takes.
 pub(super) const LONGEST: u32 = 16 * 1024 * 1024 + 64;

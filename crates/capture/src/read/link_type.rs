@@ -8,7 +8,7 @@ use crate::packet::Speed;
 pub(super) enum LinkType {
     /// A packet of a USB 2.0 bus.
     Bus(Option<Speed>),
-    /// A header of usbmon and the data of an URB.
+    /// A header of usbmon and the data of a URB.
     Usbmon {
         /// Bytes of the header.
         header: usize,
@@ -27,6 +27,13 @@ impl LinkType {
             293 => LinkType::Bus(Some(Speed::Low)),
             294 => LinkType::Bus(Some(Speed::Full)),
             295 => LinkType::Bus(Some(Speed::High)),
+            249 => {
+                return Err(ReadError::format(
+                    offset,
+                    "link type 249: USBPcap is not supported",
+                    "use a bus analyzer, or usbmon on Linux: sudo modprobe usbmon; tshark -i usbmon1 -w FILE.pcapng",
+                ));
+            }
             other => {
                 let name = match other {
                     0 => " (loopback)",
@@ -36,7 +43,6 @@ impl LinkType {
                     113 | 276 => " (any interface of Linux)",
                     186 => " (USB of FreeBSD)",
                     227 => " (CAN)",
-                    249 => " (USBPcap of Windows)",
                     266 => " (USB of macOS)",
                     _ => "",
                 };

@@ -21,6 +21,6 @@ pub struct WirePacket<'a> {
 pub enum Record<'a> {
     /// A packet of a bus.
     Packet(WirePacket<'a>),
-    /// An URB of a host that was submitted or is over.
+    /// A URB of a host that was submitted or is over.
     Urb(Urb),
 }

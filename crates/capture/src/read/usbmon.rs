@@ -4,7 +4,7 @@ use super::ReadError;
 use super::error::DAMAGED;
 use super::frame::Framed;
 
-/// What happened to an URB.
+/// What happened to a URB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UrbStage {
     /// A driver or a program submitted it.
@@ -29,7 +29,7 @@ pub enum UrbType {
     Bulk,
 }
 
-/// An URB of a host that was submitted or is over.
+/// A URB of a host that was submitted or is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Urb {
     /// When, in nanoseconds of the capture's clock; the resolution is a microsecond.

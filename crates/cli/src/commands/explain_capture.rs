@@ -62,12 +62,15 @@ pub(super) fn run(
         );
     }
     if let Some(figure) = &args.figure {
-        format_of(figure)?;
+        check_figure(figure, args)?;
     }
     let window = window(args)?;
     let mut explained =
         explain(|| File::open(file), window).map_err(|error| failed(file, error))?;
     only(&mut explained, args)?;
+    if args.figure.is_some() && !matches!(explained, Explained::Bus(_)) {
+        bail!("a capture of URBs has no packets to draw: --figure needs a capture of the bus");
+    }
     let mut out = session.caller.words();
     if args.json {
         let mut value = serde_json::to_value(&explained)?;
@@ -81,13 +84,19 @@ pub(super) fn run(
     out.flush()?;
     drop(out);
     if let Some(figure) = &args.figure {
-        let Explained::Bus(_) = &explained else {
-            bail!("a capture of URBs has no packets to draw: --figure needs a capture of the bus");
-        };
-        draw(file, figure, args, (window, &explained))?;
+        let frames = draw(file, figure, args, (window, &explained))?;
         session.caller.wrote(figure);
         if !args.json {
-            writeln!(session.caller.words(), "\nwrote {}", figure.display())?;
+            let which = match args.begin {
+                Some(_) => "from --begin on",
+                None => "around the median data packet",
+            };
+            let out = &mut session.caller.words();
+            writeln!(
+                out,
+                "\nwrote {} (frames {which}: {frames})",
+                figure.display()
+            )?;
         }
     }
     Ok(Outcome::Done)
@@ -100,7 +109,12 @@ fn window(args: &ExplainArgs) -> anyhow::Result<Window> {
         to_ns: args.end.map_or(u64::MAX, ns),
     };
     if window.from_ns >= window.to_ns {
-        bail!("--begin is not before --end");
+        let s = |ns: u64| ns as f64 / 1e9;
+        bail!(
+            "--begin {} s is not before --end {} s",
+            s(window.from_ns),
+            s(window.to_ns)
+        );
     }
     Ok(window)
 }
@@ -138,12 +152,16 @@ fn failed(file: &Path, error: ReadError) -> anyhow::Error {
     match error {
         ReadError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             anyhow!(
-                "cannot open {name}: {error}\nhint: a stored run has no such ending: wiregauge explain last"
+                "cannot open {name}: {error}\nhint: check the path; `wiregauge runs` lists stored runs"
             )
         }
         ReadError::Io { error, .. } => {
             anyhow::Error::new(StorageFailed(error)).context(format!("cannot read {name}"))
         }
+        ReadError::Window { duration_ns } => anyhow!(
+            "no packets between --begin and --end: the capture lasts {:.3} s",
+            duration_ns as f64 / 1e9
+        ),
         other => anyhow!("cannot read {name}: {other}"),
     }
 }
@@ -167,12 +185,32 @@ fn format_of(figure: &Path) -> anyhow::Result<Drawing> {
     }
 }
 
+/// Refuses a figure that cannot be written, before the capture is read.
+fn check_figure(figure: &Path, args: &ExplainArgs) -> anyhow::Result<()> {
+    format_of(figure)?;
+    if args.endpoint.is_some() {
+        bail!(
+            "--figure draws all endpoints, and cannot be combined with --endpoint\nhint: omit --endpoint, or choose the frames \
+             with --begin"
+        );
+    }
+    match figure.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => bail!(
+            "cannot write {}: there is no directory {}\nhint: mkdir -p {}",
+            figure.display(),
+            parent.display(),
+            parent.display()
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn draw(
     file: &Path,
     figure: &Path,
     args: &ExplainArgs,
     (window, explained): (Window, &Explained),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     let format = format_of(figure)?;
     let most = match format {
         Drawing::Page => FRAMES_OF_PAGE,
@@ -195,5 +233,6 @@ fn draw(
     };
     std::fs::write(figure, bytes)
         .map_err(StorageFailed)
-        .with_context(|| format!("cannot write {}", figure.display()))
+        .with_context(|| format!("cannot write {}", figure.display()))?;
+    Ok(drawn.rows.len())
 }

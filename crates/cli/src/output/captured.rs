@@ -33,9 +33,12 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
     };
     writeln!(
         out,
-        "{} packets of a USB bus at {speed}{assumed}, {} {frames}, {:.6} s\n",
-        bus.packets,
-        bus.frames,
+        "{} of a USB bus at {speed}{assumed}, {}, {:.6} s\n",
+        counted(bus.packets, "packet"),
+        match bus.frames {
+            1 => format!("1 {}", frames.replacen("frames", "frame", 1)),
+            many => format!("{many} {frames}"),
+        },
         bus.duration_ns as f64 / 1e9
     )?;
     let several = several(
@@ -61,8 +64,9 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
     table(
         out,
         &parts(bus, several),
-        "of the time from the first token to the last; NAK: the device was not ready; idle: the host did not ask; frames: \
-         share of the time of all frames, and of the frame in which it was largest",
+        "of the time from the first token to the last; NAK: the device was not ready; no request: it answered NAK, and no \
+         request was outstanding; idle: the host sent no token; wire: \
+         use of the wire, of all frames and of the frame in which it was largest",
         width,
     )?;
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
@@ -74,15 +78,16 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
     }
     paragraph(out, "  ", &format!("bus: {}", bus.words), width)?;
     let notes = [
-        (bus.damaged > 0).then(|| format!("{} packets are damaged (first byte or check)", bus.damaged)),
+        (bus.damaged > 0).then(|| format!("damaged packets (first byte or check): {}", bus.damaged)),
         (bus.stray > 0).then(|| {
             format!(
-                "{} packets belong to no transaction: the capture lacks packets, or a low-speed device is behind a hub",
+                "packets without a transaction: {}; the capture lacks packets, or a low-speed device is behind a hub",
                 bus.stray
             )
         }),
         missing(bus.missing, bus.format),
         cut_off(bus.cut_off_at),
+        time_goes_back(bus.time_goes_back_at, bus.times_back),
         (bus.endpoints_left_out > 0).then(|| {
             format!(
                 "{} transactions of further endpoints are not listed; the first 64 endpoints are",
@@ -108,8 +113,20 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
     let unit = unit(host.endpoints.iter().filter_map(|one| one.urb_time));
     let mut columns = heads(several);
     columns.extend([
-        "type", "URBs", "bytes", "MB/s", "short", "empty", "failed", "pending", "URB p50",
-        "URB p99", "gap p50", "gap p99", "idle %",
+        "type",
+        "completed",
+        "cancelled",
+        "failed",
+        "bytes",
+        "MB/s",
+        "short",
+        "empty",
+        "pending",
+        "URB p50",
+        "URB p99",
+        "gap p50",
+        "gap p99",
+        "idle %",
     ]);
     let title = format!("URBs of each endpoint, times in {}", unit.name());
     let mut printed = Table::new(title, &columns);
@@ -118,11 +135,12 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
         cells.extend([
             kind(Some(one.transfer)),
             one.transfers.to_string(),
+            one.cancelled.to_string(),
+            one.failed.to_string(),
             one.bytes.to_string(),
             rate(one.bytes_s),
             one.short.to_string(),
             one.empty.to_string(),
-            one.failed.to_string(),
             format!("{:.2}", one.pending),
             at(unit, one.urb_time, |times| times.p50_ns as f64),
             at(unit, one.urb_time, |times| times.p99_ns as f64),
@@ -135,7 +153,7 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
     table(
         out,
         &printed,
-        "URB: from submission to completion; gap: from a completion to the next submission, with none pending; pending: \
+        "cancelled: taken back by the host; URB: from submission to completion; gap: from a completion to the next submission, with none pending; pending: \
          mean number; idle: share of the time with none pending",
         width,
     )?;
@@ -149,10 +167,11 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
     let unmatched: u64 = host.endpoints.iter().map(|one| one.unmatched).sum();
     let notes = [
         (unmatched > 0).then(|| {
-            format!("of {unmatched} URBs only the begin or only the end is in the capture; they are not counted")
+            format!("of {unmatched} URBs only the start or only the end is in the capture; they are not counted")
         }),
         missing(host.missing, host.format),
         cut_off(host.cut_off_at),
+        time_goes_back(host.time_goes_back_at, host.times_back),
         (host.left_out > 0).then(|| {
             format!(
                 "{} records of further endpoints are not listed; the first 64 endpoints are",
@@ -175,6 +194,24 @@ fn missing(count: u64, format: wiregauge_capture::Format) -> Option<String> {
 
 fn cut_off(at: Option<u64>) -> Option<String> {
     at.map(|at| format!("the file ends within a record: only its first {at} bytes were used"))
+}
+
+fn time_goes_back(at: Option<u64>, times: u64) -> Option<String> {
+    at.map(|at| {
+        format!(
+            "time goes back at packet {at} ({} in the file): times and verdicts are wrong; sort the packets first: reordercap \
+             IN OUT",
+            counted(times, "time")
+        )
+    })
+}
+
+/// A number with its noun.
+fn counted(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
 }
 
 fn remarks(
@@ -321,8 +358,17 @@ fn counts(bus: &Bus, several: bool) -> Table {
 }
 
 fn times(bus: &Bus, several: bool) -> Table {
-    let all = bus.endpoints.iter();
-    let unit = unit(all.filter_map(|one| one.endpoint.transfer_gap));
+    let unit = |of: fn(&Judged) -> Option<Times>| {
+        let shortest = bus
+            .endpoints
+            .iter()
+            .filter_map(of)
+            .map(|times| times.p50_ns)
+            .min();
+        TimeUnit::fitting(shortest.unwrap_or(0) as f64)
+    };
+    let token = unit(|one| one.endpoint.next_token);
+    let gap = unit(|one| one.endpoint.transfer_gap);
     let mut columns = heads(several);
     columns.extend([
         "response p50",
@@ -334,19 +380,27 @@ fn times(bus: &Bus, several: bool) -> Table {
         "gap p99",
         "gap max",
     ]);
-    let mut table = Table::new(format!("Times in {}", unit.name()), &columns);
+    let title = format!(
+        "Times: response in ns, next token in {}, gap in {}",
+        token.name(),
+        gap.name()
+    );
+    let ns = |times: Option<Times>, of: fn(&Times) -> u64| {
+        times.map_or("-".into(), |times| of(&times).to_string())
+    };
+    let mut table = Table::new(title, &columns);
     for judged in &bus.endpoints {
         let one = &judged.endpoint;
         let mut cells = names(judged, several);
         cells.extend([
-            at(unit, one.turn_around, |times| times.p50_ns as f64),
-            at(unit, one.turn_around, |times| times.max_ns as f64),
-            at(unit, one.next_token, |times| times.p50_ns as f64),
-            at(unit, one.next_token, |times| times.max_ns as f64),
-            at(unit, one.transfer_gap, |times| times.mean_ns),
-            at(unit, one.transfer_gap, |times| times.p50_ns as f64),
-            at(unit, one.transfer_gap, |times| times.p99_ns as f64),
-            at(unit, one.transfer_gap, |times| times.max_ns as f64),
+            ns(one.turn_around, |times| times.p50_ns),
+            ns(one.turn_around, |times| times.max_ns),
+            at(token, one.next_token, |times| times.p50_ns as f64),
+            at(token, one.next_token, |times| times.max_ns as f64),
+            at(gap, one.transfer_gap, |times| times.mean_ns),
+            at(gap, one.transfer_gap, |times| times.p50_ns as f64),
+            at(gap, one.transfer_gap, |times| times.p99_ns as f64),
+            at(gap, one.transfer_gap, |times| times.max_ns as f64),
         ]);
         table.row(cells);
     }
@@ -358,17 +412,29 @@ fn parts(bus: &Bus, several: bool) -> Table {
         .endpoints
         .iter()
         .any(|one| one.endpoint.parts.hub_ns > 0.0);
+    let requests = bus
+        .endpoints
+        .iter()
+        .any(|one| one.endpoint.parts.unrequested_ns > 0.0);
     let mut columns = heads(several);
-    columns.extend(["data %", "NAK %", "other traffic %"]);
+    columns.extend(["data %", "NAK %"]);
+    if requests {
+        columns.push("no request %");
+    }
+    columns.push("other traffic %");
     if hub {
         columns.push("at a hub %");
     }
-    columns.extend(["idle %", "frames %", "max %", "bottleneck"]);
+    columns.extend(["idle %", "wire %", "wire max %", "bottleneck"]);
     let mut table = Table::new("Where the time goes", &columns);
     for judged in &bus.endpoints {
         let (one, parts) = (&judged.endpoint, judged.endpoint.parts);
         let mut cells = names(judged, several);
-        let mut all = vec![parts.data_ns, parts.nak_ns, parts.other_ns];
+        let mut all = vec![parts.data_ns, parts.nak_ns];
+        if requests {
+            all.push(parts.unrequested_ns);
+        }
+        all.push(parts.other_ns);
         if hub {
             all.push(parts.hub_ns);
         }

@@ -56,7 +56,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
     let canvas = Canvas::new(ROW * rows as u32 + 80, &legend);
     let frame_ns = picture.frame_ns as f64;
     let x = Axis::period("Time in the frame", frame_ns);
-    let y = Axis::slots("Begin of the frame (ms)", &labels);
+    let y = Axis::slots("Start of the frame (ms)", &labels);
     let frame = canvas.frame(canvas.place(), "", x, y);
     // A packet is drawn at least half a pixel wide.
     let narrow = frame.x_step(0.5);
@@ -85,7 +85,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
         _ => ("frame", "1 ms"),
     };
     let caption = format!(
-        "Each row is a {name} of {unit}, from left to right, the first on top; each bar is a packet on the wire. Red: the \
+        "Each row is a {name} of {unit}, from left to right, the first on top; each bar is a packet on the wire. Orange: the \
          device was not ready (NAK). White: the bus is idle."
     );
     canvas.finish("bus-frames", "Packets in the frames of a USB bus", &caption)
@@ -97,7 +97,7 @@ mod tests {
     use wiregauge_capture::{Bar, FrameRow};
 
     #[test]
-    fn each_packet_is_a_bar_and_naks_are_red() {
+    fn each_packet_is_a_bar_and_naks_are_orange() {
         let bar = |begin_ns, kind| Bar {
             begin_ns,
             length_ns: 5_000,

@@ -30,6 +30,7 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
          <meta name=\"generator\" content=\"wiregauge {}\">\n\
          <title>{name}</title>\n<style>\n{}{STYLE}\
          #frames canvas {{ width: 100%; height: {}px; touch-action: pan-y; cursor: grab; }}\n\
+         main > section > pre {{ overflow-x: auto; }}\n\
          .key {{ display: inline-block; width: 1.6em; height: .8em; margin: 0 .4em 0 1em; }}\n\
          </style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n</header>\n<main>\n",
         env!("CARGO_PKG_VERSION"),
@@ -39,8 +40,9 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
     );
     let _ = write!(
         page,
-        "<section>\n<h2>Packets</h2>\n<p>Each row is a frame, each bar a packet: {} frames. Zoom with the buttons, with + and \
+        "<section>\n<h2>What limits</h2>\n<pre>{}</pre>\n</section>\n<section>\n<h2>Packets</h2>\n<p>Each row is a frame, each bar a packet: {} frames. Zoom with the buttons, with + and \
          -, or with Ctrl and the wheel; move by dragging.</p>\n<p>",
+        text(words),
         picture.rows.len()
     );
     for (_, kind, colour) in BUS_KINDS {
@@ -54,9 +56,8 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
         "</p>\n<p id=\"tools\" hidden><button type=\"button\" id=\"in\">+</button> <button type=\"button\" \
          id=\"out\">\u{2212}</button> <button type=\"button\" id=\"all\">whole frame</button> <span id=\"spot\" \
          aria-live=\"polite\"></span></p>\n<figure><div class=\"drawn\" id=\"frames\" data-label=\"Frames of the bus with \
-         their packets\">{}</div></figure>\n</section>\n<section>\n<h2>Figures</h2>\n<pre>{}</pre>\n</section>\n</main>\n",
-        figure.svg,
-        text(words)
+         their packets\">{}</div></figure>\n</section>\n</main>\n",
+        figure.svg
     );
     let _ = write!(
         page,
