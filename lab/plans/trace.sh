@@ -6,7 +6,7 @@
 . /lib.sh
 
 for speed in full high; do
-    background wiregauge serve usb-virtual --speed $speed --function bulk,acm --device-time 3ms \
+    background wiregauge serve usb-virtual --speed $speed --function bulk,acm --device-time 1ms \
         --trace "/runs/bus-$speed.pcapng"
     wait_usb 1d6b 0104
     wait_tty /dev/ttyACM0

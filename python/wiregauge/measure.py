@@ -55,6 +55,7 @@ def exchange(
     no_calibration: bool = False,
     baud: int | None = None,
     framing: str | None = None,
+    no_low_latency: bool = False,
     quick_ack: bool = False,
     request_id: v.CanId | None = None,
     response_id: v.CanId | None = None,
@@ -152,6 +153,9 @@ def exchange(
         Baud rate of a serial line; unchanged, if not given.
     framing
         Data bits, parity and stop bits of a serial line, such as ``"8E1"``; 8N1, if not given.
+    no_low_latency
+        Serial: leave the driver's low_latency flag unchanged. Otherwise it is set during the run, and the
+        latency timer of an FTDI adapter is 1 ms.
     quick_ack
         TCP: acknowledge at once.
     request_id, response_id
@@ -219,6 +223,7 @@ def stream(
     lock_memory: bool = False,
     host_load: v.Load | None = None,
     baud: int | None = None,
+    no_low_latency: bool = False,
     usbmon: bool = False,
     record: v.File | None = None,
     split: v.Size | None = None,
@@ -274,6 +279,9 @@ def stream(
         Synthetic load while measuring, such as ``{"cpu": 2, "memory": 1}``.
     baud
         Baud rate of a serial line; unchanged, if not given.
+    no_low_latency
+        Serial: leave the driver's low_latency flag unchanged. Otherwise it is set during the run, and the
+        latency timer of an FTDI adapter is 1 ms.
     usbmon
         USB on Linux: record when the kernel submitted and completed each transfer.
     record

@@ -83,6 +83,7 @@ def serve(
     service_time: v.Time | None = None,
     jitter: v.Time | None = None,
     bus: Literal["full-speed", "high-speed"] | None = None,
+    trace: v.File | None = None,
     drop: v.Number | None = None,
     corrupt: v.Number | None = None,
     duplicate: v.Number | None = None,
@@ -148,6 +149,8 @@ def serve(
         Random addition to the service time, uniform from 0 to this (s).
     bus
         Model the timing of a USB bus.
+    trace
+        Write every packet of the modelled bus to this capture file, for Wireshark and `explain`.
     drop, corrupt, duplicate, reorder, lose_byte, insert_byte
         Faults: send no answer, flip a bit, send it twice, delay it, drop a byte, insert a byte; each as
         a probability, or as ``"every=100"``.
@@ -173,7 +176,9 @@ def serve(
         CAN: model the timing of a bus with this bit/s.
     function, udc, usb_id, serial, speed, transfers, report_bytes
         For ``usb-gadget``, ``usb-virtual`` and ``uhid``: see ``wiregauge help serve``.
-    profile, device_time, packet_time, nak_retry, hub, interval, devices
+    profile, device_time, packet_time, nak_retry, hub
+        The modelled device and its host: see ``wiregauge help serve``. Times in s.
+    interval, devices
         For ``usb-virtual``: see ``wiregauge help serve``. Times in s.
 
     Returns

