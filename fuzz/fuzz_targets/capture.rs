@@ -39,8 +39,12 @@ fuzz_target!(|bytes: &[u8]| {
                 assert!(counts.short + counts.empty <= counts.packets);
                 assert!(counts.transfers <= counts.packets);
                 let parts = one.parts;
-                let sum =
-                    parts.data_ns + parts.nak_ns + parts.other_ns + parts.hub_ns + parts.idle_ns;
+                let sum = parts.data_ns
+                    + parts.nak_ns
+                    + parts.unrequested_ns
+                    + parts.other_ns
+                    + parts.hub_ns
+                    + parts.idle_ns;
                 // Percentiles of long times are rounded.
                 assert!(
                     (sum - parts.total_ns).abs() <= parts.total_ns * 0.01 + 1.0,
