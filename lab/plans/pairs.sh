@@ -33,5 +33,5 @@ end_background
 
 background wiregauge serve usb-virtual --profile at91sam3u-ehci --function acm
 wait_tty /dev/ttyACM0
-measure at91sam3u-ehci exchange serial:///dev/ttyACM0 --no-calibration --in 48,4000 --count "${COUNT:-40}"
+measure at91sam3u-ehci exchange serial:///dev/ttyACM0 --no-calibration --in 48,4000 --count "${COUNT:-400}"
 end_background
