@@ -85,7 +85,8 @@ fn assert_sound(rows: &[ControlCycle], period_ns: u64) {
                     row.command_start_ns >= row.start_ns + row.sample_rtt_ns,
                     "{row:?}"
                 );
-                assert!(row.sample_device_ns > before, "{row:?}");
+                // Two messages that a late program hands over together are in one transfer, hence at one time.
+                assert!(row.sample_device_ns >= before, "{row:?}");
                 assert!(row.command_device_ns > row.sample_device_ns, "{row:?}");
                 before = row.sample_device_ns;
             }

@@ -24,10 +24,11 @@ fn random_delays(cycles: usize, longest_ns: u64, lost: f64) -> Vec<Option<u64>> 
 
 #[test]
 #[ignore = "measures time: run by make simulations"]
-fn a_hundred_thousand_cycles_take_less_than_0_3_s() {
+fn a_hundred_thousand_cycles_take_less_than_some_seconds_of_a_shared_processor() {
     let model = four_states();
     let period = 10_000_000;
-    for (longest, lost, most) in [(period, 0.0, 0.3), (period * 12 / 5, 0.03, 0.6)] {
+    // Alone they take a quarter of this; beside other work more than once 0.8 s.
+    for (longest, lost, most) in [(period, 0.0, 1.2), (period * 12 / 5, 0.03, 2.4)] {
         let delays = random_delays(100_000, longest, lost);
         let begun = processor_s();
         let mut flows = Flows::new(&model, 256);
