@@ -88,6 +88,8 @@ struct Attempt {
     until_ns: u64,
     since_ns: u64,
     endpoint: Endpoint,
+    /// Of the data that are refused.
+    toggle: bool,
     payload: Vec<u8>,
 }
 
@@ -119,7 +121,7 @@ pub struct Composer {
     controls: VecDeque<Control>,
     /// Refusals are composed up to here.
     refused_to: HashMap<Endpoint, u64>,
-    /// The host has been asking in vain since.
+    /// The device has not been ready since.
     refused_since: HashMap<Endpoint, u64>,
     toggles: HashMap<Endpoint, bool>,
     next_frame: u64,
@@ -219,6 +221,7 @@ impl Composer {
                 until_ns,
                 since_ns,
                 endpoint,
+                toggle: self.toggles.get(&endpoint).copied().unwrap_or_default(),
                 payload,
             }));
         }
@@ -273,11 +276,8 @@ impl Composer {
 
     /// All that begins before `now_ns` is known: what fills the gaps can be composed, and packets be written.
     fn pass(&mut self, now_ns: u64, write: &mut Write<'_>) -> io::Result<()> {
-        while self.controls.front().is_some_and(|c| c.at_ns < now_ns) {
-            if let Some(control) = self.controls.pop_front() {
-                self.control(&control);
-            }
-        }
+        // They must not reach into what is not known yet.
+        self.controls_before(now_ns.saturating_sub(self.frame_ns));
         while let Some(Reverse(attempt)) = self.attempts.peek()
             && attempt.at_ns < now_ns
         {
@@ -302,7 +302,16 @@ impl Composer {
     /// # Errors
     /// Those of `write`.
     pub fn finish(&mut self, write: &mut Write<'_>) -> io::Result<()> {
+        self.controls_before(u64::MAX);
         self.write_before(u64::MAX, write)
+    }
+
+    fn controls_before(&mut self, until_ns: u64) {
+        while self.controls.front().is_some_and(|c| c.at_ns < until_ns) {
+            if let Some(control) = self.controls.pop_front() {
+                self.control(&control);
+            }
+        }
     }
 
     fn write_before(&mut self, until_ns: u64, write: &mut Write<'_>) -> io::Result<()> {
@@ -336,8 +345,7 @@ impl Composer {
             return;
         }
         let token = packet::token(pid, endpoint.address, endpoint.number);
-        let toggle = self.toggles.get(&endpoint).copied().unwrap_or_default();
-        let data = data.map(|payload| (toggled(toggle), payload));
+        let data = data.map(|payload| (toggled(attempt.toggle), payload));
         self.transaction(begin_ns, &token, data, Pid::Nak);
         let is_late = begin_ns.saturating_sub(attempt.since_ns) > PATIENT_NS;
         attempt.at_ns = match endpoint.interval_ns {

@@ -281,6 +281,45 @@ fn a_full_device_gets_its_data_again_at_full_speed_and_is_pinged_at_high_speed()
 }
 
 #[test]
+fn data_that_are_refused_have_the_toggle_with_which_they_are_taken() {
+    let events = [
+        carried(OUT, 0, 10_000, b"first"),
+        carried(OUT, 100_000, 300_000, b"again"),
+        Event::Until(MS),
+    ];
+    let seen = seen(Bus::FullSpeed, &events);
+    let again = seen
+        .iter()
+        .filter(|one| packet::payload_of(&one.bytes) == Some(b"again"));
+    let pids: Vec<_> = again.map(|one| one.pid).collect();
+    assert!(
+        pids.len() > 3 && pids.iter().all(|pid| *pid == Pid::Data1),
+        "{pids:?}"
+    );
+}
+
+#[test]
+fn a_control_transfer_at_the_end_of_what_is_known_stays_clear_of_what_follows() {
+    let events = [
+        Event::Control {
+            address: 1,
+            at_ns: 499_000,
+            setup: [0x80, 6, 0, 1, 0, 0, 64, 0],
+            data: vec![2; 64],
+            stalls: false,
+            resets: Vec::new(),
+        },
+        Event::Until(500_000),
+        carried(IN, 510_000, 510_000, &[1; 64]),
+        carried(IN, 570_000, 570_000, &[1; 64]),
+        Event::Until(3 * MS),
+    ];
+    let seen = seen(Bus::FullSpeed, &events);
+    no_two_overlap(&seen);
+    assert_eq!(seen.iter().filter(|one| one.pid == Pid::Setup).count(), 1);
+}
+
+#[test]
 fn control_transfers_have_three_stages_and_a_refused_one_ends_with_stall() {
     let get = |stalls| Event::Control {
         address: 3,
