@@ -57,6 +57,8 @@ def exchange(
     framing: str | None = None,
     no_low_latency: bool = False,
     quick_ack: bool = False,
+    usbmon: bool = False,
+    timestamps: Literal["kernel"] | None = None,
     request_id: v.CanId | None = None,
     response_id: v.CanId | None = None,
     fd: bool = False,
@@ -158,6 +160,11 @@ def exchange(
         latency timer of an FTDI adapter is 1 ms.
     quick_ack
         TCP: acknowledge at once.
+    usbmon
+        USB on Linux, also a serial port on USB: divide the RTT into host, bus and device, by the kernel's
+        record of each URB; needs the usbmon module and read permission on ``/dev/usbmonN``.
+    timestamps
+        ``"kernel"``: TCP and UDP: divide the RTT into host and network, by the kernel's time stamps.
     request_id, response_id
         CAN: identifiers of requests and responses, such as ``0x7e0`` or ``"18da10f1"`` (hexadecimal).
     fd

@@ -102,7 +102,8 @@ fn csv_has_one_row_for_each_exchange() {
     assert_eq!(
         header,
         "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,\
-         intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks"
+         intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks,\
+         kernel_tx_us,kernel_tx_done_us,kernel_rx_us"
     );
     assert_eq!(rows(&text).len(), 4 * 41);
     // The same from the store, to a file and to standard output.

@@ -32,6 +32,7 @@ mod null;
 mod serial;
 mod served;
 mod socket;
+mod stamps;
 mod tcp;
 mod tty;
 mod udp;
@@ -44,6 +45,7 @@ pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
 pub use link::{Link, MAX_WAIT, Most};
 pub use served::{PtyMaster, accepted, wait_readable};
+pub use stamps::Stamps;
 
 /// The parser of report descriptors, for the fuzzer.
 #[doc(hidden)]

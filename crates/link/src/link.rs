@@ -2,6 +2,7 @@
 
 use crate::flow::{FlowShape, Flows};
 use crate::host::UsbPlace;
+use crate::stamps::Stamps;
 use std::io;
 use std::time::Duration;
 use wiregauge_record::{BusLimit, CanCounts, LinkDetail, Point, Way};
@@ -101,9 +102,15 @@ pub trait Link: Send {
         None
     }
 
-    /// Where the device is on USB, if each transfer of the link is a URB there.
+    /// Where the device is on USB, if the link's bytes pass through two endpoints there.
     fn usb_place(&self) -> Option<UsbPlace> {
         None
+    }
+
+    /// Requests time stamps of the kernel for each request and response from now on; what is read from it are
+    /// those times. An error of kind `Unsupported` on a link that has none.
+    fn stamp(&mut self) -> io::Result<Stamps> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Settings worth keeping with the run.

@@ -2,8 +2,9 @@
 
 use super::descriptor_flow::{self, Ends};
 use super::tty::{LowLatency, RawTty, TtyError, open_pty};
-use super::{Address, FlowShape, Flows, Kind, Link, MAX_WAIT, closed, socket};
+use super::{Address, FlowShape, Flows, Kind, Link, MAX_WAIT, closed, socket, usb};
 use crate::error::{LinkError, LinkErrorKind};
+use crate::host::UsbPlace;
 use crate::limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -244,6 +245,10 @@ impl Link for Serial {
         }
         settings.extend(limits::usb_settings_of_tty(&self.path));
         LinkDetail { settings }
+    }
+
+    fn usb_place(&self) -> Option<UsbPlace> {
+        usb::place_of_tty(&self.path)
     }
 
     fn limit(&self) -> Option<BusLimit> {

@@ -5,12 +5,14 @@ use super::descriptor_flow::{self, Ends};
 use super::{FlowShape, Flows, Link, MAX_WAIT, closed};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::limits;
+use crate::stamps::{Stamper, Stamps};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use wiregauge_limits::Transport;
 use wiregauge_record::{BusLimit, LinkDetail};
@@ -49,6 +51,8 @@ pub struct SocketLink<O> {
     fd: Option<OwnedFd>,
     receive_timeout: Option<Duration>,
     opener: O,
+    /// Never locked: a stream shares the link between two threads, and uses no stamps.
+    stamper: Option<Mutex<Stamper>>,
 }
 
 impl<O: Opener> SocketLink<O> {
@@ -60,7 +64,13 @@ impl<O: Opener> SocketLink<O> {
             fd,
             receive_timeout,
             opener,
+            stamper: None,
         })
+    }
+
+    #[inline]
+    fn stamper(&mut self) -> Option<&mut Stamper> {
+        self.stamper.as_mut()?.get_mut().ok()
     }
 
     fn fd(&self) -> io::Result<&OwnedFd> {
@@ -69,9 +79,30 @@ impl<O: Opener> SocketLink<O> {
 
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         let fd = self.fd()?;
-        let received = match rustix::net::recv(fd, &mut *into, flags) {
-            Ok((0, _)) if O::STREAM && !into.is_empty() => return Err(closed()),
-            Ok((received, _)) => received,
+        let room = into.len();
+        let received = rustix::net::recv(fd, &mut *into, flags).map(|(received, _)| received);
+        self.received(fd, received, room)
+    }
+
+    /// As [`Self::receive_with`], and keeps the kernel's time stamps if those were requested.
+    fn receive_stamped(&mut self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let stamper = self.stamper.as_mut().and_then(|held| held.get_mut().ok());
+        let (Some(stamper), Some(fd)) = (stamper, &self.fd) else {
+            return self.receive_with(into, flags);
+        };
+        let received = stamper.receive(fd, into, flags);
+        self.received(self.fd()?, received, into.len())
+    }
+
+    fn received(
+        &self,
+        fd: &OwnedFd,
+        received: rustix::io::Result<usize>,
+        room: usize,
+    ) -> io::Result<usize> {
+        let received = match received {
+            Ok(0) if O::STREAM && room > 0 => return Err(closed()),
+            Ok(received) => received,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
             Err(error) => return Err(error.into()),
         };
@@ -107,15 +138,19 @@ impl<O: Opener> Ends for SocketLink<O> {
 
 impl<O: Opener> Link for SocketLink<O> {
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.put(bytes)
+        let sent = self.put(bytes)?;
+        if let Some(stamper) = self.stamper() {
+            stamper.sent(sent);
+        }
+        Ok(sent)
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::DONTWAIT)
+        self.receive_stamped(into, RecvFlags::DONTWAIT)
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::empty())
+        self.receive_stamped(into, RecvFlags::empty())
     }
 
     fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
@@ -136,8 +171,22 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 
     fn reopen(&mut self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        self.fd = Some(self.opener.connect(self.receive_timeout, is_interrupted)?);
+        let fd = self.opener.connect(self.receive_timeout, is_interrupted)?;
+        if let Some(stamper) = self.stamper() {
+            stamper.begin(&fd)?;
+        }
+        self.fd = Some(fd);
         Ok(())
+    }
+
+    fn stamp(&mut self) -> io::Result<Stamps> {
+        if self.opener.transport().is_none() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let (mut stamper, stamps) = Stamper::new(O::STREAM)?;
+        stamper.begin(self.fd()?)?;
+        self.stamper = Some(Mutex::new(stamper));
+        Ok(stamps)
     }
 
     fn flows(&mut self, shape: FlowShape) -> io::Result<Flows<'_>> {

@@ -24,3 +24,4 @@ pub mod ring;
 pub mod runner;
 pub mod sink;
 pub mod stream;
+mod urb_losses;

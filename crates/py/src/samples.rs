@@ -67,7 +67,7 @@ macro_rules! row {
 type Field = (&'static str, &'static str, usize);
 
 row!(ExchangeRow of Sample: sequence intended_ns start_ns rtt_ns connect_ns access_ns device_rx_ticks
-    device_tx_ticks; bytes_out bytes_in outstanding; phase status; 6);
+    device_tx_ticks kernel_tx_ns kernel_tx_done_ns kernel_rx_ns; bytes_out bytes_in outstanding; phase status; 6);
 row!(StreamRow of Transfer: sequence submit_ns complete_ns urb_submit_ns urb_complete_ns;
     bytes pending; way phase status; 1);
 row!(LoopRow of Block: sequence due_ns begun_ns done_ns; ; phase xrun; 2);

@@ -19,6 +19,7 @@ mod plan;
 mod point_summary;
 mod query;
 mod sample;
+mod stages;
 mod stream_plan;
 mod stream_summary;
 mod summarise;
@@ -49,6 +50,7 @@ pub use point_summary::{
 };
 pub use query::{ModbusLine, Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
 pub use sample::{Phase, Sample, Status};
+pub use stages::Stages;
 pub use stream_plan::{Direction, Pattern, StreamPlan, StreamPoint, StreamProtocol, Way};
 pub use stream_summary::{
     BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,

@@ -115,6 +115,9 @@ pub struct LinkOptions {
     /// USB: watch the URBs with usbmon.
     #[serde(default)]
     pub usbmon: bool,
+    /// TCP and UDP: time stamps of the kernel (SO_TIMESTAMPING).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kernel_timestamps: bool,
     /// CAN: identifiers, format, ISO-TP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub can: Option<CanOptions>,

@@ -2,6 +2,7 @@
 
 use crate::can::CanCounts;
 use crate::plan::Point;
+use crate::stages::Stages;
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Mode, Share};
 
@@ -299,6 +300,9 @@ pub struct PointSummary {
     pub access: Option<Distribution>,
     /// First to last byte in nanoseconds (`--connect each`).
     pub transfer: Option<Distribution>,
+    /// Where the RTT went, by the kernel's own records (`--usbmon`, `--timestamps kernel`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// How the number of requests in one call was chosen, if by a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchTrial>,

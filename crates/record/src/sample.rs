@@ -61,7 +61,7 @@ names!(Phase: First "first", WarmUp "warm-up", Measured "measured");
 
 /// One exchange. Times are nanoseconds of the host's monotonic clock since the start of the point;
 /// 0 in a column that the run did not measure (device ticks without a device clock, connection and
-/// access time with a link opened once).
+/// access time with a link opened once, times of the kernel without its records).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Sample {
@@ -81,6 +81,13 @@ pub struct Sample {
     pub device_rx_ticks: u64,
     /// Device clock when the response was handed over.
     pub device_tx_ticks: u64,
+    /// Start of sending until the kernel handed the last byte of the request to the USB controller or the
+    /// network card (`--usbmon`, `--timestamps kernel`).
+    pub kernel_tx_ns: u64,
+    /// Start of sending until the controller reported that this byte is with the device (`--usbmon`).
+    pub kernel_tx_done_ns: u64,
+    /// Start of sending until the last byte of the response was in the kernel (`--usbmon`, `--timestamps kernel`).
+    pub kernel_rx_ns: u64,
     /// Bytes sent.
     pub bytes_out: u32,
     /// Bytes received.

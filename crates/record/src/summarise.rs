@@ -5,6 +5,7 @@ use crate::by_query::{ByQuery, UnexpectedReplies};
 use crate::plan::{Plan, Point, Schedule};
 use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput};
 use crate::sample::{Phase, Sample, Status};
+use crate::stages::StageTimes;
 use crate::{Connect, Responder};
 use std::collections::BTreeMap;
 use wiregauge_stats::{Series, Share};
@@ -32,6 +33,7 @@ pub struct Summariser {
     connect: Series,
     access: Series,
     transfer: Series,
+    stages: StageTimes,
     /// Nanoseconds under way, summed over the exchanges.
     under_way_ns: u128,
     bytes_out: u64,
@@ -70,6 +72,7 @@ impl Summariser {
             connect: Series::new(),
             access: Series::new(),
             transfer: Series::new(),
+            stages: StageTimes::default(),
             under_way_ns: 0,
             bytes_out: 0,
             bytes_in: 0,
@@ -134,6 +137,7 @@ impl Summariser {
             self.access.push(sample.access_ns);
             self.transfer.push(sample.transfer_ns());
         }
+        self.stages.push(sample);
         if self.ns_per_tick > 0.0 {
             let ticks = sample.device_ticks(self.tick_bits);
             let device_ns = ticks as f64 * self.ns_per_tick;
@@ -212,6 +216,7 @@ impl Summariser {
             connect: self.connect.distribution(),
             access: self.access.distribution(),
             transfer: self.transfer.distribution(),
+            stages: self.stages.finish(),
             batch: None,
             surplus: None,
             queries: self.queries.finish(),

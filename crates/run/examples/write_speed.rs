@@ -190,6 +190,7 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         connect: None,
         access: None,
         transfer: None,
+        stages: None,
         batch: None,
         surplus: None,
         queries: Vec::new(),

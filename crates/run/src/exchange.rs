@@ -33,7 +33,12 @@ impl RunKind for Exchange {
         narrow!(bytes_out),
         narrow!(bytes_in),
         narrow!(outstanding),
+        wide!(kernel_tx_ns),
+        wide!(kernel_tx_done_ns),
+        wide!(kernel_rx_ns),
     ];
+
+    const OPTIONAL: usize = 3;
 
     const POINT_COLUMNS: &'static [PointColumn<Point>] = &[
         ("point", PointKind::Number(|p| p.index)),
@@ -46,7 +51,7 @@ impl RunKind for Exchange {
 
     const CSV: &'static str = "point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,\
         status,start_us,intended_us,connect_us,access_us,outstanding,link,together,\
-        device_rx_ticks,device_tx_ticks";
+        device_rx_ticks,device_tx_ticks,kernel_tx_us,kernel_tx_done_us,kernel_rx_us";
 
     fn address(plan: &Plan) -> &str {
         &plan.address
@@ -54,6 +59,10 @@ impl RunKind for Exchange {
 
     fn keeps_data(plan: &Plan) -> bool {
         plan.keeps_data()
+    }
+
+    fn has_optional(plan: &Plan) -> bool {
+        plan.link.usbmon || plan.link.kernel_timestamps
     }
 
     fn point(summary: &PointSummary) -> Point {
@@ -96,6 +105,13 @@ impl RunKind for Exchange {
             text,
             ",{},{},{together},{},{}",
             s.outstanding, point.link, ticks.0, ticks.1
-        )
+        )?;
+        for ns in [s.kernel_tx_ns, s.kernel_tx_done_ns, s.kernel_rx_ns] {
+            text.push(b',');
+            if ns > 0 {
+                microseconds(text, ns)?;
+            }
+        }
+        Ok(())
     }
 }

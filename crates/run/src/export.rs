@@ -132,7 +132,7 @@ fn write_parquet_part<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunE
     let out = File::create(path).map_err(RunError::io("create", path))?;
     let layout = Layout {
         point: true,
-        data: K::keeps_data(&run.file.plan),
+        ..Layout::of_point::<K>(&run.file.plan)
     };
     let points: Vec<K::Point> = run.file.points.iter().map(K::point).collect();
     let json: Vec<String> = points.iter().map(point_json).collect();

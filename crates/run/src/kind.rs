@@ -27,6 +27,9 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// The columns of a sample file, in order.
     #[doc(hidden)]
     const COLUMNS: &'static [Column<Self::Row>];
+    /// How many of the last columns only some runs have.
+    #[doc(hidden)]
+    const OPTIONAL: usize = 0;
     /// Columns that an export of all points puts in front, to tell the points apart.
     #[doc(hidden)]
     const POINT_COLUMNS: &'static [PointColumn<Self::Point>];
@@ -39,6 +42,12 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
 
     /// True where the bytes of the answers are kept with the rows.
     fn keeps_data(_plan: &Self::Plan) -> bool {
+        false
+    }
+
+    /// True where the rows have the optional columns.
+    #[doc(hidden)]
+    fn has_optional(_plan: &Self::Plan) -> bool {
         false
     }
 

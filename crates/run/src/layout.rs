@@ -1,6 +1,6 @@
 //! The schema and the encoding of a sample file, by the columns of its kind.
 
-use crate::columns::{Kind, PointKind};
+use crate::columns::{Column, Kind, PointKind};
 use crate::kind::RunKind;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::Result;
@@ -18,11 +18,28 @@ pub(crate) const DATA: &str = "data";
 pub(crate) struct Layout {
     /// The columns that tell the points apart come first.
     pub(crate) point: bool,
+    /// The columns that only some runs have are there, behind the others.
+    pub(crate) optional: bool,
     /// The column `data` comes last.
     pub(crate) data: bool,
 }
 
 impl Layout {
+    /// The sample files of a run.
+    pub(crate) fn of_point<K: RunKind>(plan: &K::Plan) -> Layout {
+        Layout {
+            point: false,
+            optional: K::has_optional(plan),
+            data: K::keeps_data(plan),
+        }
+    }
+
+    /// The columns of its rows.
+    pub(crate) fn columns<K: RunKind>(self) -> &'static [Column<K::Row>] {
+        let absent = if self.optional { 0 } else { K::OPTIONAL };
+        &K::COLUMNS[..K::COLUMNS.len() - absent]
+    }
+
     /// The Parquet schema of such a file.
     pub(crate) fn schema<K: RunKind>(self) -> Result<Arc<Type>> {
         const NARROW: (&str, &str) = ("INT32", " (INTEGER(32,false))");
@@ -43,7 +60,7 @@ impl Layout {
                 add(types, name);
             }
         }
-        for column in K::COLUMNS {
+        for column in self.columns::<K>() {
             let types = match column.kind {
                 Kind::Wide { .. } => WIDE,
                 Kind::Narrow { .. } => NARROW,
@@ -69,11 +86,12 @@ impl Layout {
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::DELTA_BINARY_PACKED)
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        let names = K::COLUMNS
+        let columns = self.columns::<K>();
+        let names = columns
             .iter()
             .filter(|column| matches!(column.kind, Kind::Name { .. }))
             .map(|column| column.name);
-        let reals = K::COLUMNS
+        let reals = columns
             .iter()
             .filter(|column| matches!(column.kind, Kind::Real { .. }));
         for column in reals {

@@ -28,16 +28,12 @@ impl<K: RunKind> PointWriter<K> {
         samples: &Path,
         point: K::Point,
         address: &str,
-        keep_data: bool,
+        layout: Layout,
         row_group_rows: usize,
     ) -> Result<PointWriter<K>, RunError> {
         let name = file_name(K::index(&point));
         let path = samples.join(&name);
         let part = samples.join(format!("{name}.part"));
-        let layout = Layout {
-            point: false,
-            data: keep_data,
-        };
         let out = File::create(&part).map_err(RunError::io("create", &part))?;
         let metadata = [
             ("wiregauge.schema", SCHEMA.to_string()),

@@ -65,10 +65,7 @@ impl<K: RunKind> Run<K> {
     ) -> Result<SampleReader<K>, RunError> {
         let point = K::point(self.summary(point)?);
         let path = self.dir.join("samples").join(file_name(K::index(&point)));
-        let layout = Layout {
-            point: false,
-            data: K::keeps_data(&self.file.plan),
-        };
+        let layout = Layout::of_point::<K>(&self.file.plan);
         SampleReader::open(&path, layout, point, wanted)
     }
 

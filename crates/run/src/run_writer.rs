@@ -3,6 +3,7 @@
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
+use crate::layout::Layout;
 use crate::point_writer::PointWriter;
 use crate::run_file::{RunFile, State, check_storable};
 use crate::sample_file::ROW_GROUP_ROWS;
@@ -121,7 +122,7 @@ impl<K: RunKind> RunWriter<K> {
             &self.samples,
             point,
             K::address(plan),
-            K::keeps_data(plan),
+            Layout::of_point::<K>(plan),
             self.row_group_rows,
         )?;
         self.unfinished.push(writer.part().to_owned());

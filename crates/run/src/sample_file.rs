@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Rows of a row group. 131,072 samples of 80 bytes are 10 MiB of buffer: enough that a row group
+/// Rows of a row group. 131,072 samples of 104 bytes are 13 MiB of buffer: enough that a row group
 /// compresses well, little enough for a small board.
 pub(crate) const ROW_GROUP_ROWS: usize = 131_072;
 
@@ -55,7 +55,8 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         let out = Watched::new(out, &failed);
         let writer = SerializedFileWriter::new(out, schema, properties).map_err(into_io)?;
         // Shared by all rows that hold the name, so that a row costs no allocation.
-        let names = K::COLUMNS
+        let names = layout
+            .columns::<K>()
             .iter()
             .map(|column| match column.kind {
                 Kind::Name { names, .. } => names.iter().map(|n| ByteArray::from(*n)).collect(),
@@ -156,7 +157,7 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
                 }
             }
         }
-        for (column, names) in K::COLUMNS.iter().zip(&self.names) {
+        for (column, names) in self.layout.columns::<K>().iter().zip(&self.names) {
             match column.kind {
                 Kind::Wide { get, .. } => {
                     write_numbers::<Int64Type, _, _>(&mut group, &self.samples, |s| {
@@ -279,23 +280,19 @@ mod tests {
         row_group_rows: usize,
     ) -> Result<Vec<ReadRow>, RunError> {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = PointWriter::<Exchange>::create(
-            dir.path(),
-            point(0),
-            "null:",
-            keep_data,
-            row_group_rows,
-        )?;
+        let layout = Layout {
+            point: false,
+            optional: true,
+            data: keep_data,
+        };
+        let mut writer =
+            PointWriter::<Exchange>::create(dir.path(), point(0), "null:", layout, row_group_rows)?;
         for (sample, data) in rows {
             writer.push(sample, data)?;
         }
         assert_eq!(writer.rows(), rows.len() as u64);
         writer.close()?;
         let path = dir.path().join("point-0000.parquet");
-        let layout = Layout {
-            point: false,
-            data: keep_data,
-        };
         let all = (0..Exchange::COLUMNS.len()).collect();
         let reader = SampleReader::<Exchange>::open(&path, layout, point(0), all)?;
         assert_eq!(reader.rows(), rows.len() as u64);
@@ -355,6 +352,7 @@ mod tests {
     fn write_100_rows(space: usize) -> io::Result<usize> {
         let layout = Layout {
             point: false,
+            optional: true,
             data: true,
         };
         let mut file = SampleFile::<Exchange, _>::new(Filling { left: space }, layout, &[], 32)?;
@@ -387,6 +385,7 @@ mod tests {
     fn a_row_group_is_closed_when_the_answers_kept_grow_large() {
         let layout = Layout {
             point: false,
+            optional: true,
             data: true,
         };
         let mut file =

@@ -33,6 +33,7 @@ pub struct SampleReader<K: RunKind = Exchange> {
     rows_left: u64,
     samples: Vec<K::Row>,
     data: Option<Vec<ByteArray>>,
+    data_column: usize,
     next: usize,
     scratch: Scratch,
 }
@@ -100,13 +101,17 @@ impl<K: RunKind> SampleReader<K> {
         if let Some(problem) = mismatch {
             return Err(bad(problem));
         }
+        let data = (layout.data && wanted.len() == K::COLUMNS.len()).then(Vec::new);
+        let columns = layout.columns::<K>();
+        let wanted = wanted.into_iter().filter(|&at| at < columns.len());
         let rows = u64::try_from(metadata.num_rows())
             .map_err(|_| bad("it declares a negative number of rows".to_owned()))?;
         Ok(SampleReader {
             path: path.to_owned(),
             file,
-            data: (layout.data && wanted.len() == K::COLUMNS.len()).then(Vec::new),
-            wanted,
+            data,
+            data_column: columns.len(),
+            wanted: wanted.collect(),
             columns: Vec::new(),
             next_row_group: 0,
             rows_left_in_group: 0,
@@ -221,7 +226,7 @@ impl<K: RunKind> SampleReader<K> {
                 self.next_row_group
             ));
         }
-        let data = self.data.is_some().then_some(K::COLUMNS.len());
+        let data = self.data.is_some().then_some(self.data_column);
         let wanted = self.wanted.iter().copied().chain(data);
         self.columns = wanted
             .map(|column| group.get_column_reader(column))

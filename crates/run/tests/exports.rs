@@ -17,7 +17,9 @@ use wiregauge_run::{RunError, RunFile, State, recompute, write_csv, write_json, 
 /// A run of two points: two samples, one of them lost, and one sample.
 fn stored_run(home: &Path, keep_data: bool) -> Run {
     let dir = home.join("run");
-    let mut run = RunWriter::create(&dir, &plan(keep_data), &conditions()).unwrap();
+    let mut plan = plan(keep_data);
+    plan.link.kernel_timestamps = true;
+    let mut run = RunWriter::create(&dir, &plan, &conditions()).unwrap();
     let odd = Sample {
         sequence: 1,
         intended_ns: 1_000_000,
@@ -30,6 +32,9 @@ fn stored_run(home: &Path, keep_data: bool) -> Run {
         outstanding: 4,
         device_rx_ticks: u64::MAX,
         device_tx_ticks: 3,
+        kernel_tx_ns: 5_000,
+        kernel_tx_done_ns: 0,
+        kernel_rx_ns: 40_001,
         status: Status::Lost,
         ..Sample::default()
     };
@@ -61,17 +66,17 @@ fn csv_has_one_row_for_each_exchange() {
     let mut text = Vec::new();
     assert_eq!(write_csv(&run, &mut text, true).unwrap(), 3);
     let expected = "\
-point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks,data_hex
-0,2,0,first,45.000,16,100,ok,0.000,0.000,,,1,0,0,0,0,00abff
-0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,18446744073709551615,3,
-1,2,5,measured,45.369,16,100,ok,250.369,250.369,,,1,0,0,0,0,00abff
+point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_us,intended_us,connect_us,access_us,outstanding,link,together,device_rx_ticks,device_tx_ticks,kernel_tx_us,kernel_tx_done_us,kernel_rx_us,data_hex
+0,2,0,first,45.000,16,100,ok,0.000,0.000,,,1,0,0,0,0,,,,00abff
+0,2,1,measured,18446744073709551.615,16,0,lost,1000.999,1000.000,0.007,1.000,4,0,0,18446744073709551615,3,5.000,,40.001,
+1,2,5,measured,45.369,16,100,ok,250.369,250.369,,,1,0,0,0,0,,,,00abff
 ";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
     let mut short = Vec::new();
     assert_eq!(write_csv(&run, &mut short, false).unwrap(), 3);
     let short = String::from_utf8(short).unwrap();
     assert!(
-        short.lines().all(|line| line.split(',').count() == 17),
+        short.lines().all(|line| line.split(',').count() == 20),
         "{short}"
     );
 }
@@ -120,6 +125,9 @@ fn one_parquet_file_holds_all_points() {
         "bytes_out",
         "bytes_in",
         "outstanding",
+        "kernel_tx_ns",
+        "kernel_tx_done_ns",
+        "kernel_rx_ns",
         "data",
     ];
     assert_eq!(names, expected);
@@ -128,7 +136,29 @@ fn one_parquet_file_holds_all_points() {
     assert_eq!(rows[2].get_uint(2).unwrap(), 200);
     assert_eq!(rows[1].get_ulong(11).unwrap(), u64::MAX);
     assert_eq!(rows[1].get_string(8).unwrap(), "lost");
-    assert_eq!(rows[2].get_bytes(19).unwrap().data(), [0x00, 0xAB, 0xFF]);
+    assert_eq!(rows[2].get_bytes(22).unwrap().data(), [0x00, 0xAB, 0xFF]);
+}
+
+#[test]
+fn only_a_run_with_the_kernels_records_has_columns_for_them() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("run");
+    let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
+    let mut writer = run.begin_point(point(0)).unwrap();
+    writer.push(&sample(0), &[]).unwrap();
+    run.end_point(writer, summary(point(0), 1)).unwrap();
+    run.finish(State::Complete).unwrap();
+    let run: Run = Run::open(&dir).unwrap();
+    let columns = ["rtt_ns", "kernel_rx_ns"];
+    let mut samples = run.samples_of(0, &columns).unwrap();
+    let (read, _) = samples.next().unwrap().unwrap();
+    assert_eq!((read.rtt_ns, read.kernel_rx_ns), (sample(0).rtt_ns, 0));
+    let path = home.path().join("all.parquet");
+    write_parquet(&run, &path).unwrap();
+    let file = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    let kernel = columns.iter().filter(|c| c.name().starts_with("kernel_"));
+    assert_eq!(kernel.count(), 0);
 }
 
 #[test]

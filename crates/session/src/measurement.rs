@@ -473,6 +473,8 @@ impl<C: Generator> Measurement<C> {
             outstanding: ended.outstanding,
             status: ended.outcome.status(),
             phase: self.schedule.phase(sequence),
+            // The kernel's records are not the engine's.
+            ..Sample::default()
         };
         Row {
             sample,

@@ -5,7 +5,7 @@ function names = columnNames(kind)
 switch kind
     case 'exchange'
         names = {'sequence', 'phase', 'status', 'intended_ns', 'start_ns', 'rtt_ns', 'connect_ns', 'access_ns', 'device_rx_ticks', ...
-            'device_tx_ticks', 'bytes_out', 'bytes_in', 'outstanding'};
+            'device_tx_ticks', 'kernel_tx_ns', 'kernel_tx_done_ns', 'kernel_rx_ns', 'bytes_out', 'bytes_in', 'outstanding'};
     case 'stream'
         names = {'way', 'sequence', 'phase', 'status', 'submit_ns', 'complete_ns', 'urb_submit_ns', 'urb_complete_ns', 'bytes', 'pending'};
     case 'loop'

@@ -108,6 +108,13 @@ pub enum WaitArg {
 
 same_as!(WaitArg => Wait: Block, Poll, Spin);
 
+/// `--timestamps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimestampsArg {
+    /// Those of the kernel's network stack.
+    Kernel,
+}
+
 /// `wiregauge exchange`.
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
@@ -198,6 +205,14 @@ pub struct ExchangeArgs {
     /// TCP: acknowledge at once (costs one system call per read).
     #[arg(long, help_heading = "Link")]
     pub quick_ack: bool,
+    /// USB on Linux, also a serial port on USB: divide the RTT into host, bus and device, by the kernel's record of
+    /// each URB. Needs the usbmon module and read permission on /dev/usbmonN.
+    #[arg(long, help_heading = "Link")]
+    pub usbmon: bool,
+    /// TCP and UDP: divide the RTT into host and network, by the kernel's time stamps (SO_TIMESTAMPING; costs one
+    /// system call per exchange, between exchanges).
+    #[arg(long, value_enum, value_name = "SOURCE", help_heading = "Link")]
+    pub timestamps: Option<TimestampsArg>,
 
     #[command(flatten)]
     #[allow(missing_docs)]

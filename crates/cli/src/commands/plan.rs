@@ -1,7 +1,9 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
 use super::{endpoints, queries};
-use crate::args::{ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, protocol_of};
+use crate::args::{
+    ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, TimestampsArg, protocol_of,
+};
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
     CanOptions, Direction, HostPlan, Limit, LinkOptions, ModbusLine, Pattern, Plan, Point,
@@ -96,7 +98,8 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
             framing: args.framing.map(|framing| framing.to_string()),
             no_low_latency: args.no_low_latency,
             quick_ack: args.quick_ack,
-            usbmon: false,
+            usbmon: args.usbmon,
+            kernel_timestamps: args.timestamps == Some(TimestampsArg::Kernel),
             can,
         },
     })
@@ -244,6 +247,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
             no_low_latency: args.no_low_latency,
             quick_ack: false,
             usbmon: args.usbmon,
+            kernel_timestamps: false,
             can: None,
         },
     }

@@ -170,6 +170,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         connect: None,
         access: None,
         transfer: None,
+        stages: None,
         batch: None,
         surplus: None,
         queries: Vec::new(),

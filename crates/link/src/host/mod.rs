@@ -8,6 +8,7 @@ mod interference;
 mod interrupt;
 mod load;
 mod memory;
+mod real_time;
 mod scheduling;
 mod shared_event;
 mod state;
@@ -26,10 +27,11 @@ pub use load::Load;
 pub use memory::{
     MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
 };
+pub use real_time::Offset;
 pub use scheduling::{Raised, allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
 pub use shared_event::SharedEvent;
 pub use state::host_state;
-pub use urb::{UrbMatcher, UrbTimes, UsbPlace};
+pub use urb::{PacketStatus, UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};
 pub use wake_event::{WakeEvent, Woken};
 pub use watchdog::{Heartbeat, watch};

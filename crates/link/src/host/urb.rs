@@ -11,7 +11,7 @@ use wiregauge_record::{Transfer, TransferStatus, Way};
 pub struct UrbTimes {
     /// Endpoint address; bit 7 says IN.
     pub endpoint: u8,
-    /// When the stack took it, before the host controller's driver did.
+    /// When the stack took it, before the host controller's driver did; 0 if that was before the watch began.
     pub submit_ns: u64,
     /// When the host controller's driver gave it back.
     pub complete_ns: u64,
@@ -32,6 +32,27 @@ pub struct UsbPlace {
     pub in_endpoint: u8,
     /// Endpoint of OUT transfers.
     pub out_endpoint: u8,
+    /// True if each transfer of the link is one URB; false for a tty, whose driver makes URBs of its own.
+    pub transfers: bool,
+    /// What each IN packet begins with besides the data.
+    pub status: Option<PacketStatus>,
+}
+
+/// Bytes of an adapter's state at the beginning of each IN packet, which the driver takes off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketStatus {
+    /// How many.
+    pub bytes: u32,
+    /// Bytes of a full packet, these included.
+    pub packet_bytes: u32,
+}
+
+impl PacketStatus {
+    /// The data among so many bytes of a URB.
+    pub fn data_bytes(&self, length: u32) -> u32 {
+        let packets = length.div_ceil(self.packet_bytes.max(1));
+        length.saturating_sub(packets * self.bytes)
+    }
 }
 
 /// Two readings of different clocks may be out of order by so much: the resolution of usbmon and
@@ -84,7 +105,8 @@ impl UrbMatcher {
 
     /// Takes a URB, in the order of completion; those of other endpoints are ignored.
     pub fn push(&mut self, urb: UrbTimes) {
-        let Some(way) = self.endpoints.iter().position(|&e| e == urb.endpoint) else {
+        let way = self.endpoints.iter().position(|&e| e == urb.endpoint);
+        let Some(way) = way.filter(|_| urb.submit_ns > 0) else {
             return;
         };
         let waiting = &mut self.waiting[way];
@@ -181,6 +203,8 @@ mod tests {
             address: 5,
             in_endpoint: 0x81,
             out_endpoint: 0x02,
+            transfers: true,
+            status: None,
         });
         matcher.begin_point();
         matcher.set_zero(ZERO);
@@ -257,6 +281,16 @@ mod tests {
         let mut pending = transfer(Way::In, 0, 22, 64);
         assert!(matcher.take_for(&mut pending));
         assert_eq!(pending.urb_complete_ns, 20_000);
+    }
+
+    #[test]
+    fn each_packet_of_an_ftdi_adapter_carries_two_bytes_less() {
+        let status = PacketStatus {
+            bytes: 2,
+            packet_bytes: 64,
+        };
+        let data = [0, 2, 3, 64, 66, 67, 128].map(|length| status.data_bytes(length));
+        assert_eq!(data, [0, 0, 1, 62, 62, 63, 124]);
     }
 
     #[test]

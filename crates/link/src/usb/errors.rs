@@ -66,6 +66,8 @@ impl Identity {
             address,
             in_endpoint,
             out_endpoint,
+            transfers: true,
+            status: None,
         })
     }
 

@@ -22,6 +22,7 @@ mod link;
 mod one_way;
 mod pipe;
 pub(crate) mod sysfs;
+mod tty_place;
 mod usbfs;
 
 // What a kind of link over a class of its own needs (usbtmc).
@@ -33,6 +34,7 @@ pub(crate) use errors::{RULE_FILE, mode_in_words, vanishes};
 pub(crate) use find::{Present, devices, find, speed_name};
 pub(crate) use link::HELPER;
 pub(crate) use pipe::Pipe;
+pub(crate) use tty_place::place_of_tty;
 
 use super::{Address, Kind, Link};
 use crate::error::LinkError;

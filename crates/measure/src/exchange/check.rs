@@ -1,8 +1,9 @@
 //! What cannot be measured is refused before anything is opened, or as soon as the device has reported
 //! its limits.
 
+use std::io;
 use wiregauge_link::{Address, can};
-use wiregauge_link::{LinkError, LinkErrorKind, Most};
+use wiregauge_link::{Link, LinkError, LinkErrorKind, Most, Stamps};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Queries, ReplyEnd, Responder};
 use wiregauge_session::{Modbus, Query, only_one_at_a_time};
 use wiregauge_wire::{HELLO_REQUEST, REQUEST_HEADER, RESPONSE_HEADER};
@@ -105,6 +106,20 @@ pub fn check(plan: &Plan) -> Result<Address, LinkError> {
         }
     }
     Ok(address)
+}
+
+/// Requests the kernel's time stamps of a link.
+pub fn stamp(link: &mut dyn Link, address: &Address) -> Result<Stamps, LinkError> {
+    link.stamp().map_err(|error| {
+        let doing = format!("cannot take the kernel's time stamps of {address}");
+        match error.kind() {
+            io::ErrorKind::Unsupported => {
+                LinkError::new(LinkErrorKind::Usage, doing, "only TCP and UDP have them")
+                    .hint("use --usbmon for USB and for serial ports on USB, --kernel-wait for CAN")
+            }
+            _ => LinkError::from_io(doing, &error),
+        }
+    })
 }
 
 /// Refuses what no CAN bus carries: sizes, and protocols whose messages fit no frame.

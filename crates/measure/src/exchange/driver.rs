@@ -78,6 +78,8 @@ impl<'a, C: Generator> Driver<'a, C> {
         control: Control<'a>,
         log: &'a mut SampleLog,
     ) -> Self {
+        let clock = Clock::start();
+        log.set_zero(clock.zero_ns());
         Driver {
             link,
             session,
@@ -86,7 +88,7 @@ impl<'a, C: Generator> Driver<'a, C> {
             datagram,
             control,
             log,
-            clock: Clock::start(),
+            clock,
             now_ns: 0,
             may_block: true,
             gaps: ClockGaps::default(),

@@ -6,10 +6,12 @@ mod check;
 mod driver;
 mod errors;
 mod instrument;
+mod kernel_times;
 #[cfg(test)]
 mod loop_tests;
 mod point;
 mod samples;
+mod stage_matcher;
 mod unexpected;
 
 pub use check::check;
@@ -19,6 +21,7 @@ use crate::hello::hello;
 use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
 use driver::Control;
+use kernel_times::KernelTimes;
 use point::{PointEnd, Shape, measure_point};
 use samples::{Kept, SampleDrain, SampleLog};
 use std::io;
@@ -27,7 +30,7 @@ use std::time::{Duration, Instant};
 use wiregauge_link::LinkError;
 use wiregauge_link::host::{self, Interrupter, SignalGuard};
 use wiregauge_link::limits::{self, Bus};
-use wiregauge_link::{Address, Kind};
+use wiregauge_link::{Address, Kind, Stamps};
 use wiregauge_record::{
     BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample,
     Status, Summariser,
@@ -38,7 +41,7 @@ pub type Taker<'a> = dyn Sink<Point = Point, Row = Sample, Summary = PointSummar
 
 /// Words from the measuring thread, sent only between points.
 enum Report {
-    Opened(Box<Opened>, Option<BusLimit>, u64),
+    Opened(Box<Opened>, Option<BusLimit>, u64, Option<Stamps>),
     PointEnded(Box<PointEnd>),
 }
 
@@ -107,13 +110,16 @@ impl Caller<'_> {
         mut drain: SampleDrain,
         sink: &mut Taker<'_>,
     ) -> io::Result<()> {
-        let (mut opened, limit, open_ns) = loop {
+        let (mut opened, limit, open_ns, stamps) = loop {
             match self.watcher.receive() {
-                Ok(Some(Report::Opened(opened, limit, open_ns))) => break (opened, limit, open_ns),
+                Ok(Some(Report::Opened(opened, limit, open_ns, stamps))) => {
+                    break (opened, limit, open_ns, stamps);
+                }
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(()),
             }
         };
+        let mut times = self.kernel_times(&mut opened, stamps);
         opened.calibration = self.floor(kind);
         sink.opened(&opened)?;
         let responder = opened.responder;
@@ -123,8 +129,12 @@ impl Caller<'_> {
             }
             sink.begin_point(point)?;
             let mut summariser = Summariser::new(self.plan, point, responder.as_ref());
+            if let Some(times) = &mut times {
+                times.begin_point();
+            }
             self.watcher.go(point);
-            let Some(end) = self.take_point(&mut drain, &mut summariser, sink)? else {
+            let taken = self.take_point(&mut drain, (&mut summariser, times.as_mut()), sink)?;
+            let Some(end) = taken else {
                 return Ok(());
             };
             let opening = (point.index == 0).then_some(open_ns);
@@ -135,6 +145,8 @@ impl Caller<'_> {
             summary.instrument_errors = end.instrument_errors;
             summary.can = end.can;
             summary.disturbances = end.disturbances;
+            let missed = times.as_mut().and_then(KernelTimes::end_point);
+            summary.disturbances.extend(missed);
             summary.limit = limit
                 .clone()
                 .map(|limit| limit.used_by(&summary.throughput));
@@ -149,17 +161,46 @@ impl Caller<'_> {
         }
     }
 
+    /// The kernel's records if those were requested; notes in what was opened how that went.
+    fn kernel_times(&self, opened: &mut Opened, stamps: Option<Stamps>) -> Option<KernelTimes> {
+        if let Some(stamps) = stamps {
+            let times = KernelTimes::of_socket(stamps);
+            opened.link.settings.push(times.setting());
+            return Some(times);
+        }
+        if !self.plan.link.usbmon {
+            return None;
+        }
+        match KernelTimes::of_usb(opened.usb) {
+            Ok(times) => {
+                opened.link.settings.push(times.setting());
+                Some(times)
+            }
+            Err(why) => {
+                let kept = why.replace('\n', " ");
+                opened.link.settings.push(("usbmon".into(), kept));
+                opened.warnings.push(why);
+                None
+            }
+        }
+    }
+
     /// Takes the samples of one point until it ends; `None` if the measuring thread is gone.
     fn take_point(
         &self,
         drain: &mut SampleDrain,
-        summariser: &mut Summariser,
+        (summariser, mut times): (&mut Summariser, Option<&mut KernelTimes>),
         sink: &mut Taker<'_>,
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let (mut taken, mut moved_to) = (0, 0);
-        let mut take = |drain: &mut SampleDrain, sink: &mut Taker<'_>| {
+        let mut take = |drain: &mut SampleDrain,
+                        times: &mut Option<&mut KernelTimes>,
+                        sink: &mut Taker<'_>| {
+            let zero_ns = drain.zero_ns();
             drain.take_all(|sample, data| {
+                let filled = times.as_mut().map(|times| times.fill(sample, zero_ns));
+                let sample = filled.as_ref().unwrap_or(sample);
                 summariser.push(sample);
                 if sample.status == Status::Unexpected {
                     summariser.unexpected(sample, unexpected::describe(self.plan, sample, data));
@@ -170,14 +211,17 @@ impl Caller<'_> {
         loop {
             match self.watcher.receive() {
                 Ok(Some(Report::PointEnded(end))) => {
-                    take(drain, sink)?;
+                    take(drain, &mut times, sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(None),
             }
+            if let Some(times) = &mut times {
+                times.look();
+            }
             if drain.is_pressing() {
-                taken += take(drain, sink)?;
+                taken += take(drain, &mut times, sink)?;
             }
             let ended = taken + drain.waiting() as u64;
             if ended == moved_to {
@@ -208,6 +252,10 @@ fn measuring_thread(
     let mut is_halted = || halt.load(Ordering::Relaxed);
     let mut link = address.open_unless(&plan.link, timeout, &mut is_halted)?;
     let open_ns = clock.now();
+    let stamps = match plan.link.kernel_timestamps {
+        true => Some(check::stamp(link.as_mut(), address)?),
+        false => None,
+    };
     if let Some(most) = link.most() {
         check::check_most(plan, &most)?;
     }
@@ -240,7 +288,7 @@ fn measuring_thread(
     if plan.connect == Connect::Each {
         link.close();
     }
-    measurer.send(Report::Opened(Box::new(opened), limit, open_ns));
+    measurer.send(Report::Opened(Box::new(opened), limit, open_ns, stamps));
     let control = Control {
         stop: halt,
         sleeper: Some(sleeper),

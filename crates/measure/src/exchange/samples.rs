@@ -3,9 +3,11 @@
 
 use crate::ring::{self, Drain, Log};
 use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wiregauge_record::{Sample, Status};
 
-/// Samples held in memory at most: 84 MB. A longer point is emptied to the sink while it runs.
+/// Samples held in memory at most: 109 MB. A longer point is emptied to the sink while it runs.
 pub const RING_SAMPLES: usize = 1 << 20;
 
 /// Bytes of kept answers held in memory at most.
@@ -39,6 +41,7 @@ impl Kept {
 /// The measuring thread's end.
 pub struct SampleLog {
     samples: Log<Sample>,
+    zero_ns: Arc<AtomicU64>,
     data: Option<Producer<u8>>,
     kept: Kept,
     data_stalls: u64,
@@ -47,6 +50,7 @@ pub struct SampleLog {
 /// The other end.
 pub struct SampleDrain {
     samples: Drain<Sample>,
+    zero_ns: Arc<AtomicU64>,
     data: Option<Consumer<u8>>,
     kept: Kept,
     scratch: Vec<u8>,
@@ -75,15 +79,18 @@ pub fn ring(samples: u64, kept: Kept) -> (SampleLog, SampleDrain) {
         (log, drain)
     });
     let (data_log, data_drain) = data.unzip();
+    let zero_ns = Arc::new(AtomicU64::new(0));
     (
         SampleLog {
             samples: log,
+            zero_ns: Arc::clone(&zero_ns),
             data: data_log,
             kept,
             data_stalls: 0,
         },
         SampleDrain {
             samples: drain,
+            zero_ns,
             data: data_drain,
             kept,
             scratch: Vec::new(),
@@ -95,6 +102,11 @@ impl SampleLog {
     /// How often a ring was full, so that the loop had to wait for the storage.
     pub fn stalls(&self) -> u64 {
         self.samples.stalls + self.data_stalls
+    }
+
+    /// Before the first sample of a point: what CLOCK_MONOTONIC read when the clock of its samples read zero.
+    pub fn set_zero(&self, zero_ns: u64) {
+        self.zero_ns.store(zero_ns, Ordering::Release);
     }
 
     /// Puts one sample, and the bytes of its answer if those are kept: of an answer longer than the
@@ -125,6 +137,11 @@ impl SampleLog {
 }
 
 impl SampleDrain {
+    /// What CLOCK_MONOTONIC read when the clock of the samples read zero.
+    pub fn zero_ns(&self) -> u64 {
+        self.zero_ns.load(Ordering::Acquire)
+    }
+
     /// Samples waiting.
     pub fn waiting(&self) -> usize {
         self.samples.waiting()

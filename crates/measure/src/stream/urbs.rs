@@ -1,7 +1,8 @@
 //! URB times beside a stream: usbmon is watched and its URBs are put to their transfers by the
 //! caller's thread as it takes the rows away, so that the measuring threads know nothing of it.
 
-use wiregauge_link::host::{Clock, Losses, UrbMatcher, UsbMon, UsbPlace};
+use crate::urb_losses::UrbLosses;
+use wiregauge_link::host::{Clock, UrbMatcher, UsbMon, UsbPlace};
 use wiregauge_record::{Disturbance, Transfer};
 
 /// Name of the setting that tells of usbmon in the conditions of a run.
@@ -14,26 +15,27 @@ pub struct Urbs {
     /// CLOCK_MONOTONIC: everything that completed before has been taken from usbmon.
     taken_to_ns: u64,
     zero_ns: u64,
-    before: Losses,
+    before: UrbLosses,
 }
 
 impl Urbs {
     /// Begins to watch the link's device; where that is not possible, says why and what would make it
     /// so.
     pub fn watch(place: Option<UsbPlace>) -> Result<Urbs, String> {
-        let Some(place) = place else {
+        let Some(place) = place.filter(|place| place.transfers) else {
             return Err(
                 "no URB times: they require a usb:// link, where each transfer is one URB".into(),
             );
         };
         let mon = UsbMon::start(place.bus, place.address)
             .map_err(|error| format!("no URB times: {error}"))?;
+        let before = UrbLosses::of(&mon);
         Ok(Urbs {
             mon,
             matcher: UrbMatcher::new(place),
             taken_to_ns: 0,
             zero_ns: 0,
-            before: Losses::default(),
+            before,
         })
     }
 
@@ -51,7 +53,7 @@ impl Urbs {
         self.look();
         self.matcher.begin_point();
         self.zero_ns = 0;
-        self.before = self.mon.losses();
+        self.before = UrbLosses::of(&self.mon);
     }
 
     /// Takes what usbmon has, so that its own memory does not fill up.
@@ -80,13 +82,6 @@ impl Urbs {
 
     /// What was missed in the point that ends.
     pub fn end_point(&mut self) -> Option<Disturbance> {
-        let (now, before) = (self.mon.losses(), self.before);
-        let dropped = now.dropped - before.dropped;
-        let not_taken = now.not_taken - before.not_taken + self.matcher.forgotten();
-        let clock_set = now.clock_set - before.clock_set;
-        (dropped + not_taken + clock_set > 0).then_some(Disturbance::UrbEventsLost {
-            overflowed: dropped + not_taken,
-            clock_set,
-        })
+        self.before.since(&self.mon, self.matcher.forgotten())
     }
 }

@@ -1,6 +1,7 @@
 //! An exchange run as tables with units.
 
 use super::percentile::{bounded, interval};
+use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
 use crate::units::{TimeUnit, grouped, percent, time};
@@ -23,6 +24,7 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables.extend(modes(points));
     tables.extend(phases(plan, points));
     tables.extend(device(points));
+    tables.extend(stages(points));
     tables.extend(queries(points));
     tables.extend(losses(points));
     tables.extend(unexpected(points));

@@ -23,6 +23,7 @@ mod percentile;
 mod places;
 mod point_columns;
 mod recording;
+mod stages;
 pub(crate) mod stream;
 mod table;
 mod taken;

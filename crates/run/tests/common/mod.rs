@@ -84,6 +84,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         connect: None,
         access: None,
         transfer: None,
+        stages: None,
         batch: None,
         surplus: None,
         queries: Vec::new(),
@@ -130,6 +131,7 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
         wide(),
         wide(),
         wide(),
+        (wide(), wide(), wide()),
     );
     (times, (narrow(), narrow(), narrow()), names).prop_map(|(t, n, (status, phase))| Sample {
         sequence: t.0,
@@ -140,6 +142,9 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
         access_ns: t.5,
         device_rx_ticks: t.6,
         device_tx_ticks: t.7,
+        kernel_tx_ns: t.8.0,
+        kernel_tx_done_ns: t.8.1,
+        kernel_rx_ns: t.8.2,
         bytes_out: n.0,
         bytes_in: n.1,
         outstanding: n.2,

@@ -208,6 +208,7 @@ impl Oracle<'_> {
             outstanding: if is_double { 0 } else { one.outstanding },
             status,
             phase,
+            ..Sample::default()
         }
     }
 

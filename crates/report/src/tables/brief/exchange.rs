@@ -7,6 +7,7 @@ use crate::tables::exchange::{
 };
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
+use crate::tables::stages::stages;
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent, time};
 use wiregauge_explain::ExchangeVerdict;
@@ -41,6 +42,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     tables.extend(
         requested
             .into_iter()
+            .chain(stages(&points))
             .chain(queries(&points))
             .chain(below(&file.plan, &points))
             .chain(unexpected(&points))
