@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from packets import Carried, carried
 from vm.places import RUNS
 from vm.program import BINARY
 
@@ -47,6 +49,39 @@ def point(run: str, **wanted: Any) -> dict[str, Any]:
     if len(found) != 1:
         raise Missing(f"{run} has {len(found)} points with {wanted}")
     return found[0]
+
+
+@dataclass
+class Row:
+    """An exchange: times in nanoseconds of the run's clock."""
+
+    sequence: int
+    start_ns: int
+    tx_ns: int
+    tx_done_ns: int
+    rx_ns: int
+    end_ns: int
+
+
+def exchanges_and_packets(speed: str) -> tuple[list[Row], list[tuple[Carried, Carried]]]:
+    """The exchanges of plan `split` over the modelled bus, and of each the packets of its request and its response."""
+    rows = []
+    with (RUNS / f"split/modelled-{speed}.csv").open() as file:
+        for line in csv.DictReader(file):
+            at = {name: round(float(line[f"{name}_us"]) * 1000) for name in ("start", "kernel_tx", "kernel_tx_done", "kernel_rx")}
+            start = at["start"]
+            tx, tx_done, rx = (start + at[f"kernel_{name}"] for name in ("tx", "tx_done", "rx"))
+            rows.append(Row(int(line["sequence"]), start, tx, tx_done, rx, start + round(float(line["delta_time_us"]) * 1000)))
+    pairs: list[tuple[Carried, Carried]] = []
+    request = None
+    for packet in carried(RUNS / f"split/bus-{speed}.pcapng"):
+        if packet.out:
+            request = packet
+        elif request:
+            pairs.append((request, packet))
+            request = None
+    # HELLO came before.
+    return rows, pairs[-len(rows) :]
 
 
 def mean(distribution: Any) -> float:

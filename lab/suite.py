@@ -63,6 +63,7 @@ SUITE = [
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt", shown=True),
     Run("usbmon", "usbmon", shown=True),
+    Run("split", "split", shown=True),
     Run("usbtest", "usbtest", shown=True),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("doctor", "doctor"),

@@ -310,6 +310,41 @@ class Usbmon(unittest.TestCase):
                     self.assertGreater(mean(flow["urb_time"]), 0)
 
 
+class Split(unittest.TestCase):
+    """The parts of the RTT by the kernel's records, beside the packets of the modelled bus: three clocks."""
+
+    RUNS = ("modelled-full", "modelled-high", "gadget", "sockets")
+
+    def test_the_parts_of_every_exchange_are_known_and_add_up(self) -> None:
+        for run in self.RUNS:
+            for found in points(f"split/{run}"):
+                with self.subTest(run, **found["point"]):
+                    stages = found["stages"]
+                    self.assertEqual(stages["rtt"]["n"], found["counts"]["answered"])
+                    self.assertEqual(stages["request"] is None, run == "sockets")
+                    names = [name for name in ("sending", "request", "response", "receiving") if stages[name]]
+                    self.assertAlmostEqual(sum(mean(stages[name]) for name in names), mean(stages["rtt"]), delta=1.0)
+                    self.assertTrue(all(mean(stages[name]) > 0 for name in names))
+
+    def test_with_one_offset_between_the_clocks_each_packet_lies_within_its_urb_and_each_urb_within_its_exchange(self) -> None:
+        for speed in ("full", "high"):
+            rows, packets = results.exchanges_and_packets(speed)
+            # The offset of the packets' clock must be between these, of all exchanges together.
+            least, most = [], []
+            for row, (request, response) in zip(rows, packets, strict=True):
+                with self.subTest(speed, sequence=row.sequence):
+                    self.assertLessEqual(row.start_ns, row.tx_ns)
+                    self.assertLessEqual(row.tx_ns, row.tx_done_ns)
+                    self.assertLessEqual(row.tx_done_ns, row.rx_ns)
+                    self.assertLessEqual(row.rx_ns, row.end_ns)
+                least.append(row.tx_ns - request.begin_ns)
+                most += [row.tx_done_ns - request.end_ns, row.rx_ns - response.end_ns]
+            with self.subTest(speed):
+                # usbmon counts whole microseconds.
+                self.assertLessEqual(max(least), min(most) + 1_000)
+                self.assertGreater(len(rows), 50)
+
+
 class Traces(unittest.TestCase):
     """The packets of the modelled bus beside the URBs that the kernel saw, as Wireshark's dumpcap recorded them."""
 

@@ -27,6 +27,7 @@ OUTGOING = 4
 ETH_P_IP, TCP, UDP = 0x0800, 6, 17
 #: The header of a request, of a response, and the kind EXCHANGE (docs/protocol.md).
 REQUEST, RESPONSE, EXCHANGE = (0xA7, 16), (0x7A, 32), 0x11
+KERNEL = ("--timestamps", "kernel")
 
 
 @dataclass
@@ -259,7 +260,15 @@ def check(checks: Checks, path: Path, packets: list[Packet], address: str, lossy
         for frame in responses:
             if began <= frame.first_ns < until and frame.sequence in numbers:
                 answers.setdefault(numbers[frame.sequence], []).append(frame)
-        differences, passed = [], []
+        differences, passed, by_kernel = [], [], []
+        stamped = None
+        if "kernel_rx_ns" in rows:
+            stamped = (rows["kernel_rx_ns"] - rows["kernel_tx_ns"])[first][order]
+            known = rows["kernel_rx_ns"][first][order] > 0
+            name = "every answered exchange at depth 1 has the kernel's time stamps"
+            if point["point"]["depth"] == 1:
+                answered = np.isin(status, ["ok", "reordered"])
+                checks.that(np.all(known[answered]), name, where)
         # Received after the timeout: on the wire in time perhaps, but the host read it late.
         read_late = set(rows["sequence"][rows["status"] == "late"].tolist())
         numbers_in_order = rows["sequence"][first][order]
@@ -272,6 +281,8 @@ def check(checks: Checks, path: Path, packets: list[Packet], address: str, lossy
                 if seen:
                     wire = seen[0].last_ns - asked[index].first_ns
                     differences.append(int(rtt[index]) - wire)
+                    if stamped is not None and known[index]:
+                        by_kernel.append(int(stamped[index]) - wire)
                     passed.append(wire)
             elif name == "lost" and seen:
                 waited = seen[0].last_ns - asked[index].first_ns
@@ -294,6 +305,12 @@ def check(checks: Checks, path: Path, packets: list[Packet], address: str, lossy
         # The capture stamps within the program's own interval, but for the resolution of clocks.
         early = int(np.sum(differences < -1000))
         checks.that(early == 0, "no RTT is shorter than on the wire", f"{where}: {early}")
+        # The kernel stamps a request before it is captured, and a response no earlier.
+        early = int(np.sum(np.array(by_kernel) < -1000))
+        name = "the kernel's stamps are around the packets"
+        checks.that(early == 0, name, f"{where}: {early} are not")
+        if by_kernel:
+            print(f"    {where}: kernel minus capture in us: {describe(by_kernel)}")
         if len(differences):
             wire = np.median(passed)
             depth = point["point"]["depth"]
@@ -310,8 +327,8 @@ def run(quick: bool, keep: str | None = None) -> bool:
     checks = Checks()
     count = "400" if quick else "3000"
     plans = [
-        ("tcp", "tcp://127.0.0.1:0", (), ("--depth", "1", "--in", "48,3000")),
-        ("udp", "udp://127.0.0.1:0", (), ("--depth", "1,4", "--in", "48,1000")),
+        ("tcp", "tcp://127.0.0.1:0", (), ("--depth", "1", "--in", "48,3000", *KERNEL)),
+        ("udp", "udp://127.0.0.1:0", (), ("--depth", "1,4", "--in", "48,1000", *KERNEL)),
         (
             "udp-faults",
             "udp://127.0.0.1:0",

@@ -73,9 +73,6 @@ _WIDE = (
     "access_ns",
     "device_rx_ticks",
     "device_tx_ticks",
-    "kernel_tx_ns",
-    "kernel_tx_done_ns",
-    "kernel_rx_ns",
 )
 _NARROW = ("bytes_out", "bytes_in", "outstanding")
 

@@ -171,6 +171,7 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     }
     for name, values in parts.items():
         compare_distribution(checks, point[name], values if each else none, f"{where}, {name}")
+    _stages(checks, point, right, where)
     first = columns["phase"] == "first"
     timed = first & np.isin(columns["status"], ["ok", "reordered"])
     rtt = int(columns["rtt_ns"][timed][-1]) if timed.any() else None
@@ -178,6 +179,30 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     _queries(checks, run, point, rows, where)
     _rates(checks, run, point, exchanges, right, every, where)
     _shares(checks, run, point, exchanges, right, every, where)
+
+
+def _stages(checks, point, right, where) -> None:
+    """The parts of the RTT, of the exchanges for which the kernel's records are known."""
+    stages = point.get("stages")
+    if "kernel_rx_ns" not in right:
+        checks.that(stages is None, "no parts of the RTT without the kernel's records", where)
+        return
+    known = right["kernel_rx_ns"] > 0
+    if stages is None:
+        checks.that(not known.any(), "parts of the RTT where they are known", where)
+        return
+    names = ("rtt_ns", "kernel_tx_ns", "kernel_tx_done_ns", "kernel_rx_ns")
+    rtt, sent, done, back = (right[name][known] for name in names)
+    on_bus = done > 0
+    parts = {
+        "rtt": rtt,
+        "sending": sent,
+        "request": (done - sent)[on_bus],
+        "response": back - np.where(on_bus, done, sent),
+        "receiving": rtt - back,
+    }
+    for name, values in parts.items():
+        compare_distribution(checks, stages[name], values, f"{where}, part {name}")
 
 
 def _queries(checks, run, point, rows, where) -> None:

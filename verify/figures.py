@@ -98,7 +98,7 @@ def exchanges(checks: Checks, home: Path, part: float) -> None:
         deadline_figures.check(checks, run, path, 3 * median, jitter=median // 4)
 
     with serving("tcp://127.0.0.1:0") as tcp:
-        sizes = ("--out", "16,200", "--in", "48,1000", "--depth", "1,4")
+        sizes = ("--out", "16,200", "--in", "48,1000", "--depth", "1,4", "--timestamps", "kernel")
         limits = ("--below", "50us,200us,1ms", "--warmup", "20")
         run = measure("tcp", tcp, *sizes, *limits, *count(2000))
         deadlines("tcp", run)

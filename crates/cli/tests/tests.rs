@@ -18,6 +18,7 @@ mod gpu_loops;
 mod help;
 mod hid;
 mod interruption;
+mod kernel_times;
 mod limits;
 mod links;
 mod loop_control;
