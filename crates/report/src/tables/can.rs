@@ -1,6 +1,6 @@
 //! What a CAN link counted besides exchanges.
 
-use super::exchange::{columns, point_cells};
+use super::point_columns::{columns, point_cells};
 use super::table::Table;
 use crate::units::{TimeUnit, grouped, percent};
 use wiregauge_record::PointSummary;

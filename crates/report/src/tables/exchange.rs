@@ -1,13 +1,14 @@
 //! An exchange run as tables with units.
 
 use super::percentile::{bounded, interval};
+use super::point_columns::{columns, dashes, point_cells, typical};
 use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
 use crate::units::{TimeUnit, grouped, percent, time};
 use wiregauge_record::{Connect, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
-use wiregauge_stats::{Distribution, Estimate};
+use wiregauge_stats::Estimate;
 
 /// Every table of a run that has something to say.
 pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
@@ -41,61 +42,11 @@ pub(super) fn explained(table: Table, points: &[PointSummary]) -> Table {
     Table { no_bound, ..table }
 }
 
-pub(super) fn typical(
-    points: &[PointSummary],
-    of: impl Fn(&PointSummary) -> Option<&Distribution>,
-) -> TimeUnit {
-    let mut medians: Vec<f64> = points
-        .iter()
-        .filter_map(|p| Some(of(p)?.p50.value))
-        .collect();
-    medians.sort_by(f64::total_cmp);
-    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
-}
-
-fn several_links(points: &[PointSummary]) -> bool {
-    points.iter().any(|p| p.point.link > 0 || p.point.together)
-}
-
-pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
-    let p = point.point;
-    let mut cells = Vec::new();
-    if several_links(points) {
-        let how = if p.together { "together" } else { "alone" };
-        cells.push(format!("{} {how}", p.link));
-    }
-    cells.extend([size(p.out_bytes), size(p.in_bytes), p.depth.to_string()]);
-    cells
-}
-
-/// A size of a point; that of a reply may be any.
-fn size(bytes: u32) -> String {
-    match bytes {
-        0 => "any".into(),
-        bytes => bytes.to_string(),
-    }
-}
-
-const POINT: [&str; 3] = ["OUT B", "IN B", "depth"];
-
-pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
-    let link: &[&str] = if several_links(points) {
-        &["link"]
-    } else {
-        &[]
-    };
-    link.iter().chain(&POINT).chain(rest).copied().collect()
-}
-
 fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
         _ => "?".into(),
     }
-}
-
-pub(super) fn dashes(count: usize) -> Vec<String> {
-    vec!["-".to_string(); count]
 }
 
 fn times(points: &[PointSummary]) -> Table {

@@ -1,6 +1,8 @@
-//! The columns that name a point, in tables with one row a point.
+//! What tables with one row a point share: the columns that name it, and the unit of its times.
 
-use wiregauge_record::Point;
+use crate::units::TimeUnit;
+use wiregauge_record::{Point, PointSummary};
+use wiregauge_stats::Distribution;
 
 /// Sizes and depth; the link too if there are several.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +32,44 @@ impl PointColumns {
             let how = if point.together { "together" } else { "alone" };
             cells.push(format!("{} {how}", point.link));
         }
-        cells.extend([point.out_bytes, point.in_bytes, point.depth].map(|value| value.to_string()));
+        cells.extend([size(point.out_bytes), size(point.in_bytes)]);
+        cells.push(point.depth.to_string());
         cells
     }
+}
+
+/// A size of a point; that of a reply may be any.
+fn size(bytes: u32) -> String {
+    match bytes {
+        0 => "any".into(),
+        bytes => bytes.to_string(),
+    }
+}
+
+/// The heads of an exchange run's table.
+pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
+    PointColumns::of(points.iter().map(|p| p.point)).heads(rest)
+}
+
+/// The cells that name a point of an exchange run.
+pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
+    PointColumns::of(points.iter().map(|p| p.point)).cells(point.point)
+}
+
+/// Cells of a row that has no values.
+pub(super) fn dashes(count: usize) -> Vec<String> {
+    vec!["-".to_string(); count]
+}
+
+/// The unit that suits the medians.
+pub(super) fn typical(
+    points: &[PointSummary],
+    of: impl Fn(&PointSummary) -> Option<&Distribution>,
+) -> TimeUnit {
+    let mut medians: Vec<f64> = points
+        .iter()
+        .filter_map(|p| Some(of(p)?.p50.value))
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
 }

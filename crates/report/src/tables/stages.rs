@@ -1,6 +1,6 @@
 //! Where the RTT went, by the kernel's own records.
 
-use super::exchange::{columns, dashes, point_cells, typical};
+use super::point_columns::{columns, dashes, point_cells, typical};
 use super::table::Table;
 use crate::units::grouped;
 use wiregauge_record::PointSummary;

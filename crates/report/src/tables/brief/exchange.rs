@@ -2,11 +2,10 @@
 
 use super::{Brief, Fitted, of_limit, saturation};
 use crate::tables::can::can;
-use crate::tables::exchange::{
-    below, columns, dashes, explained, intervals, point_cells, queries, typical, unexpected,
-};
+use crate::tables::exchange::{below, explained, intervals, queries, unexpected};
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
+use crate::tables::point_columns::{columns, dashes, point_cells, typical};
 use crate::tables::stages::stages;
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent, time};
