@@ -1,7 +1,7 @@
 #!/bin/sh
 # Serial adapters on vhci_hcd with the kernel's own drivers: FTDI's latency timer at 16 ms, found and set to 1 ms by
 # doctor, measured again and undone; a CP2102 and a CH340 beside it; streams at two baud rates.
-#: modules vhci_hcd ftdi_sio cp210x ch341
+#: modules vhci_hcd ftdi_sio cp210x ch341 usbmon
 . /lib.sh
 
 tty=serial:///dev/ttyUSB0
@@ -43,7 +43,7 @@ says() { grep -q -e "$2" "$1" || fail "$1 does not say: $2"; }
 
 plug --function ftdi --trace /runs/ftdi.pcapng
 timer_is 16
-exchange ftdi-before --no-low-latency --depth 1,4
+exchange ftdi-before --no-low-latency --depth 1,4 --usbmon
 wiregauge explain /runs/ftdi-before >/runs/explained
 cat /runs/explained
 says /runs/explained "latency timer of the FTDI adapter, 16 ms"
@@ -71,14 +71,14 @@ streams ftdi
 unplug
 
 plug --function cp210x
-exchange cp210x --depth 1,4
+exchange cp210x --depth 1,4 --usbmon
 streams cp210x
 unplug
 
 # The driver reads with two transfers of 32 B, of which a host that reports once a frame carries 32 to 64 kB/s. Behind a
 # hub the host reports once a microframe.
 plug --function ch341
-exchange ch341 --depth 1,4
+exchange ch341 --depth 1,4 --usbmon
 unplug
 plug --function ch341 --hub
 streams ch341

@@ -5,6 +5,9 @@ use super::flow_rows::Row;
 use crate::units::is_above_all;
 use wiregauge_record::{DeviceCount, FlowSummary};
 
+/// The device's clock, and that of a UART, may be faster than the host's by this part.
+const CLOCKS_DIFFER: f64 = 0.05;
+
 /// Shares of the limit, 1 for all of it. Where both directions share the limit, both are counted.
 pub(super) struct LimitShare {
     /// By the host's count.
@@ -54,9 +57,9 @@ impl LimitShare {
         is_above_all(self.host_low.unwrap_or(self.host))
     }
 
-    /// True if the device reports more than the limit.
+    /// True if the device reports more than the limit, by more than its clock may differ.
     pub(super) fn is_device_above(&self) -> bool {
-        is_above_all(self.device_least)
+        is_above_all(self.device_least / (1.0 + CLOCKS_DIFFER))
     }
 }
 
@@ -96,6 +99,14 @@ mod tests {
         assert!(!share(1.000_5, Some(0.92), None).is_host_proven_above());
         // Without an interval, the rate itself decides.
         assert!(share(1.3, None, None).is_host_proven_above());
+    }
+
+    #[test]
+    fn a_device_is_above_the_limit_only_by_more_than_its_clock_may_differ() {
+        // 115,385 baud of an FTDI chip against 115,200.
+        assert!(!share(1.001_6, None, Some(1.001_6)).is_device_above());
+        assert!(!share(1.04, None, Some(1.04)).is_device_above());
+        assert!(share(1.2, None, Some(1.2)).is_device_above());
     }
 
     #[test]
