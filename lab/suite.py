@@ -68,6 +68,8 @@ SUITE = [
     Run("rp2040-xhci", "rp2040", controller="xhci"),
     Run("doctor", "doctor"),
     Run("trace", "trace"),
+    Run("iso-uhci", "iso", controller="uhci"),
+    Run("iso-xhci", "iso", controller="xhci"),
     # In real time, so in turns: what the host does meanwhile is spread over all three.
     *(
         Run(f"controllers-{name}-{number}", "controllers", controller=name, shown=True)

@@ -119,6 +119,78 @@ class Foreign(unittest.TestCase):
             self.assertIn(words, (RUNS / f"zero/{name}.txt").read_text())
 
 
+class Isochronous(unittest.TestCase):
+    """Isochronous streams: wiregauge's own device on vhci_hcd, and QEMU's sound card behind two controllers."""
+
+    BOOTS = ("iso-uhci", "iso-xhci")
+
+    def flows(self, run: str, way: str) -> list[dict[str, Any]]:
+        found = points(run)
+        for one in found:
+            self.assertEqual(one["ending"], {"how": "complete"})
+        flows = [flow for one in found for flow in one["flows"]]
+        self.assertEqual({flow["way"] for flow in flows}, {way})
+        return flows
+
+    def test_a_full_queue_misses_no_frame_and_every_byte_is_in_its_place(self) -> None:
+        for boot in self.BOOTS:
+            for packet in (192, 1023):
+                flows = self.flows(f"{boot}/full-in-{packet}", "in") + self.flows(f"{boot}/full-out-{packet}", "out")
+                self.assertEqual(len(flows), 3)
+                for flow in flows:
+                    with self.subTest(boot=boot, packet=packet, way=flow["way"]):
+                        counts = flow["isochronous"]
+                        self.assertEqual((counts["packet_bytes"], counts["interval_ns"]), (packet, 1_000_000))
+                        self.assertGreaterEqual(counts["packets"], 400)
+                        self.assertEqual((counts["empty"], counts["short"], counts["errors"], counts["skipped"]), (0, 0, [], 0))
+                        self.assertLess(counts["jitter"]["max"], 500_000)
+                        self.assertAlmostEqual(flow["rate"]["value"] / (packet * 1000), 1, delta=0.005)
+                        self.assertEqual(flow["limit"]["bytes_s"], 1_023_000)
+                        if flow["way"] == "in":
+                            self.assertEqual((flow["jumps"], flow["counts"]["corrupted"]), (0, 0))
+
+    def test_packets_of_every_second_microframe_fill_their_endpoint(self) -> None:
+        for boot in self.BOOTS:
+            flows = self.flows(f"{boot}/high-in", "in")
+            self.assertEqual(len(flows), 2)
+            for flow in flows:
+                counts = flow["isochronous"]
+                self.assertEqual((counts["interval_ns"], counts["errors"], counts["skipped"]), (250_000, [], 0))
+                self.assertAlmostEqual(flow["rate"]["value"] / flow["limit"]["bytes_s"], 1, delta=0.005)
+
+    def test_one_transfer_at_a_time_skips_a_frame_after_each_as_the_data_shows(self) -> None:
+        for boot in self.BOOTS:
+            (flow,) = self.flows(f"{boot}/full-synchronous", "in")
+            counts = flow["isochronous"]
+            transfers = counts["packets"] // 8
+            self.assertEqual(flow["jumps"], transfers - 1)
+            self.assertEqual(counts["skipped"], transfers - 1)
+
+    def test_packets_that_the_device_drops_have_an_error_and_make_the_data_jump(self) -> None:
+        for boot in self.BOOTS:
+            (in_,) = self.flows(f"{boot}/dropped-in", "in")
+            (out,) = self.flows(f"{boot}/dropped-out", "out")
+            for flow in (in_, out):
+                counts = flow["isochronous"]
+                (error,) = counts["errors"]
+                self.assertEqual((error["errno"], counts["skipped"]), (84, 0))
+                # Every fiftieth of all that it carried.
+                self.assertAlmostEqual(error["packets"], counts["packets"] / 50, delta=1)
+            self.assertAlmostEqual(in_["jumps"], in_["isochronous"]["errors"][0]["packets"], delta=1)
+
+    def test_the_interface_is_put_back_to_the_setting_without_endpoints(self) -> None:
+        for boot in self.BOOTS:
+            self.assertEqual((RUNS / boot / "setting").read_text().strip(), "0")
+
+    def test_a_sound_card_that_nobody_here_wrote_takes_its_samples_in_every_frame(self) -> None:
+        for boot in self.BOOTS:
+            (flow,) = self.flows(f"{boot}/sound", "out")
+            counts = flow["isochronous"]
+            self.assertEqual((counts["packet_bytes"], counts["interval_ns"], counts["errors"], counts["skipped"]), (192, 1_000_000, [], 0))
+            self.assertEqual(flow["limit"]["bytes_s"], 192_000)
+            self.assertAlmostEqual(flow["rate"]["value"] / 192_000, 1, delta=0.005)
+
+
 class Pairs(unittest.TestCase):
     """Several pairs of endpoints of one device."""
 

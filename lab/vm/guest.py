@@ -132,6 +132,8 @@ def run(
         if plan.can:
             command += ["-object", "can-bus,id=bus0"]
             command += ["-device", "kvaser_pci,canbus=bus0", "-device", "kvaser_pci,canbus=bus0"]
+        if plan.sound:
+            command += ["-audiodev", "none,id=sound", "-device", "usb-audio,bus=usb.0,audiodev=sound"]
         with device_beside(plan, chosen, place / "usb", program) as words:
             boot(command + words, plan.name, results / "console.txt", timeout, show)
         with tarfile.open(disk) as out:

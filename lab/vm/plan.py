@@ -11,6 +11,7 @@ Lines `#: KEY VALUES` are read here, the rest in the guest:
     #: example batch                an example of crates/device, put into the guest as `batch`
     #: host-root                     the host's file system, read-only, at /host: Debian's programs, and Python's packages
     #: can                           a CAN bus with two of QEMU's controllers (kvaser_pci): can0 and can1
+    #: sound                         QEMU's USB sound card (usb-audio) on the plan's controller
     #: kernel rt                     the kernel unless --kernel says otherwise [std]
     #: timeout 120                   seconds of real time [600]
 """
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from vm.trouble import Trouble
 
-KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "example", "host-root", "can", "kernel", "timeout")
+KEYS = ("modules", "parameters", "controllers", "clock", "device", "peer", "example", "host-root", "can", "sound", "kernel", "timeout")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Plan:
     examples: list[str]
     host_root: bool
     can: bool
+    sound: bool
     real_time: bool
     kernel: str
     timeout: float
@@ -80,6 +82,7 @@ def read(folder: Path, name: str) -> Plan:
         examples=head.get("example", []),
         host_root="host-root" in head,
         can="can" in head,
+        sound="sound" in head,
         real_time=head.get("clock", ["virtual"]) == ["real"],
         kernel=head.get("kernel", ["std"])[0],
         timeout=float(head.get("timeout", ["600"])[0]),

@@ -214,6 +214,8 @@ def stream(
     *addresses: str,
     protocol: Literal["wiregauge", "raw"] | None = None,
     direction: v.Texts | None = None,
+    type: Literal["isochronous"] | None = None,  # noqa: A002
+    packet: v.Size | None = None,
     transfer: v.Sizes | None = None,
     queue: v.Sizes | None = None,
     duration: v.Time | None = None,
@@ -253,8 +255,12 @@ def stream(
         ``wiregauge`` (default), or ``raw``: a device without a responder sends or takes data on its own.
     direction
         ``in`` (device to host), ``out``, ``both`` at once, or several of them.
+    type
+        USB on Linux: ``isochronous`` transfers of ``raw`` data; missed packets are counted.
+    packet
+        Bytes per isochronous packet.
     transfer
-        Bytes per transfer: one write, read, URB or datagram.
+        Bytes per transfer: one write, read, URB or datagram; 8 packets of an isochronous one, if not given.
     queue
         Number of transfers submitted at once, for links with a queue (USB).
     duration

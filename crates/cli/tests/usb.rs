@@ -40,12 +40,93 @@ fn a_name_that_no_device_can_have_is_wrong_usage() {
 }
 
 #[test]
-fn isochronous_transfers_are_refused_with_the_upstream_thread() {
+fn isochronous_exchanges_are_refused_with_the_stream_that_there_is() {
     refused(
         "usb://1d6b:0104#type=isochronous",
         2,
-        "https://github.com/kevinmehall/nusb/issues/47",
+        "wiregauge stream --type isochronous",
     );
+}
+
+#[test]
+fn an_isochronous_stream_that_cannot_be_is_refused_with_what_to_change() {
+    for (address, flags, says, hint) in [
+        ("tcp://127.0.0.1:9", "", "for usb:// only", "remove --type"),
+        (
+            "usb://0000:fffe",
+            "--direction in,out",
+            "one direction",
+            "--direction out",
+        ),
+        (
+            "usb://0000:fffe",
+            "--direction both",
+            "one direction",
+            "--direction in",
+        ),
+        (
+            "usb://0000:fffe",
+            "--protocol wiregauge",
+            "not repeated",
+            "--protocol raw",
+        ),
+        (
+            "usb://0000:fffe",
+            "--transfer 4k",
+            "1 to 128 packets of 192 B",
+            "multiple of --packet",
+        ),
+        (
+            "usb://0000:fffe",
+            "--transfer 24768",
+            "1 to 128 packets of 192 B",
+            "multiple of --packet",
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.wiregauge(&format!(
+            "stream {address} --type isochronous --packet 192 {flags}"
+        ))
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains(says).and(contains(hint)));
+    }
+    let desk = Desk::new();
+    // What is right is looked for.
+    desk.wiregauge("stream usb://0000:fffe --type isochronous --packet 192 --direction out")
+        .assert()
+        .code(3);
+    for alone in ["--type isochronous", "--packet 192"] {
+        desk.wiregauge(&format!("stream usb://0000:fffe {alone}"))
+            .assert()
+            .code(2)
+            .stderr(contains("required"));
+    }
+}
+
+#[test]
+fn what_an_isochronous_device_does_not_have_is_refused() {
+    let desk = Desk::new();
+    for (flags, says) in [
+        ("--function iso,bulk", "iso is a device of its own"),
+        ("--function iso --devices 2", "models one device"),
+        (
+            "--function iso --stall every=3:1ms",
+            "--stall has no effect",
+        ),
+        ("--function iso --protocol echo", "--protocol has no effect"),
+        ("--function iso --interval 3ms", "1ms, 2ms, 4ms"),
+    ] {
+        desk.wiregauge(&format!("serve usb-virtual {flags}"))
+            .assert()
+            .code(2)
+            .stderr(contains(says));
+    }
+    desk.wiregauge("serve usb-gadget --function iso")
+        .assert()
+        .code(2)
+        .stderr(contains("serve usb-virtual --function iso"));
 }
 
 #[test]

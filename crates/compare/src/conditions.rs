@@ -106,6 +106,10 @@ fn of_plan(host: &HostPlan, link: &LinkOptions) -> Facts {
             crate::key::yes(link.quick_ack),
         ),
         ("URBs recorded".to_owned(), crate::key::yes(link.usbmon)),
+        (
+            "bytes of an isochronous packet".to_owned(),
+            optional(&link.isochronous.map(|of| of.packet_bytes)),
+        ),
     ]
 }
 

@@ -69,6 +69,18 @@ impl Endpoint {
         }
     }
 
+    /// An isochronous endpoint whose descriptor asks for this bInterval (USB 2.0, table 9-13): a power of two of frames
+    /// at full speed, of microframes above it.
+    pub fn isochronous(speed: Speed, packet_bytes: u32, packets: u32, b_interval: u8) -> Endpoint {
+        Endpoint {
+            speed,
+            transfer: Transfer::Isochronous,
+            packet_bytes,
+            packets,
+            interval_ns: speed.frame_ns() << (u32::from(b_interval.clamp(1, 16)) - 1),
+        }
+    }
+
     /// Refuses what no descriptor may ask for.
     pub fn check(&self) -> Result<(), Refused> {
         let (speed, transfer) = (self.speed, self.transfer);

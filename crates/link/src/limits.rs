@@ -37,6 +37,20 @@ pub fn of_usb_interrupt(
     Some(endpoint.limit().for_run())
 }
 
+/// The limit of an isochronous endpoint: so many bytes in each interval, in so many packets.
+pub fn of_usb_isochronous(
+    megabits: &str,
+    bytes: usize,
+    packets: u32,
+    interval: u8,
+) -> Option<BusLimit> {
+    let speed = Speed::from_megabits(megabits)?;
+    let packet_bytes = u32::try_from(bytes).ok()?.div_ceil(packets.max(1));
+    let endpoint = Endpoint::isochronous(speed, packet_bytes, packets, interval);
+    endpoint.check().ok()?;
+    Some(endpoint.limit().for_run())
+}
+
 /// The narrower of what the way to a device carries and what the device says of a bus behind it.
 pub fn narrower(way: Option<BusLimit>, said: Option<BusLimit>) -> Option<BusLimit> {
     match (way, said) {
@@ -148,6 +162,21 @@ mod tests {
         assert_eq!(bytes_s("480", 1024, 3, 1), 24_576_000.0);
         assert_eq!(bytes_s("480", 64, 1, 4), 64_000.0);
         assert_eq!(of_usb_interrupt("0", 64, 1, 1), None);
+    }
+
+    #[test]
+    fn an_isochronous_endpoint_carries_its_bytes_once_an_interval() {
+        let bytes_s = |m: &str, bytes, packets, interval| {
+            of_usb_isochronous(m, bytes, packets, interval).map(|limit| limit.bytes_s)
+        };
+        // A sound card: 48 frames of stereo in 16 bits each millisecond.
+        assert_eq!(bytes_s("12", 192, 1, 1), Some(192_000.0));
+        assert_eq!(bytes_s("12", 1023, 1, 1), Some(1_023_000.0));
+        assert_eq!(bytes_s("12", 1023, 1, 2), Some(511_500.0));
+        assert_eq!(bytes_s("480", 3072, 3, 1), Some(24_576_000.0));
+        assert_eq!(bytes_s("480", 192, 1, 4), Some(192_000.0));
+        assert_eq!(bytes_s("12", 1024, 1, 1), None, "no such packets");
+        assert_eq!(bytes_s("1.5", 8, 1, 1), None, "not at low speed");
     }
 
     #[test]

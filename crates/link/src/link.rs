@@ -5,7 +5,7 @@ use crate::host::UsbPlace;
 use crate::stamps::Stamps;
 use std::io;
 use std::time::Duration;
-use wiregauge_record::{BusLimit, CanCounts, LinkDetail, Point, Way};
+use wiregauge_record::{BusLimit, CanCounts, IsochronousCounts, LinkDetail, Point, Way};
 
 /// How long a sleep may last before it looks up, so that a stop is heeded.
 pub const MAX_WAIT: Duration = Duration::from_millis(100);
@@ -99,6 +99,11 @@ pub trait Link: Send {
 
     /// What a CAN link has counted since the last [`Link::prepare`].
     fn can_counts(&mut self) -> Option<CanCounts> {
+        None
+    }
+
+    /// What became of the packets since [`Link::flows`] was last called, if its transfers are isochronous.
+    fn isochronous(&self) -> Option<IsochronousCounts> {
         None
     }
 

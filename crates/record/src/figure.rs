@@ -107,6 +107,8 @@ pub enum Problem {
     Stray,
     /// Of a stream: transfers that found the endpoint stalled.
     Stalls,
+    /// Of an isochronous stream: intervals in which no data moved.
+    Missed,
 }
 
 /// Which bytes.
@@ -164,7 +166,7 @@ const PARTS: [(&str, Part); 12] = [
     ("max", Part::Max),
 ];
 
-const PROBLEMS: [(&str, Problem); 8] = [
+const PROBLEMS: [(&str, Problem); 9] = [
     ("lost", Problem::Lost),
     ("late", Problem::Late),
     ("duplicated", Problem::Duplicated),
@@ -173,6 +175,7 @@ const PROBLEMS: [(&str, Problem); 8] = [
     ("unexpected", Problem::Unexpected),
     ("stray", Problem::Stray),
     ("stalls", Problem::Stalls),
+    ("missed", Problem::Missed),
 ];
 
 const OTHERS: [(&str, Figure); 8] = [
@@ -205,7 +208,7 @@ pub const OF_CONTROL: &str = "control.cost and control.growth";
 /// The figures of a stream point, for people who mistyped one.
 pub const OF_STREAMS: &str = "in-throughput, out-throughput, throughput (or rate), gap.p99 (and .mean, \
      .sd, .mean+sd, .p50, .p90, .p99.9, .iqr, .p99-p50, .min, .max3, .max), the same of transfer. or \
-     host-gap., lost, duplicated, corrupted, stray, stalls, transfers, achieved-depth and limit-used \
+     host-gap., lost, duplicated, corrupted, stray, stalls, missed, transfers, achieved-depth and limit-used \
      (or used)";
 
 fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
@@ -296,7 +299,7 @@ impl Figure {
         match self {
             Figure::Time(times, _) => !matches!(times, Times::Gap | Times::HostGap),
             Figure::Share(problem) | Figure::Count(problem) => {
-                !matches!(problem, Problem::Stray | Problem::Stalls)
+                !matches!(problem, Problem::Stray | Problem::Stalls | Problem::Missed)
             }
             _ => true,
         }

@@ -1,8 +1,8 @@
 //! The numbers that the names of `figure` stand for, read out of the summaries of points.
 
+use crate::direction::Way;
 use crate::figure::{Carried, Figure, Part, Problem, Times};
 use crate::point_summary::PointSummary;
-use crate::stream_plan::Way;
 use crate::stream_summary::{FlowSummary, StreamSummary};
 use wiregauge_stats::{Confidence, Distribution, Estimate, share_of};
 
@@ -35,7 +35,7 @@ impl Figure {
                 Problem::Reordered => counts.reordered,
                 Problem::Corrupted => counts.corrupted,
                 Problem::Unexpected => counts.unexpected,
-                Problem::Stray | Problem::Stalls => return None,
+                Problem::Stray | Problem::Stalls | Problem::Missed => return None,
             })
         };
         // Nothing was exchanged: neither is a rate of 0 a finding, nor that nothing went wrong.
@@ -82,7 +82,7 @@ impl Figure {
         // Without the device's count no byte is known to have arrived.
         let unknown = flow.way == Way::Out && counts.received.is_none();
         let count = |problem| {
-            if unknown && problem != Problem::Stalls {
+            if unknown && !matches!(problem, Problem::Stalls | Problem::Missed) {
                 return None;
             }
             Some(match problem {
@@ -91,6 +91,7 @@ impl Figure {
                 Problem::Corrupted => counts.corrupted,
                 Problem::Stray => counts.stray,
                 Problem::Stalls => flow.stalls,
+                Problem::Missed => flow.isochronous.as_ref()?.missed(),
                 Problem::Late | Problem::Reordered | Problem::Unexpected => return None,
             })
         };
@@ -106,7 +107,11 @@ impl Figure {
             }
             // Bytes are lost in stretches: they are no independent trials, so no interval is claimed.
             Figure::Share(problem) => {
-                let part = count(problem)? as f64 / counts.counted().max(1) as f64;
+                let all = match problem {
+                    Problem::Missed => flow.isochronous.as_ref()?.intervals(),
+                    _ => counts.counted(),
+                };
+                let part = count(problem)? as f64 / all.max(1) as f64;
                 Some(bare(part))
             }
             Figure::Count(problem) => Some(bare(count(problem)? as f64)),

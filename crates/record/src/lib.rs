@@ -9,8 +9,10 @@ mod conditions;
 mod control_cycle;
 mod control_plan;
 mod control_summary;
+mod direction;
 mod figure;
 mod figure_value;
+mod isochronous;
 mod loop_path;
 mod loop_plan;
 mod loop_summary;
@@ -35,9 +37,11 @@ pub use conditions::{
 pub use control_cycle::{ControlCycle, CycleStatus};
 pub use control_plan::{ControlModel, ControlPlan, ControlPoint, Rows, SystemMatrices};
 pub use control_summary::{ControlSummary, MeasuredStep, Predicted};
+pub use direction::{Direction, Way};
 pub use figure::{
     Carried, Figure, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
 };
+pub use isochronous::{IsochronousCounts, IsochronousOptions, PacketErrors};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};
@@ -51,7 +55,7 @@ pub use point_summary::{
 pub use query::{ModbusLine, Queries, Query, ReplyEnd, ReplyLength, escape, unescape};
 pub use sample::{Phase, Sample, Status};
 pub use stages::Stages;
-pub use stream_plan::{Direction, Pattern, StreamPlan, StreamPoint, StreamProtocol, Way};
+pub use stream_plan::{Pattern, StreamPlan, StreamPoint, StreamProtocol};
 pub use stream_summary::{
     BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
 };

@@ -1,6 +1,7 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
 use crate::can::CanOptions;
+use crate::isochronous::IsochronousOptions;
 use crate::names::names;
 use crate::query::Queries;
 use crate::sample::Status;
@@ -121,6 +122,9 @@ pub struct LinkOptions {
     /// CAN: identifiers, format, ISO-TP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub can: Option<CanOptions>,
+    /// USB: isochronous transfers instead of bulk or interrupt ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isochronous: Option<IsochronousOptions>,
 }
 
 /// One cell of the sweep.

@@ -1,7 +1,9 @@
 //! What the transfers of one stream point amount to. Stored in `run.json` of a stream run.
 
+use crate::direction::Way;
+use crate::isochronous::IsochronousCounts;
 use crate::point_summary::{BusLimit, Disturbance, Ending, ResourceUse};
-use crate::stream_plan::{StreamPoint, Way};
+use crate::stream_plan::StreamPoint;
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -146,6 +148,9 @@ pub struct FlowSummary {
     /// The recording of what was received, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<Recording>,
+    /// What became of the packets, if the transfers were isochronous.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isochronous: Option<IsochronousCounts>,
 }
 
 /// A recording of the payload received (`--record`).

@@ -1,8 +1,10 @@
 //! From transfers to a stream point's summary, one transfer at a time, in memory that does not grow
 //! with the length of the run but for one figure a second.
 
+use crate::direction::Way;
+use crate::isochronous::IsochronousCounts;
 use crate::point_summary::{BusLimit, Ending, ResourceUse};
-use crate::stream_plan::{StreamPlan, StreamPoint, Way};
+use crate::stream_plan::{StreamPlan, StreamPoint};
 use crate::stream_summary::{
     BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
 };
@@ -39,6 +41,8 @@ pub struct FlowFacts {
     pub limit: Option<BusLimit>,
     /// The recording of what was received.
     pub recording: Option<Recording>,
+    /// What became of the packets of isochronous transfers.
+    pub isochronous: Option<IsochronousCounts>,
 }
 
 /// What the figures of one way are made of, for whoever wants other figures of it.
@@ -352,6 +356,7 @@ impl Flow {
                 ..limit
             }),
             recording: facts.recording,
+            isochronous: facts.isochronous,
         }
     }
 }

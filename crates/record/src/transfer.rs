@@ -1,8 +1,8 @@
 //! One transfer of a stream as it was measured: a plain record of integers.
 
+use crate::direction::Way;
 use crate::names::names;
 use crate::sample::Phase;
-use crate::stream_plan::Way;
 use serde::{Deserialize, Serialize};
 
 /// How a transfer ended.

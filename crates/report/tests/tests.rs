@@ -7,6 +7,7 @@ mod control_figures;
 mod deadline;
 mod delay_parts;
 mod figures_from_samples;
+mod isochronous;
 mod load;
 mod page;
 mod predicted;

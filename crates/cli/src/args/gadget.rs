@@ -33,7 +33,7 @@ fn functions(text: &str) -> Result<Functions, String> {
 pub struct GadgetArgs {
     /// USB functions: bulk or interrupt (a vendor interface with one endpoint in each direction), acm (a
     /// serial port), hid (reports), tmc (a USBTMC instrument, usb-gadget only); ftdi, cp210x, ch341 (a serial
-    /// adapter, usb-virtual only); bulk=N for several [default: bulk,acm].
+    /// adapter), iso (isochronous endpoints that send and take packets in every interval), these four usb-virtual only; bulk=N for several [default: bulk,acm].
     #[arg(long, value_name = "LIST", value_parser = functions, help_heading = SHARED)]
     pub function: Option<Functions>,
     /// USB device controller [default: the first free one].
@@ -132,7 +132,7 @@ impl GadgetArgs {
         let (vendor, product) = self.usb_id.unwrap_or((default.vendor, default.product));
         let functions = self.function.clone();
         let functions = functions.map_or(default.functions, |functions| functions.0);
-        if let Some(adapter) = functions.iter().find(|f| f.is_adapter()) {
+        if let Some(adapter) = functions.iter().find(|f| f.is_virtual_only()) {
             let name = adapter.name();
             anyhow::bail!(
                 "usb-gadget has no function {name}\nhint: use wiregauge serve usb-virtual --function {name}"

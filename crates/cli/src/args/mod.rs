@@ -47,7 +47,7 @@ pub use shared::{
     protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
-pub use stream::{StreamArgs, StreamProtocolArg};
+pub use stream::{StreamArgs, StreamProtocolArg, StreamTypeArg};
 pub use tune::TuneArgs;
 pub use usb_virtual::{ProfileArg, VirtualArgs};
 

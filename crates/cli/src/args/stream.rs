@@ -32,6 +32,9 @@ Examples:
   # a sketch that only prints: how many bytes per second arrive?
   wiregauge stream serial:///dev/ttyACM0 --protocol raw --direction in
 
+  # a sound card or camera: are all packets there, and in time?
+  wiregauge stream usb://1d6b:0104 --type isochronous --packet 192 --queue 8 --require missed=0
+
   # record what a digitizer sends, in files of 1 GiB
   wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 64k --duration 60s \\
     --record 'samples.%03d' --split 1G
@@ -67,6 +70,13 @@ pub enum StreamProtocolArg {
 
 same_as!(StreamProtocolArg => StreamProtocol: Wiregauge, Raw);
 
+/// `--type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StreamTypeArg {
+    /// At fixed intervals, not acknowledged.
+    Isochronous,
+}
+
 /// `--pattern`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PatternArg {
@@ -88,15 +98,23 @@ pub struct StreamArgs {
     #[arg(required = true, value_name = "ADDRESS", value_parser = values::address)]
     pub addresses: Vec<String>,
 
-    /// wiregauge: the device runs a responder. raw: any device that sends or takes data on its own.
-    #[arg(long, value_enum, default_value = "wiregauge")]
-    pub protocol: StreamProtocolArg,
-    /// Direction of the data.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "in,out")]
+    /// wiregauge: the device runs a responder. raw: any device that sends or takes data on its own
+    /// [default: wiregauge; isochronous raw].
+    #[arg(long, value_enum)]
+    pub protocol: Option<StreamProtocolArg>,
+    /// Direction of the data [default: in,out; isochronous in].
+    #[arg(long, value_enum, value_delimiter = ',')]
     pub direction: Vec<DirectionArg>,
-    /// Bytes per transfer: one write, read, URB or datagram.
-    #[arg(long, value_name = "LIST", value_parser = values::sizes, default_value = "4k")]
-    pub transfer: Sizes,
+    /// USB on Linux: kind of transfer, if it is not bulk or interrupt (which the address names: #type=interrupt).
+    /// An isochronous stream counts the packets and the (micro)frames missed.
+    #[arg(long = "type", value_name = "TYPE", value_enum, requires = "packet")]
+    pub transfer_type: Option<StreamTypeArg>,
+    /// Bytes per isochronous packet, one in each interval of the endpoint; its wMaxPacketSize at most.
+    #[arg(long, value_name = "BYTES", value_parser = values::size, requires = "transfer_type")]
+    pub packet: Option<u32>,
+    /// Bytes per transfer: one write, read, URB or datagram [default: 4k; isochronous 8 packets].
+    #[arg(long, value_name = "LIST", value_parser = values::sizes)]
+    pub transfer: Option<Sizes>,
     /// Number of transfers submitted at once, for links with a queue (USB) [default: 1; usb 4]. Check the
     /// achieved queue in the result.
     #[arg(long, value_name = "LIST", value_parser = values::queues)]

@@ -40,8 +40,8 @@ pub struct VirtualArgs {
     /// Full speed behind a high-speed hub.
     #[arg(long, help_heading = "Model")]
     pub hub: bool,
-    /// Polling interval of the endpoints of hid and interrupt: 1ms to 255ms at full speed; 125us, 250us, 500us and so
-    /// on at high speed [default: the shortest].
+    /// Interval of the endpoints of hid, interrupt and iso: 1ms to 255ms at full speed (iso: 1ms, 2ms, 4ms and so on);
+    /// 125us, 250us, 500us and so on at high speed [default: the shortest].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub interval: Option<Duration>,
     /// Number of devices sharing the bus.
@@ -72,18 +72,22 @@ fn profile(name: &str) -> Result<ProfileArg, String> {
     })
 }
 
-/// bInterval for a time: frames at full speed, 2^(n - 1) microframes at high speed (USB 2.0, table 9-13).
-fn interval(time: Duration, speed: Bus) -> anyhow::Result<u8> {
+/// bInterval for a time: frames at full speed, 2^(n - 1) microframes at high speed; of isochronous endpoints 2^(n - 1) of
+/// both (USB 2.0, table 9-13).
+fn interval(time: Duration, speed: Bus, is_isochronous: bool) -> anyhow::Result<u8> {
     let frames = time.as_nanos() as u64 / speed.frame_ns();
     let is_whole = u128::from(frames) * u128::from(speed.frame_ns()) == time.as_nanos();
     let number = match speed {
-        Bus::FullSpeed => u8::try_from(frames).ok().filter(|n| *n > 0),
-        Bus::HighSpeed => {
+        Bus::FullSpeed if !is_isochronous => u8::try_from(frames).ok().filter(|n| *n > 0),
+        _ => {
             let is_power = frames.is_power_of_two() && frames <= 1 << 15;
             is_power.then(|| frames.trailing_zeros() as u8 + 1)
         }
     };
     number.filter(|_| is_whole).ok_or_else(|| match speed {
+        Bus::FullSpeed if is_isochronous => anyhow::anyhow!(
+            "--interval {time:?} is not possible at full speed: use 1ms, 2ms, 4ms and so on, doubling, to 32.768s"
+        ),
         Bus::FullSpeed => {
             anyhow::anyhow!("--interval {time:?} is not possible at full speed: use 1ms, 2ms and so on to 255ms")
         }
@@ -191,9 +195,16 @@ impl VirtualArgs {
                 "usb-virtual has no function tmc\nhint: use wiregauge serve usb-gadget --function tmc"
             );
         }
-        let is_polled = |f: &Function| matches!(f, Function::Hid | Function::Interrupt);
+        let is_polled =
+            |f: &Function| matches!(f, Function::Hid | Function::Interrupt | Function::Iso);
         if self.interval.is_some() && !functions.iter().any(is_polled) {
-            anyhow::bail!("--interval requires --function hid or interrupt");
+            anyhow::bail!("--interval requires --function hid, interrupt or iso");
+        }
+        let is_isochronous = functions.contains(&Function::Iso);
+        if is_isochronous && self.devices.is_some_and(|devices| devices > 1) {
+            anyhow::bail!(
+                "--function iso models one device: the bandwidth of the bus is not shared"
+            );
         }
         let report_bytes = shared.report_bytes(&functions, protocol)?;
         let adapter = functions.iter().find_map(|f| Some((f, f.adapter_id()?)));
@@ -217,7 +228,7 @@ impl VirtualArgs {
             product,
             serial: shared.serial.clone().unwrap_or(default.serial),
             interval: match self.interval {
-                Some(time) => interval(time, speed)?,
+                Some(time) => interval(time, speed, is_isochronous)?,
                 None => default.interval,
             },
             report_bytes,
@@ -231,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_one_that_the_bus_has() {
-        let of = |text: &str, speed| interval(values::duration(text).unwrap(), speed).ok();
+        let of = |text: &str, speed| interval(values::duration(text).unwrap(), speed, false).ok();
         for (text, full, high) in [
             ("125us", None, Some(1)),
             ("1ms", Some(1), Some(4)),
@@ -248,6 +259,9 @@ mod tests {
                 (full, high),
                 "{text}"
             );
+            let isochronous = interval(values::duration(text).unwrap(), Bus::FullSpeed, true);
+            let is_power = full.is_some_and(u8::is_power_of_two) || high > Some(11);
+            assert_eq!(isochronous.is_ok(), is_power, "{text}");
         }
     }
 }

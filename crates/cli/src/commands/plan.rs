@@ -2,12 +2,13 @@
 
 use super::{endpoints, queries};
 use crate::args::{
-    ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, TimestampsArg, protocol_of,
+    ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, StreamTypeArg, TimestampsArg,
+    protocol_of,
 };
 use crate::values::{ByteRate, Count, Every, Sizes};
 use wiregauge_record::{
-    CanOptions, Direction, HostPlan, Limit, LinkOptions, ModbusLine, Pattern, Plan, Point,
-    Protocol, Queries, ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
+    CanOptions, Direction, HostPlan, IsochronousOptions, Limit, LinkOptions, ModbusLine, Pattern,
+    Plan, Point, Protocol, Queries, ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
 };
 
 /// Exchanges at a point when nothing is said.
@@ -18,6 +19,9 @@ const ECHO: u32 = 64;
 
 /// Bytes of a line when nothing is said.
 pub const LINE: u32 = 16;
+
+/// Bytes of a transfer of a stream when nothing is said.
+const TRANSFER: u32 = 4096;
 
 /// Transfers at once over USB when nothing is said: one on the wire, one that waits for it, and two
 /// in the hands of the host.
@@ -101,6 +105,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
             usbmon: args.usbmon,
             kernel_timestamps: args.timestamps == Some(TimestampsArg::Kernel),
             can,
+            isochronous: None,
         },
     })
 }
@@ -231,9 +236,9 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         points: stream_points(args),
         duration_ns: args.duration.as_nanos() as u64,
         settle_ns: args.settle.as_nanos() as u64,
-        protocol: args.protocol.into(),
+        protocol: protocol_of_stream(args).into(),
         pattern: args.pattern.map(Pattern::from),
-        check: match args.protocol {
+        check: match protocol_of_stream(args) {
             StreamProtocolArg::Wiregauge => !args.no_check,
             StreamProtocolArg::Raw => args.check,
         },
@@ -249,17 +254,53 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
             usbmon: args.usbmon,
             kernel_timestamps: false,
             can: None,
+            isochronous: isochronous_of(args),
         },
+    }
+}
+
+/// What the ends agree on: an isochronous device has no responder, because packets may be lost.
+fn protocol_of_stream(args: &StreamArgs) -> StreamProtocolArg {
+    args.protocol.unwrap_or(match args.transfer_type {
+        Some(StreamTypeArg::Isochronous) => StreamProtocolArg::Raw,
+        None => StreamProtocolArg::Wiregauge,
+    })
+}
+
+fn directions(args: &StreamArgs) -> Vec<Direction> {
+    match (&args.direction[..], args.transfer_type) {
+        ([], Some(StreamTypeArg::Isochronous)) => vec![Direction::In],
+        ([], None) => vec![Direction::In, Direction::Out],
+        (given, _) => given.iter().map(|&of| Direction::from(of)).collect(),
+    }
+}
+
+/// What isochronous transfers need to know; of several directions the first, as the others are refused.
+fn isochronous_of(args: &StreamArgs) -> Option<IsochronousOptions> {
+    let (Some(StreamTypeArg::Isochronous), Some(packet_bytes)) = (args.transfer_type, args.packet)
+    else {
+        return None;
+    };
+    let way = *directions(args).first()?.ways().first()?;
+    Some(IsochronousOptions { packet_bytes, way })
+}
+
+/// Bytes of the transfers.
+fn transfers(args: &StreamArgs) -> Vec<u32> {
+    match (&args.transfer, args.packet) {
+        (Some(Sizes(list)), _) => list.clone(),
+        (None, Some(packet)) => vec![packet.saturating_mul(IsochronousOptions::PACKETS)],
+        (None, None) => vec![TRANSFER],
     }
 }
 
 /// Refuses flags of a stream that would have no effect.
 pub fn check_raw(args: &StreamArgs) -> anyhow::Result<()> {
     let has = |way: Way| {
-        let mut directions = args.direction.iter().map(|&of| Direction::from(of));
+        let mut directions = directions(args).into_iter();
         directions.any(|direction| direction.ways().contains(&way))
     };
-    let is_raw = args.protocol == StreamProtocolArg::Raw;
+    let is_raw = protocol_of_stream(args) == StreamProtocolArg::Raw;
     if !is_raw && (args.pattern.is_some() || args.check) {
         anyhow::bail!(
             "--pattern and --check are for --protocol raw: a responder sends the pattern of wiregauge, which is \
@@ -289,11 +330,11 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
         None => vec![1],
     };
     let mut cells = Vec::new();
-    for &direction in &args.direction {
-        for &transfer_bytes in &args.transfer.0 {
+    for direction in directions(args) {
+        for transfer_bytes in transfers(args) {
             cells.extend(queues.iter().map(|&queue| StreamPoint {
                 index: 0,
-                direction: Direction::from(direction),
+                direction,
                 transfer_bytes,
                 queue,
                 link: 0,

@@ -11,6 +11,7 @@ use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{CanOptions, ModbusLine};
 use wiregauge_responder::bus::UsbModel;
+use wiregauge_responder::gadget::Function;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// Runs the command.
@@ -87,6 +88,10 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         Some(plant) => (Some(plant.model), Some(plant.description)),
         None => (None, None),
     };
+    let is_isochronous = matches!(&address, ServeAddress::UsbVirtual(plan) if plan.functions.contains(&Function::Iso));
+    if is_isochronous {
+        check_isochronous(args)?;
+    }
     let name = match address {
         ServeAddress::UsbVirtual(_) => usb_virtual.name(),
         _ if usb_virtual.profile().is_some() => usb_virtual.name(),
@@ -159,7 +164,12 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 if let Some(simulates) = &simulates {
                     remark!(session, "{simulates}");
                 }
-                let mut hint = how_to_measure(address, gadget);
+                let mut hint = match is_isochronous {
+                    true => format!(
+                        "measure it with: wiregauge stream {address} --type isochronous --packet 192"
+                    ),
+                    false => how_to_measure(address, gadget),
+                };
                 if let Some(can) = &can {
                     hint += &can_flags(can);
                 }
@@ -223,6 +233,39 @@ fn usb_on_byte_stream(
                 "{flag} requires a bus\nhint: add --bus full-speed, --bus high-speed or --profile NAME"
             )
         }
+    }
+}
+
+/// Refuses what a source and a sink of isochronous packets do not have.
+fn check_isochronous(args: &ServeArgs) -> anyhow::Result<()> {
+    let model = &args.usb_virtual;
+    let flags = [
+        (args.protocol.is_some(), "--protocol"),
+        (args.plant.plant.is_some(), "--plant"),
+        (args.trace.is_some(), "--trace"),
+        (model.profile.is_some(), "--profile"),
+        (model.device_time.is_some(), "--device-time"),
+        (model.packet_time.is_some(), "--packet-time"),
+        (model.nak_retry.is_some(), "--nak-retry"),
+        (model.hub, "--hub"),
+        (args.service_time.is_some(), "--service-time"),
+        (args.jitter.is_some(), "--jitter"),
+        (args.corrupt.is_some(), "--corrupt"),
+        (args.duplicate.is_some(), "--duplicate"),
+        (args.reorder.is_some(), "--reorder"),
+        (args.lose_byte.is_some(), "--lose-byte"),
+        (args.insert_byte.is_some(), "--insert-byte"),
+        (args.stall.is_some(), "--stall"),
+        (args.disconnect_after.is_some(), "--disconnect-after"),
+    ];
+    match flags
+        .into_iter()
+        .find_map(|(given, flag)| given.then_some(flag))
+    {
+        Some(flag) => anyhow::bail!(
+            "{flag} has no effect with --function iso, which only sends and takes packets\nhint: of the faults it has --drop"
+        ),
+        None => Ok(()),
     }
 }
 

@@ -90,6 +90,7 @@ pub fn stream_point(times: &Times) -> StreamSummary {
             used,
         }),
         recording: None,
+        isochronous: None,
     };
     StreamSummary {
         point: StreamPoint {

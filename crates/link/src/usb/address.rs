@@ -71,9 +71,9 @@ pub struct Settings {
 const KNOWN: &str = "interface=N setting=N configuration=N in=0x81 out=0x01 \
                      type=bulk|interrupt|control|get-status zlp=on|off, separated by commas";
 
-/// Where the upstream work on isochronous transfers is discussed.
-pub const NO_ISOCHRONOUS: &str = "the USB library does not support isochronous transfers yet \
-                                  (https://github.com/kevinmehall/nusb/issues/47)";
+/// How isochronous transfers are selected.
+const ISOCHRONOUS: &str =
+    "isochronous transfers only stream: use wiregauge stream --type isochronous --packet BYTES";
 
 impl TransferKind {
     /// Its name.
@@ -198,7 +198,7 @@ fn kind(value: &str) -> Result<(Option<TransferKind>, Option<Control>), String> 
         "interrupt" => Ok((Some(TransferKind::Interrupt), None)),
         "control" => Ok((None, Some(Control::Stream))),
         "get-status" => Ok((None, Some(Control::GetStatus))),
-        "isochronous" | "iso" => Err(format!("type={value}: {NO_ISOCHRONOUS}")),
+        "isochronous" | "iso" => Err(format!("type={value}: {ISOCHRONOUS}")),
         _ => Err(format!(
             "type={value}: use bulk, interrupt, control or get-status"
         )),
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn isochronous_is_refused_with_the_upstream_thread() {
-        assert!(refused("1-1#type=isochronous").contains("nusb/issues/47"));
+    fn isochronous_is_refused_with_the_flag_that_selects_it() {
+        assert!(refused("1-1#type=isochronous").contains("stream --type isochronous"));
     }
 }

@@ -2,8 +2,10 @@
 //! rest the interface that looks most as if it were made to be talked to.
 
 use super::address::{Settings, TransferKind};
+use super::sysfs::Node;
 use nusb::descriptors::{ConfigurationDescriptor, TransferType};
 use nusb::transfer::Direction;
+use std::fmt;
 use wiregauge_record::Way;
 
 const CLASS_COMM: u8 = 0x02;
@@ -14,6 +16,9 @@ const CLASS_VENDOR: u8 = 0xff;
 /// CS_INTERFACE and Union Functional Descriptor, CDC 1.2, tables 12 and 13.
 const CS_INTERFACE: u8 = 0x24;
 const CDC_UNION: u8 = 0x06;
+
+/// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
+pub const DEVICE_DESCRIPTOR: usize = 18;
 
 /// SuperSpeed Endpoint Companion, USB 3.2, table 9-29.
 const SS_COMPANION: u8 = 0x30;
@@ -39,6 +44,34 @@ impl EndpointFact {
     }
 }
 
+/// An isochronous endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IsochronousFact {
+    /// bEndpointAddress.
+    pub address: u8,
+    /// Bytes that it carries in one interval at most.
+    pub bytes: usize,
+    /// Packets on the bus that carry them: those of high-bandwidth endpoints and of bursts.
+    pub packets: u32,
+    /// bInterval.
+    pub interval: u8,
+}
+
+impl fmt::Display for IsochronousFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = if self.address & 0x80 != 0 {
+            "IN"
+        } else {
+            "OUT"
+        };
+        write!(
+            f,
+            "{way} 0x{:02x} isochronous {} B",
+            self.address, self.bytes
+        )
+    }
+}
+
 /// An alternate setting of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterfaceFact {
@@ -50,8 +83,8 @@ pub struct InterfaceFact {
     pub class: u8,
     /// Its bulk and interrupt endpoints.
     pub endpoints: Vec<EndpointFact>,
-    /// It has isochronous endpoints too.
-    pub isochronous: bool,
+    /// Its isochronous endpoints.
+    pub isochronous: Vec<IsochronousFact>,
     /// The interface that it is the data of, by the CDC union descriptor.
     pub controlled_by: Option<u8>,
 }
@@ -117,15 +150,12 @@ pub fn facts(configuration: &ConfigurationDescriptor<'_>) -> Vec<InterfaceFact> 
         .interface_alt_settings()
         .map(|interface| {
             let number = interface.interface_number();
-            let isochronous = interface
-                .endpoints()
-                .any(|endpoint| endpoint.transfer_type() == TransferType::Isochronous);
             InterfaceFact {
                 number,
                 setting: interface.alternate_setting(),
                 class: interface.class(),
                 endpoints: interface.endpoints().filter_map(endpoint_fact).collect(),
-                isochronous,
+                isochronous: interface.endpoints().filter_map(isochronous_fact).collect(),
                 controlled_by: unions
                     .iter()
                     .find(|(master, slaves)| *master != number && slaves.contains(&number))
@@ -133,6 +163,20 @@ pub fn facts(configuration: &ConfigurationDescriptor<'_>) -> Vec<InterfaceFact> 
             }
         })
         .collect()
+}
+
+/// The interfaces of a device's active configuration, from its descriptors in sysfs.
+pub fn active_facts(node: &Node) -> Option<Vec<InterfaceFact>> {
+    let bytes = node.descriptors()?;
+    let active: u8 = node.attribute("bConfigurationValue")?.parse().ok()?;
+    let mut rest = bytes.get(DEVICE_DESCRIPTOR..)?;
+    while let Some(configuration) = ConfigurationDescriptor::new(rest) {
+        if configuration.configuration_value() == active {
+            return Some(facts(&configuration));
+        }
+        rest = &rest[configuration.as_bytes().len()..];
+    }
+    None
 }
 
 fn endpoint_fact(endpoint: nusb::descriptors::EndpointDescriptor<'_>) -> Option<EndpointFact> {
@@ -156,6 +200,34 @@ fn endpoint_fact(endpoint: nusb::descriptors::EndpointDescriptor<'_>) -> Option<
             Some(burst) => u32::from(burst) + 1,
             None => u32::from(endpoint.packets_per_microframe()),
         },
+    })
+}
+
+fn isochronous_fact(
+    endpoint: nusb::descriptors::EndpointDescriptor<'_>,
+) -> Option<IsochronousFact> {
+    if endpoint.transfer_type() != TransferType::Isochronous {
+        return None;
+    }
+    let companion = endpoint.descriptors().find_map(|companion| {
+        // bMaxBurst, bmAttributes (bits 1 and 0: Mult), wBytesPerInterval.
+        match *companion.as_bytes() {
+            [_, SS_COMPANION, burst, attributes, low, high, ..] => {
+                let packets = (u32::from(burst) + 1) * (u32::from(attributes & 3) + 1);
+                Some((usize::from(u16::from_le_bytes([low, high])), packets))
+            }
+            _ => None,
+        }
+    });
+    let (bytes, packets) = companion.unwrap_or_else(|| {
+        let packets = u32::from(endpoint.packets_per_microframe());
+        (endpoint.max_packet_size() * packets as usize, packets)
+    });
+    Some(IsochronousFact {
+        address: endpoint.address() & (Direction::In as u8 | 0x0f),
+        bytes,
+        packets,
+        interval: endpoint.interval(),
     })
 }
 
@@ -327,9 +399,7 @@ pub fn list(facts: &[InterfaceFact]) -> String {
                     )
                 })
                 .collect();
-            if fact.isochronous {
-                endpoints.push("isochronous endpoints, which are not supported".into());
-            }
+            endpoints.extend(fact.isochronous.iter().map(IsochronousFact::to_string));
             if endpoints.is_empty() {
                 endpoints.push("no endpoint".into());
             }

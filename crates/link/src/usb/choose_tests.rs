@@ -136,14 +136,34 @@ fn an_alternate_setting_is_found_where_the_default_has_no_endpoints() {
 }
 
 #[test]
-fn isochronous_endpoints_are_seen_but_not_used() {
+fn isochronous_endpoints_are_listed_but_do_not_exchange() {
     let facts = facts_of(&[
         &interface(0, 0, 2, CLASS_VENDOR),
         &endpoint(0x81, ISOCHRONOUS, 1024, 1),
         &endpoint(0x01, ISOCHRONOUS, 1024, 1),
     ]);
     let said = choose(&facts, &Settings::default()).unwrap_err();
-    assert!(said.contains("isochronous"), "{said}");
+    assert!(said.contains("IN 0x81 isochronous 1024 B"), "{said}");
+}
+
+#[test]
+fn an_isochronous_endpoint_carries_the_packets_of_a_microframe_or_what_its_companion_says() {
+    let facts = facts_of(&[
+        &interface(0, 0, 0, CLASS_VENDOR),
+        &interface(0, 1, 2, CLASS_VENDOR),
+        &endpoint(0x81, ISOCHRONOUS, 1000 | (2 << 11), 4),
+        &endpoint(0x02, ISOCHRONOUS, 1024, 1),
+        &[6, 0x30, 1, 2, 0x00, 0x18],
+    ]);
+    assert!(facts[0].isochronous.is_empty());
+    let fact = |address, bytes, packets, interval| IsochronousFact {
+        address,
+        bytes,
+        packets,
+        interval,
+    };
+    let expected = [fact(0x81, 3000, 3, 4), fact(0x02, 6144, 6, 1)];
+    assert_eq!(facts[1].isochronous, expected);
 }
 
 #[test]

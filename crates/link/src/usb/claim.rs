@@ -31,9 +31,14 @@ pub enum Chosen {
 }
 
 /// The error of a device without endpoints that fit.
-fn no_choice(doing: &str, said: String) -> LinkError {
-    LinkError::new(LinkErrorKind::Usage, doing, said)
-        .hint("select them after the address, such as #interface=1,in=0x81,out=0x01")
+fn no_choice(doing: &str, facts: &[InterfaceFact], said: String) -> LinkError {
+    let mut isochronous = facts.iter().flat_map(|fact| &fact.isochronous);
+    LinkError::new(LinkErrorKind::Usage, doing, said).hint(match isochronous.next() {
+        Some(_) => {
+            "isochronous endpoints stream: wiregauge stream --type isochronous --packet BYTES"
+        }
+        None => "select them after the address, such as #interface=1,in=0x81,out=0x01",
+    })
 }
 
 /// The interface, and all that has to be put back.
@@ -56,7 +61,8 @@ impl Claim {
         doing: &str,
     ) -> Result<(Claim, Choice), LinkError> {
         let (mut claim, facts) = Claim::open(info, settings, doing)?;
-        let choice = choose::choose(&facts, settings).map_err(|said| no_choice(doing, said))?;
+        let choice =
+            choose::choose(&facts, settings).map_err(|said| no_choice(doing, &facts, said))?;
         claim.occupy(&choice, doing)?;
         Ok((claim, choice))
     }
@@ -75,7 +81,8 @@ impl Claim {
             }
             Err(said) => said,
         };
-        let choice = choose::choose_one(&facts, settings).ok_or_else(|| no_choice(doing, said))?;
+        let choice =
+            choose::choose_one(&facts, settings).ok_or_else(|| no_choice(doing, &facts, said))?;
         claim.claim(choice.interface, doing)?;
         claim.select(choice.setting, doing)?;
         Ok((claim, Chosen::One(choice)))

@@ -1,7 +1,7 @@
 //! What is kept with a run of the device and of the way to it, and what that way can carry.
 
 use super::address::TransferKind;
-use super::choose::{Choice, EndpointFact, OneWayChoice, class_name};
+use super::choose::{Choice, EndpointFact, IsochronousFact, OneWayChoice, class_name};
 use super::errors::Identity;
 use super::find::{Present, speed_name};
 use super::sysfs::{self, Node};
@@ -34,6 +34,26 @@ pub fn of_one_way(info: &DeviceInfo, choice: &OneWayChoice, identity: &Identity)
         Way::Out => "USB endpoint OUT",
     };
     let only = endpoint(&choice.endpoint);
+    detail.settings.push((name.into(), only));
+    detail
+}
+
+/// The same of an isochronous endpoint.
+pub fn of_isochronous(
+    info: &DeviceInfo,
+    place: &(u8, u8, u8),
+    identity: &Identity,
+    fact: &IsochronousFact,
+) -> LinkDetail {
+    let mut detail = of_interface(info, identity, *place);
+    let name = match fact.address & 0x80 {
+        0 => "USB endpoint OUT",
+        _ => "USB endpoint IN",
+    };
+    let only = format!(
+        "0x{:02x} isochronous, {} B in one interval, bInterval {}",
+        fact.address, fact.bytes, fact.interval
+    );
     detail.settings.push((name.into(), only));
     detail
 }

@@ -164,6 +164,27 @@ pub fn claiming(device: &Identity, interface: u8, doing: &str, error: &Error) ->
     }
 }
 
+/// The same without the library.
+pub fn claiming_node(
+    device: &Identity,
+    interface: u8,
+    doing: &str,
+    error: &io::Error,
+) -> LinkError {
+    match error.raw_os_error() {
+        Some(libc::EBUSY) => {
+            let driver = Node::named(&device.path).driver(interface);
+            busy(interface, driver.as_deref(), &device.node, doing)
+        }
+        Some(libc::EACCES | libc::EPERM) => no_permission(device, doing),
+        Some(libc::ENODEV) => gone(doing),
+        _ => LinkError::from_io(
+            format!("{doing}: cannot claim interface {interface}"),
+            error,
+        ),
+    }
+}
+
 fn busy(interface: u8, driver: Option<&str>, node: &str, doing: &str) -> LinkError {
     let said = match driver {
         Some("usbfs") => format!("interface {interface} is already claimed by another program"),

@@ -1,5 +1,5 @@
 //! USB devices without a kernel driver in between: bulk and interrupt endpoints through `nusb`, which queues transfers
-//! in the kernel's usbfs; control transfers on a usbfs file of their own (`usbfs.rs`).
+//! in the kernel's usbfs; control transfers (`usbfs.rs`) and isochronous ones (`isochronous`) on usbfs files of their own.
 //!
 //! What it puts on the measuring path: the library has one thread for all devices, which takes ended
 //! transfers from the kernel (epoll, then one ioctl each) and wakes us: two switches of threads where
@@ -18,6 +18,7 @@ mod detail;
 mod errors;
 mod find;
 mod flow;
+mod isochronous;
 mod link;
 mod one_way;
 mod pipe;
@@ -40,8 +41,8 @@ use super::{Address, Kind, Link};
 use crate::error::LinkError;
 use claim::Chosen;
 use control::ControlLink;
+use isochronous::IsochronousLink;
 use link::UsbLink;
-use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{Bulk, Interrupt};
 use one_way::OneWayLink;
 use std::time::Duration;
@@ -50,23 +51,10 @@ use wiregauge_record::LinkOptions;
 /// The interface of a device that a link would use, from its descriptors in sysfs; `None` if it has
 /// none that is made to be talked to.
 pub(crate) fn could_use(node: &sysfs::Node) -> Option<u8> {
-    let bytes = node.descriptors()?;
-    let active: u8 = node.attribute("bConfigurationValue")?.parse().ok()?;
-    let mut rest = bytes.get(DEVICE_DESCRIPTOR..)?;
-    while let Some(configuration) = ConfigurationDescriptor::new(rest) {
-        if configuration.configuration_value() == active {
-            let facts = choose::facts(&configuration);
-            return choose::choose(&facts, &Default::default())
-                .ok()
-                .map(|choice| choice.interface);
-        }
-        rest = &rest[configuration.as_bytes().len()..];
-    }
-    None
+    let facts = choose::active_facts(node)?;
+    let choice = choose::choose(&facts, &Default::default()).ok();
+    choice.map(|choice| choice.interface)
 }
-
-/// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
-const DEVICE_DESCRIPTOR: usize = 18;
 
 /// Where the device of an address hangs, as sysfs names it. An address that names a port is taken at its word.
 pub(crate) fn port(address: &Address, doing: &str) -> Result<String, LinkError> {
@@ -96,7 +84,7 @@ pub static KIND: Kind = Kind {
 
 fn open(
     address: &Address,
-    _options: &LinkOptions,
+    options: &LinkOptions,
     _timeout: Duration,
     _is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Box<dyn Link>, LinkError> {
@@ -104,6 +92,13 @@ fn open(
     let doing = format!("cannot open {name}");
     let parsed = UsbAddress::parse(address.rest())
         .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
+    if let Some(isochronous) = options.isochronous {
+        return Ok(Box::new(IsochronousLink::open(
+            &parsed,
+            isochronous,
+            &doing,
+        )?));
+    }
     let info = find::find(&parsed.which, &doing)?;
     if parsed.settings.control.is_some() {
         return Ok(Box::new(ControlLink::open(&info, parsed, name, &doing)?));

@@ -178,7 +178,7 @@ impl<T: BulkOrInterrupt + 'static> Link for OneWayLink<T> {
 
 /// The direction that the device does not have: nothing ever moves there.
 #[derive(Debug, Default)]
-struct Absent {
+pub(super) struct Absent {
     pending: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The endpoints behind a tty that a USB driver made: where usbmon sees its bytes.
 
-use super::DEVICE_DESCRIPTOR;
+use super::choose::DEVICE_DESCRIPTOR;
 use super::sysfs::Node;
 use crate::host::{PacketStatus, UsbPlace};
 use nusb::descriptors::{ConfigurationDescriptor, InterfaceDescriptor};

@@ -20,28 +20,28 @@ const CONTROL: u8 = 2;
 
 /// `struct usbdevfs_urb` of linux/usbdevice_fs.h.
 #[repr(C)]
-struct Urb {
-    kind: u8,
-    endpoint: u8,
-    status: libc::c_int,
-    flags: libc::c_uint,
-    buffer: *mut u8,
-    buffer_length: libc::c_int,
-    actual_length: libc::c_int,
-    start_frame: libc::c_int,
-    packets_or_stream: libc::c_uint,
-    error_count: libc::c_int,
-    signal: libc::c_uint,
-    context: usize,
+pub(super) struct Urb {
+    pub(super) kind: u8,
+    pub(super) endpoint: u8,
+    pub(super) status: libc::c_int,
+    pub(super) flags: libc::c_uint,
+    pub(super) buffer: *mut u8,
+    pub(super) buffer_length: libc::c_int,
+    pub(super) actual_length: libc::c_int,
+    pub(super) start_frame: libc::c_int,
+    pub(super) packets_or_stream: libc::c_uint,
+    pub(super) error_count: libc::c_int,
+    pub(super) signal: libc::c_uint,
+    pub(super) context: usize,
 }
 
 /// _IOR('U', 10, struct usbdevfs_urb), _IO('U', 11), _IOW('U', 12 and 13, void *).
-const SUBMIT: libc::c_ulong = read(10, size_of::<Urb>());
-const DISCARD: libc::c_ulong = 0x5500 | 11;
+pub(super) const SUBMIT: libc::c_ulong = read(10, size_of::<Urb>());
+pub(super) const DISCARD: libc::c_ulong = 0x5500 | 11;
 const REAP: libc::c_ulong = write(12, size_of::<usize>());
-const REAP_NOW: libc::c_ulong = write(13, size_of::<usize>());
+pub(super) const REAP_NOW: libc::c_ulong = write(13, size_of::<usize>());
 
-const fn read(number: libc::c_ulong, size: usize) -> libc::c_ulong {
+pub(super) const fn read(number: libc::c_ulong, size: usize) -> libc::c_ulong {
     2 << 30 | (size as libc::c_ulong) << 16 | 0x5500 | number
 }
 

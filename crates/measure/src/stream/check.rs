@@ -4,7 +4,9 @@
 use std::io;
 use wiregauge_link::{Address, FlowShape, Link};
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_record::{Responder, StreamPlan, StreamPoint, StreamProtocol, Way};
+use wiregauge_record::{
+    IsochronousOptions, Responder, StreamPlan, StreamPoint, StreamProtocol, Way,
+};
 use wiregauge_wire::abilities;
 
 /// Refuses what cannot be streamed, before anything is opened.
@@ -29,6 +31,20 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
                     .into(),
                 "use --direction out",
             );
+        }
+        if let Some(isochronous) = plan.link.isochronous {
+            if kind.scheme != "usb" {
+                return refuse(
+                    format!(
+                        "--type isochronous is for usb:// only, not for {}://",
+                        kind.scheme
+                    ),
+                    "remove --type and --packet",
+                );
+            }
+            if let Err((said, hint)) = check_isochronous(plan, isochronous) {
+                return refuse(said, hint);
+            }
         }
         for point in &plan.points {
             let bytes = point.transfer_bytes;
@@ -59,6 +75,49 @@ pub fn check(plan: &StreamPlan) -> Result<Vec<Address>, LinkError> {
         }
     }
     Ok(addresses)
+}
+
+/// Refuses what isochronous transfers cannot do: what is wrong, and what to try.
+fn check_isochronous(
+    plan: &StreamPlan,
+    isochronous: IsochronousOptions,
+) -> Result<(), (String, &'static str)> {
+    let packet = isochronous.packet_bytes;
+    if packet == 0 {
+        return Err((
+            "a packet of 0 bytes is not valid".into(),
+            "use --packet 1 or more",
+        ));
+    }
+    if plan.protocol != StreamProtocol::Raw {
+        return Err((
+            "isochronous packets are not repeated if they are lost, which the wiregauge protocol needs".into(),
+            "use --protocol raw",
+        ));
+    }
+    let own = [isochronous.way];
+    if plan
+        .points
+        .iter()
+        .any(|point| point.direction.ways() != own)
+    {
+        return Err((
+            "an isochronous stream has one direction".into(),
+            "use --direction in or --direction out",
+        ));
+    }
+    for point in &plan.points {
+        let (bytes, most) = (point.transfer_bytes, IsochronousOptions::MOST_PACKETS);
+        if !bytes.is_multiple_of(packet) || bytes / packet > most {
+            return Err((
+                format!(
+                    "a transfer of {bytes} B is not 1 to {most} packets of {packet} B, one for each interval of the endpoint"
+                ),
+                "use a --transfer that is a multiple of --packet",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a stream that the only direction of a device does not carry.

@@ -89,6 +89,21 @@ pub fn stream_point(
     sequence: u32,
     logs: &mut Logs,
 ) -> PointEnd {
+    let mut end = flow(link, setting, point, sequence, logs);
+    let isochronous = link.isochronous();
+    for facts in &mut end.ways {
+        facts.isochronous = isochronous.clone();
+    }
+    end
+}
+
+fn flow(
+    link: &mut dyn Link,
+    setting: &Setting<'_>,
+    point: StreamPoint,
+    sequence: u32,
+    logs: &mut Logs,
+) -> PointEnd {
     let plan = setting.plan;
     let shape = shape_of(&point);
     let stalls_before = logs.stalls();
@@ -297,6 +312,7 @@ fn put_together(
             cpu_ns,
             limit: setting.limit.cloned(),
             recording: None,
+            isochronous: None,
         }
     });
     let ways = ways.collect();

@@ -159,9 +159,12 @@ impl Queue<'_, '_, '_> {
             }
         }
         let (mut complete_ns, mut data) = (0, 0);
+        // Isochronous transfers give the bytes of each packet.
         let completed = flow.complete(at_most, &mut |bytes| {
-            complete_ns = shared.clock.now();
-            data = self.to.take(bytes);
+            if complete_ns == 0 {
+                complete_ns = shared.clock.now();
+            }
+            data += self.to.take(bytes);
         })?;
         let Some(completed) = completed else {
             return Ok(Step::None);

@@ -327,6 +327,10 @@ fn of_link(
     if let Some(baud) = options.baud {
         add("requested baud rate", baud.to_string());
     }
+    if let Some(isochronous) = options.isochronous {
+        let packets = format!("packets of {} B", isochronous.packet_bytes);
+        add("isochronous transfers", packets);
+    }
     if options.usbmon {
         add("URBs recorded", "with usbmon".into());
     }

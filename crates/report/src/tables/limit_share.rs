@@ -3,7 +3,10 @@
 
 use super::flow_rows::Row;
 use crate::units::is_above_all;
-use wiregauge_record::{DeviceCount, FlowSummary};
+use wiregauge_record::{DeviceCount, FlowSummary, IsochronousCounts};
+
+/// Of the length of a frame (USB 2.0, 7.1.12).
+const FRAME_TOLERANCE: f64 = 500e-6;
 
 /// The device's clock, and that of a UART, may be faster than the host's by this part.
 const CLOCKS_DIFFER: f64 = 0.05;
@@ -30,10 +33,11 @@ impl LimitShare {
             false => vec![flow],
         };
         let sum = |rates: Option<Vec<f64>>| rates.map(|r| r.iter().sum::<f64>() / limit.bytes_s);
+        let certain = certain_share(flow.isochronous.as_ref(), point.elapsed_ns);
         let devices = flows.iter().filter_map(|flow| flow.device.as_ref());
         Some(LimitShare {
-            host: limit.used,
-            host_low: sum(flows.iter().map(|flow| flow.rate?.low).collect()),
+            host: certain(limit.used),
+            host_low: sum(flows.iter().map(|flow| flow.rate?.low).collect()).map(certain),
             device: sum(flows.iter().map(|flow| flow.device?.bytes_s()).collect()),
             device_least: devices.filter_map(least_bytes_s).sum::<f64>() / limit.bytes_s,
         })
@@ -60,6 +64,20 @@ impl LimitShare {
     /// True if the device reports more than the limit, by more than its clock may differ.
     pub(super) fn is_device_above(&self) -> bool {
         is_above_all(self.device_least / (1.0 + CLOCKS_DIFFER))
+    }
+}
+
+/// An isochronous endpoint never carries more than its limit. What is over it within the jitter of the first and the last
+/// completion, and within the tolerance of the bus' frames, is all of it.
+fn certain_share(counts: Option<&IsochronousCounts>, elapsed_ns: u64) -> impl Fn(f64) -> f64 {
+    let jitter = counts.map(|counts| {
+        let jitter_ns = counts.jitter.as_ref().map_or(0.0, |jitter| jitter.max);
+        jitter_ns / elapsed_ns.max(1) as f64
+    });
+    let most = jitter.map_or(1.0, |jitter| 1.0 + jitter + FRAME_TOLERANCE);
+    move |share| match share > 1.0 && share <= most {
+        true => 1.0,
+        false => share,
     }
 }
 
@@ -107,6 +125,26 @@ mod tests {
         assert!(!share(1.001_6, None, Some(1.001_6)).is_device_above());
         assert!(!share(1.04, None, Some(1.04)).is_device_above());
         assert!(share(1.2, None, Some(1.2)).is_device_above());
+    }
+
+    #[test]
+    fn an_isochronous_stream_is_all_of_its_limit_within_the_jitter_of_its_ends() {
+        let share = |jitter_ns: Option<u64>, share: f64| {
+            let counts = jitter_ns.map(|jitter_ns| {
+                let mut jitter = wiregauge_stats::Series::new();
+                jitter.push(jitter_ns);
+                IsochronousCounts {
+                    jitter: jitter.distribution(),
+                    ..IsochronousCounts::default()
+                }
+            });
+            certain_share(counts.as_ref(), 100_000_000)(share)
+        };
+        assert_eq!(share(Some(1_000_000), 1.01), 1.0);
+        assert_eq!(share(Some(1_000_000), 1.011), 1.011);
+        assert_eq!(share(Some(0), 1.0004), 1.0);
+        assert_eq!(share(Some(0), 0.5), 0.5);
+        assert_eq!(share(None, 1.0004), 1.0004);
     }
 
     #[test]

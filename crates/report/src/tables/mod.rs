@@ -15,6 +15,7 @@ mod exchange;
 mod flow_rows;
 mod heading;
 mod html;
+mod isochronous;
 mod latex;
 mod limit_share;
 mod markdown;
@@ -106,6 +107,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
         brief: Some(brief::of_stream(&file.plan, &rows)),
         tables: stream::tables(&rows)
             .into_iter()
+            .chain(isochronous::table(&rows))
             .chain(recording::table(&rows))
             .collect(),
         floors: Vec::new(),

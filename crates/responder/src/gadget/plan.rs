@@ -59,6 +59,8 @@ pub enum Function {
     Cp210x,
     /// WCH's CH340, likewise.
     Ch341,
+    /// A vendor interface with an isochronous IN and an isochronous OUT endpoint: a device of its own.
+    Iso,
 }
 
 /// Most functions of a gadget: USB has 15 endpoints in each direction.
@@ -76,12 +78,18 @@ impl Function {
             Function::Ftdi => "ftdi",
             Function::Cp210x => "cp210x",
             Function::Ch341 => "ch341",
+            Function::Iso => "iso",
         }
     }
 
     /// True for a USB-to-serial adapter.
     pub fn is_adapter(self) -> bool {
         self.adapter_id().is_some()
+    }
+
+    /// True if only the virtual device has it.
+    pub fn is_virtual_only(self) -> bool {
+        self.is_adapter() || self == Function::Iso
     }
 
     /// Vendor and product ID by which the driver of an adapter knows its chip.
@@ -108,9 +116,10 @@ impl Function {
                 "ftdi" => Function::Ftdi,
                 "cp210x" => Function::Cp210x,
                 "ch341" => Function::Ch341,
+                "iso" => Function::Iso,
                 _ => {
                     return Err(format!(
-                        "unknown function `{name}`: use bulk, interrupt, acm, hid, tmc, ftdi, cp210x or ch341"
+                        "unknown function `{name}`: use bulk, interrupt, acm, hid, tmc, ftdi, cp210x, ch341 or iso"
                     ));
                 }
             };
@@ -129,7 +138,7 @@ impl Function {
             ));
         }
         // Their requests do not say which interface they are for.
-        let alone = |f: &&Function| f.is_adapter() || **f == Function::Tmc;
+        let alone = |f: &&Function| f.is_adapter() || matches!(f, Function::Tmc | Function::Iso);
         if let Some(alone) = functions.iter().find(alone)
             && functions.len() > 1
         {
@@ -220,15 +229,20 @@ mod tests {
             Ok(vec![Bulk, Bulk, Interrupt, Bulk])
         );
         assert_eq!(read("hid,acm"), Ok(vec![Hid, Acm]));
-        for adapter in [Function::Ftdi, Function::Cp210x, Function::Ch341] {
-            assert_eq!(read(adapter.name()), Ok(vec![adapter]));
-            let twice = read(&format!("{},acm", adapter.name()));
+        for alone in [
+            Function::Ftdi,
+            Function::Cp210x,
+            Function::Ch341,
+            Function::Iso,
+        ] {
+            assert_eq!(read(alone.name()), Ok(vec![alone]));
+            let twice = read(&format!("{},acm", alone.name()));
             assert!(twice.unwrap_err().contains("alone"));
         }
         for wrong in [
             "",
             "bulk,",
-            "iso",
+            "lamp",
             "bulk=0",
             "bulk=16",
             "bulk=x",

@@ -82,7 +82,7 @@ pub fn serve(
     stop: &AtomicBool,
     on_event: OnEvent<'_>,
 ) -> Result<(), LinkError> {
-    if let Some(adapter) = plan.functions.iter().find(|f| f.is_adapter()) {
+    if let Some(adapter) = plan.functions.iter().find(|f| f.is_virtual_only()) {
         let name = adapter.name();
         return Err(LinkError::new(
             LinkErrorKind::Usage,
@@ -100,7 +100,7 @@ pub fn serve(
             Function::Tmc => Some(Endpoints::Tmc),
             Function::Acm | Function::Hid => None,
             // Refused above.
-            Function::Ftdi | Function::Cp210x | Function::Ch341 => None,
+            Function::Ftdi | Function::Cp210x | Function::Ch341 | Function::Iso => None,
         })
         .collect();
     let setup = Setup::make(plan, &endpoints)?;

@@ -77,7 +77,7 @@ impl Setup {
                 }
                 Function::Bulk | Function::Interrupt | Function::Tmc => {}
                 // Refused before: only the virtual device has them.
-                Function::Ftdi | Function::Cp210x | Function::Ch341 => {}
+                Function::Ftdi | Function::Cp210x | Function::Ch341 | Function::Iso => {}
             }
         }
         let gadget = describe(plan, handles)

@@ -43,6 +43,8 @@ pub enum Effect {
 #[derive(Debug, Default)]
 pub struct Control {
     configuration: u8,
+    /// Alternate settings of the interfaces, where they are not 0.
+    settings: HashMap<u8, u8>,
     /// Of the serial ports, by function.
     ports: HashMap<usize, Port>,
 }
@@ -116,10 +118,19 @@ impl Control {
             (FROM_DEVICE, GET_CONFIGURATION) => Some(Answer::Data(vec![self.configuration])),
             (TO_DEVICE, SET_CONFIGURATION) if value <= 1 => {
                 self.configuration = value as u8;
+                self.settings.clear();
                 Some(Answer::Done(Effect::ResetAll))
             }
-            (FROM_INTERFACE, GET_INTERFACE) if function.is_some() => Some(Answer::Data(vec![0])),
-            (TO_INTERFACE, SET_INTERFACE) if value == 0 => {
+            (FROM_INTERFACE, GET_INTERFACE) if function.is_some() => {
+                let setting = self.settings.get(&interface).copied();
+                Some(Answer::Data(vec![setting.unwrap_or(0)]))
+            }
+            (TO_INTERFACE, SET_INTERFACE)
+                if identity
+                    .setting_of(interface)
+                    .is_some_and(|most| value <= u16::from(most)) =>
+            {
+                self.settings.insert(interface, value as u8);
                 function.map(|at| Answer::Done(Effect::Reset(at)))
             }
             (TO_ENDPOINT, CLEAR_FEATURE) if value == 0 => {
@@ -250,6 +261,26 @@ mod tests {
         assert_eq!(idle, Answer::Done(Effect::None));
         let bulk = identity(&[Function::Bulk]);
         assert_eq!(control.answer(&bulk, get, &[]), Answer::Stall);
+    }
+
+    #[test]
+    fn an_alternate_setting_is_selected_where_there_is_one() {
+        let device = identity(&[Function::Iso]);
+        let mut control = Control::default();
+        let get = [0x81, 10, 0, 0, 0, 0, 1, 0];
+        for setting in [1, 0] {
+            let set = control.answer(&device, [0x01, 11, setting, 0, 0, 0, 0, 0], &[]);
+            assert_eq!(set, Answer::Done(Effect::Reset(0)));
+            assert_eq!(
+                control.answer(&device, get, &[]),
+                Answer::Data(vec![setting])
+            );
+        }
+        let missing = control.answer(&device, [0x01, 11, 2, 0, 0, 0, 0, 0], &[]);
+        assert_eq!(missing, Answer::Stall);
+        let bulk = identity(&[Function::Bulk]);
+        let missing = control.answer(&bulk, [0x01, 11, 1, 0, 0, 0, 0, 0], &[]);
+        assert_eq!(missing, Answer::Stall);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the virtual device says that it is: the bytes of USB 2.0, chapter 9, and of the CDC specification (CDC 1.2 and
 //! PSTN 1.2), made of the tables of its functions; nothing is decided here.
 
-use super::interfaces::{Endpoint, EndpointKind, Item, interfaces_of, release_of};
+use super::interfaces::{Endpoint, EndpointKind, Interface, Item, interfaces_of, release_of};
 use crate::bus::Direction;
 use crate::gadget::Function;
 use wiregauge_link::limits::Bus;
@@ -21,7 +21,7 @@ pub struct Identity {
     pub speed: Bus,
     /// What it can do.
     pub functions: Vec<Function>,
-    /// bInterval of its interrupt endpoints at its speed.
+    /// bInterval of its interrupt and isochronous endpoints at its speed.
     pub interval: u8,
     /// Bytes of a HID report.
     pub report_bytes: u16,
@@ -80,9 +80,15 @@ impl Identity {
                 bytes.push(FIRST_INTERFACE_NAME + first);
             }
             for interface in interfaces {
-                bytes.extend([9, 4, number, 0, interface.endpoints.len() as u8]);
-                bytes.extend(interface.class);
-                bytes.push(FIRST_INTERFACE_NAME + number);
+                let setting = interface.setting();
+                for (setting, endpoints) in (0..setting)
+                    .map(|idle| (idle, 0))
+                    .chain([(setting, interface.endpoints.len())])
+                {
+                    bytes.extend([9, 4, number, setting, endpoints as u8]);
+                    bytes.extend(interface.class);
+                    bytes.push(FIRST_INTERFACE_NAME + number);
+                }
                 bytes.extend(interface.extra.iter().map(|item| match item {
                     Item::Byte(byte) => *byte,
                     Item::Interface(offset) => first + offset,
@@ -129,6 +135,12 @@ impl Identity {
             .sum()
     }
 
+    /// The highest alternate setting of an interface.
+    pub fn setting_of(&self, interface: u8) -> Option<u8> {
+        let mut all = self.functions.iter().flat_map(|f| interfaces_of(*f));
+        all.nth(usize::from(interface)).map(Interface::setting)
+    }
+
     /// Which of the functions an interface belongs to.
     pub fn function_of(&self, interface: u8) -> Option<usize> {
         let mut first_after = 0;
@@ -171,6 +183,11 @@ impl Identity {
             EndpointKind::Interrupt { bytes, .. } => bytes,
             EndpointKind::Polled { of_report: true } => self.report_bytes.min(most),
             EndpointKind::Polled { of_report: false } => 64,
+            // USB 2.0, 5.6.3.
+            EndpointKind::Isochronous => match speed {
+                Bus::FullSpeed => 1023,
+                Bus::HighSpeed => 1024,
+            },
         }
     }
 
@@ -180,15 +197,21 @@ impl Identity {
             (EndpointKind::Bulk | EndpointKind::BulkOf(_), _) => 0,
             (EndpointKind::Interrupt { full, .. }, Bus::FullSpeed) => full,
             (EndpointKind::Interrupt { high, .. }, Bus::HighSpeed) => high,
-            (EndpointKind::Polled { .. }, speed) if speed == self.speed => self.interval,
-            (EndpointKind::Polled { .. }, _) => 1,
+            (EndpointKind::Polled { .. } | EndpointKind::Isochronous, speed)
+                if speed == self.speed =>
+            {
+                self.interval
+            }
+            (EndpointKind::Polled { .. } | EndpointKind::Isochronous, _) => 1,
         }
     }
 
     /// How often an endpoint is asked; 0 for bulk.
     pub fn interval_ns(&self, endpoint: &Endpoint) -> u64 {
+        let is_isochronous = endpoint.kind == EndpointKind::Isochronous;
         match (self.interval(endpoint, self.speed), self.speed) {
             (0, _) => 0,
+            (exponent, Bus::FullSpeed) if is_isochronous => self.speed.frame_ns() << (exponent - 1),
             (frames, Bus::FullSpeed) => u64::from(frames) * self.speed.frame_ns(),
             (exponent, Bus::HighSpeed) => self.speed.frame_ns() << (exponent - 1),
         }
@@ -198,6 +221,7 @@ impl Identity {
     fn put(&self, placed: &Placed, speed: Bus, to: &mut Vec<u8>) {
         let endpoint = placed.endpoint;
         let attributes = match endpoint.kind {
+            EndpointKind::Isochronous => 1,
             EndpointKind::Bulk | EndpointKind::BulkOf(_) => 2,
             EndpointKind::Interrupt { .. } | EndpointKind::Polled { .. } => 3,
         };
@@ -390,6 +414,34 @@ mod tests {
             for (found, expected) in found.iter().zip(&expected) {
                 assert_eq!(**found, expected);
             }
+        }
+    }
+
+    #[test]
+    fn isochronous_endpoints_are_in_an_alternate_setting_and_the_default_one_has_none() {
+        for (speed, interval, packet, ns) in [
+            (Bus::FullSpeed, 1, 1023, 1_000_000),
+            (Bus::FullSpeed, 3, 1023, 4_000_000),
+            (Bus::HighSpeed, 1, 1024, 125_000),
+            (Bus::HighSpeed, 4, 1024, 1_000_000),
+        ] {
+            let device = Identity {
+                interval,
+                ..identity(speed, &[Function::Iso])
+            };
+            let bytes = device.configuration(2, speed);
+            assert_eq!(usize::from(bytes[2]), bytes.len());
+            let found: Vec<(u8, &[u8])> = parts(&bytes).iter().map(|p| (p[1], &p[2..])).collect();
+            let [low, high] = u16::to_le_bytes(packet);
+            let endpoint = |address| [address, 1, low, high, interval];
+            assert_eq!(found[1], (4, &[0, 0, 0, 0xff, 0, 0, 4][..]));
+            assert_eq!(found[2], (4, &[0, 1, 2, 0xff, 0, 0, 4][..]));
+            assert_eq!(found[3], (5, &endpoint(0x81)[..]));
+            assert_eq!(found[4], (5, &endpoint(0x01)[..]));
+            assert_eq!(device.interface_count(), 1);
+            assert_eq!(device.setting_of(0), Some(1));
+            let placed = device.endpoints().next().unwrap();
+            assert_eq!(device.interval_ns(placed.endpoint), ns);
         }
     }
 

@@ -24,6 +24,7 @@ pub const fn interfaces_of(function: Function) -> &'static [Interface] {
         Function::Ftdi => FTDI,
         Function::Cp210x => CP210X,
         Function::Ch341 => CH341,
+        Function::Iso => ISO,
         // Refused before: only the kernel's gadget has it.
         Function::Tmc => &[],
     }
@@ -49,6 +50,14 @@ pub enum Item {
     Byte(u8),
     /// The number of the function's first interface, or of a later one.
     Interface(u8),
+}
+
+impl Interface {
+    /// The alternate setting that has its endpoints: with isochronous ones, setting 0 has none.
+    pub fn setting(&self) -> u8 {
+        let mut kinds = self.endpoints.iter().map(|endpoint| endpoint.kind);
+        u8::from(kinds.any(|kind| kind == EndpointKind::Isochronous))
+    }
 }
 
 /// An endpoint.
@@ -87,6 +96,9 @@ pub enum EndpointKind {
         /// Packets carry reports.
         of_report: bool,
     },
+    /// Isochronous, as often as the device's [`Identity::interval`] says, with packets of the largest size. An interface
+    /// with such endpoints has them in its alternate setting 1 (USB 2.0, 5.6.3).
+    Isochronous,
 }
 
 /// What an endpoint is for.
@@ -96,6 +108,8 @@ pub enum Carries {
     Frames,
     /// The modem lines of an adapter when they change.
     Notices,
+    /// Packets in every interval, without an answer.
+    Packets,
     /// Notifications, of which there are none.
     Nothing,
 }
@@ -243,6 +257,22 @@ const CH341: &[Interface] = &[Interface {
         endpoint(1, Direction::Out, EndpointKind::BulkOf(32)),
     ],
 }];
+
+const ISO: &[Interface] = &[Interface {
+    class: [0xff, 0x00, 0x00],
+    name: "wiregauge isochronous",
+    extra: &[],
+    endpoints: &[packets(Direction::In), packets(Direction::Out)],
+}];
+
+const fn packets(direction: Direction) -> Endpoint {
+    Endpoint {
+        number: 0,
+        direction,
+        kind: EndpointKind::Isochronous,
+        carries: Carries::Packets,
+    }
+}
 
 /// bcdDevice: ftdi_sio finds out by it which chip it has (FT232R: 6.00).
 pub fn release_of(functions: &[Function]) -> u16 {

@@ -6,6 +6,7 @@ use super::adapter_pair::{AdapterPair, Pipes};
 use super::control::{Answer, Control, Effect};
 use super::descriptors::{Identity, Placed};
 use super::interfaces::Carries;
+use super::isochronous::Isochronous;
 use super::usbip::{self, Command, Submit};
 use crate::bus::{
     BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic,
@@ -48,6 +49,8 @@ struct Node {
     pairs: Vec<(usize, Pair)>,
     /// An adapter has no other function and none of the pairs.
     adapter: Option<AdapterPair>,
+    /// So has a device with isochronous endpoints.
+    isochronous: Option<Isochronous>,
     transfers: HashMap<u32, Transfer>,
     /// USB/IP answers to be sent.
     answers: Vec<u8>,
@@ -99,7 +102,18 @@ impl Machine {
         let number = self.nodes.len();
         let mut endpoints = HashMap::new();
         let mut pairs = Vec::new();
+        let mut isochronous = None;
         for placed in identity.endpoints() {
+            if placed.endpoint.carries == Carries::Packets {
+                isochronous = Some(Isochronous::new(
+                    placed.number,
+                    identity.packet_bytes(placed.endpoint, identity.speed),
+                    identity.interval_ns(placed.endpoint),
+                    config.faults,
+                    config.seed,
+                ));
+                continue;
+            }
             let (endpoint, direction) = (placed.endpoint, placed.endpoint.direction);
             let pipe = self.traffic.add(PipeSpec {
                 direction,
@@ -172,6 +186,7 @@ impl Machine {
             endpoints,
             pairs,
             adapter,
+            isochronous,
             transfers: HashMap::new(),
             answers: Vec::new(),
         });
@@ -222,6 +237,11 @@ impl Machine {
             // One that was taken back meanwhile has been answered.
             self.tell(node, sequence, 0);
         }
+        for node in &mut self.nodes {
+            if let Some(isochronous) = &mut node.isochronous {
+                isochronous.advance(now_ns, &mut node.answers);
+            }
+        }
         if self.recorder.is_due(now_ns) {
             self.trace_until(now_ns);
         }
@@ -235,7 +255,12 @@ impl Machine {
             Step::Carried(_) => None,
         };
         let printed = self.ends.peek().map(|Reverse((printed, ..))| *printed);
-        [packet, printed, self.next_due_ns()]
+        let isochronous = self
+            .nodes
+            .iter()
+            .filter_map(|node| node.isochronous.as_ref());
+        let packets = isochronous.filter_map(Isochronous::next_ns).min();
+        [packet, printed, packets, self.next_due_ns()]
             .into_iter()
             .flatten()
             .min()
@@ -315,6 +340,11 @@ impl Machine {
                 pair.reset(device, &mut self.traffic);
             }
         }
+        if let (Some(isochronous), Effect::Reset(_) | Effect::ResetAll) =
+            (&mut node.isochronous, effect)
+        {
+            isochronous.reset();
+        }
         if let Some(adapter) = &mut node.adapter {
             let reset = match effect {
                 Effect::None => false,
@@ -330,6 +360,10 @@ impl Machine {
 
     fn submit(&mut self, number: usize, submit: &Submit<'_>, now_ns: u64) {
         let node = &mut self.nodes[number];
+        let isochronous = node.isochronous.as_mut();
+        if isochronous.is_some_and(|it| it.submit(submit, now_ns)) {
+            return;
+        }
         let is_in = submit.direction == Direction::In;
         let Some(&pipe) = node.endpoints.get(&(submit.endpoint, is_in)) else {
             usbip::put_done(&mut node.answers, submit.sequence, usbip::STALLED, 0, &[]);
@@ -350,6 +384,11 @@ impl Machine {
 
     fn unlink(&mut self, number: usize, sequence: u32, target: u32) {
         let node = &mut self.nodes[number];
+        let isochronous = node.isochronous.as_mut();
+        if isochronous.is_some_and(|it| it.cancel(target)) {
+            usbip::put_unlinked(&mut node.answers, sequence, usbip::TAKEN_BACK);
+            return;
+        }
         let pending = node.transfers.get(&target).map(|transfer| transfer.pipe);
         let cancelled = pending.and_then(|pipe| self.traffic.cancel(pipe, u64::from(target)));
         match cancelled {

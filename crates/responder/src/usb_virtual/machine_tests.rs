@@ -18,6 +18,10 @@ const MS: u64 = 1_000_000;
 const BULK: u8 = 1;
 
 fn machine_with(faults: Faults, devices: usize) -> Machine {
+    machine_of(&[Function::Bulk, Function::Acm], faults, devices)
+}
+
+fn machine_of(functions: &[Function], faults: Faults, devices: usize) -> Machine {
     let mut machine = Machine::new(BusTiming::of(Bus::FullSpeed), Clock::start());
     for _ in 0..devices {
         let identity = Identity {
@@ -26,7 +30,7 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
             name: "test".into(),
             serial: "1".into(),
             speed: Bus::FullSpeed,
-            functions: vec![Function::Bulk, Function::Acm],
+            functions: functions.to_vec(),
             interval: 1,
             report_bytes: 64,
         };
@@ -59,6 +63,7 @@ pub(super) fn submit(
         length,
         setup: [0; 8],
         data: &[],
+        isochronous: &[],
     }
 }
 
@@ -197,6 +202,40 @@ fn a_transfer_taken_back_too_late_is_reported_with_its_data_first() {
 }
 
 #[test]
+fn isochronous_transfers_are_answered_in_their_frames_or_taken_back() {
+    let mut machine = machine_of(&[Function::Iso], Faults::default(), 1);
+    let descriptors: Vec<u8> = (0..8_u32)
+        .flat_map(|at| [at * 192, 192, 0, 0])
+        .flat_map(u32::to_be_bytes)
+        .collect();
+    for sequence in 1000..1003 {
+        let submit = Submit {
+            isochronous: &descriptors,
+            ..submit(Direction::In, 1, sequence, 8 * 192)
+        };
+        machine.command(0, Command::Submit(submit), MS / 2);
+    }
+    let unlink = Command::Unlink {
+        sequence: 1,
+        target: 1002,
+    };
+    machine.command(0, unlink, MS);
+    let taken_back = std::mem::take(machine.answers(0));
+    assert_eq!(taken_back.len(), HEADER);
+    assert_eq!(taken_back[20..24], usbip::TAKEN_BACK.to_be_bytes());
+    for (sequence, end) in [(1000_u32, 9 * MS), (1001, 17 * MS)] {
+        assert_eq!(machine.next_ns(), Some(end));
+        machine.advance(end - 1);
+        assert!(machine.answers(0).is_empty());
+        machine.advance(end);
+        let answer = std::mem::take(machine.answers(0));
+        assert_eq!(answer[4..8], sequence.to_be_bytes());
+        assert_eq!(answer.len(), HEADER + 8 * (192 + 16));
+    }
+    assert_eq!(machine.next_ns(), None);
+}
+
+#[test]
 fn an_endpoint_that_is_not_there_is_stalled() {
     let mut machine = machine_with(Faults::default(), 1);
     let submit = submit(Direction::In, 9, 1000, 64);
@@ -306,6 +345,7 @@ fn out(machine: &mut Machine, number: u32, data: &[u8], now_ns: u64) {
         length: data.len(),
         setup: [0; 8],
         data,
+        isochronous: &[],
     };
     machine.command(0, Command::Submit(submit), now_ns);
 }

@@ -14,6 +14,7 @@ mod adapter_tests;
 mod control;
 mod descriptors;
 mod interfaces;
+mod isochronous;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
@@ -112,6 +113,14 @@ pub fn serve(
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
     let mut machine = Machine::new(plan.bus, clock);
+    if trace.is_some() && plan.functions.contains(&Function::Iso) {
+        return Err(LinkError::new(
+            LinkErrorKind::Usage,
+            "cannot write the packets of a virtual USB device",
+            "isochronous packets are not traced",
+        )
+        .hint("remove --trace"));
+    }
     if let Some(trace) = trace {
         machine.trace(trace);
     }

@@ -16,6 +16,12 @@ pub const HEADER: usize = 48;
 /// Data of one transfer at most: more than usbfs grants by default (16 MiB for all together).
 pub const MOST_DATA: usize = 32 << 20;
 
+/// Packets of an isochronous transfer at most (`USBIP_MAX_ISO_PACKETS` of Linux' usbip_common.h).
+const MOST_PACKETS: u32 = 1024;
+
+/// Length of the descriptor of a packet: offset, length, actual length, status.
+const DESCRIPTOR: usize = 16;
+
 /// `-EPIPE`: the endpoint is stalled.
 pub const STALLED: i32 = -32;
 
@@ -61,6 +67,29 @@ pub struct Submit<'a> {
     pub setup: [u8; 8],
     /// The data OUT.
     pub data: &'a [u8],
+    /// The descriptors of its packets, if it is isochronous.
+    pub isochronous: &'a [u8],
+}
+
+impl Submit<'_> {
+    /// Of each isochronous packet, where it lies in the transfer and how long it is.
+    pub fn packets(&self) -> impl Iterator<Item = (u32, u32)> {
+        let descriptors = self.isochronous.chunks_exact(DESCRIPTOR);
+        descriptors.map(|bytes| (big_endian(bytes, 0), big_endian(bytes, 4)))
+    }
+}
+
+/// A packet of an isochronous transfer that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IsochronousPacket {
+    /// Where it lies in the transfer.
+    pub offset: u32,
+    /// How long it could be.
+    pub length: u32,
+    /// How long it is.
+    pub bytes: u32,
+    /// 0, or an error number negated.
+    pub status: i32,
 }
 
 /// The kernel said what this does not understand; nothing after it can be trusted.
@@ -75,9 +104,9 @@ pub enum Malformed {
     /// More data than any transfer has.
     #[error("a USB/IP transfer of {0} bytes")]
     Length(u32),
-    /// An isochronous transfer, though no such endpoint is offered.
-    #[error("an isochronous USB/IP transfer of {0} packets")]
-    Isochronous(u32),
+    /// More packets than an isochronous transfer has, or packets beyond its data.
+    #[error("an isochronous USB/IP transfer of {0} packets in {1} bytes")]
+    Isochronous(u32, u32),
 }
 
 /// Reads the command at the front: it and its length, or nothing as long as it is not complete.
@@ -104,14 +133,21 @@ pub fn parse(bytes: &[u8]) -> Result<Option<(Command<'_>, usize)>, Malformed> {
         return Err(Malformed::Length(length));
     }
     let packets = word(header, 32);
-    if packets != 0 && packets != u32::MAX {
-        return Err(Malformed::Isochronous(packets));
-    }
+    let packets = match packets {
+        u32::MAX => 0,
+        packets if packets > MOST_PACKETS || (packets > 0 && endpoint == 0) => {
+            return Err(Malformed::Isochronous(packets, length));
+        }
+        packets => packets,
+    };
     let data = match direction {
         Direction::Out => length as usize,
         Direction::In => 0,
     };
-    let Some(data) = rest.get(..data) else {
+    let Some((data, rest)) = rest.split_at_checked(data) else {
+        return Ok(None);
+    };
+    let Some(isochronous) = rest.get(..packets as usize * DESCRIPTOR) else {
         return Ok(None);
     };
     let submit = Submit {
@@ -122,8 +158,15 @@ pub fn parse(bytes: &[u8]) -> Result<Option<(Command<'_>, usize)>, Malformed> {
         length: length as usize,
         setup: header[40..].try_into().expect("eight bytes are left"),
         data,
+        isochronous,
     };
-    Ok(Some((Command::Submit(submit), HEADER + data.len())))
+    let is_within =
+        |(offset, bytes): (u32, u32)| u64::from(offset) + u64::from(bytes) <= u64::from(length);
+    if !submit.packets().all(is_within) {
+        return Err(Malformed::Isochronous(packets, length));
+    }
+    let used = HEADER + data.len() + isochronous.len();
+    Ok(Some((Command::Submit(submit), used)))
 }
 
 /// Answers a submission: `data` is what came IN, `actual` what was carried in either direction.
@@ -137,6 +180,37 @@ pub fn put_done(to: &mut Vec<u8>, sequence: u32, status: i32, actual: usize, dat
     to.extend_from_slice(data);
 }
 
+/// Answers an isochronous submission whose first packet was in this frame. `data` is what came IN, without the room that
+/// packets did not use.
+pub fn put_isochronous(
+    to: &mut Vec<u8>,
+    sequence: u32,
+    start_frame: u32,
+    packets: &[IsochronousPacket],
+    data: &[u8],
+) {
+    let mut header = [0; HEADER];
+    set(&mut header, 0, RET_SUBMIT);
+    set(&mut header, 4, sequence);
+    let actual = packets.iter().map(|packet| packet.bytes).sum();
+    let errors = packets.iter().filter(|packet| packet.status != 0).count();
+    set(&mut header, 24, actual);
+    set(&mut header, 28, start_frame);
+    set(&mut header, 32, packets.len() as u32);
+    set(&mut header, 36, errors as u32);
+    to.extend_from_slice(&header);
+    to.extend_from_slice(data);
+    for packet in packets {
+        let words = [
+            packet.offset,
+            packet.length,
+            packet.bytes,
+            packet.status as u32,
+        ];
+        to.extend(words.into_iter().flat_map(u32::to_be_bytes));
+    }
+}
+
 /// Answers that a transfer is taken back: [`TAKEN_BACK`], or 0 if it was answered already.
 pub fn put_unlinked(to: &mut Vec<u8>, sequence: u32, status: i32) {
     let mut header = [0; HEADER];
@@ -147,7 +221,11 @@ pub fn put_unlinked(to: &mut Vec<u8>, sequence: u32, status: i32) {
 }
 
 fn word(header: &[u8; HEADER], at: usize) -> u32 {
-    u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"))
+    big_endian(header, at)
+}
+
+fn big_endian(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
 fn set(header: &mut [u8; HEADER], at: usize, value: u32) {
@@ -212,9 +290,36 @@ mod tests {
             Malformed::Length(u32::MAX)
         );
         assert_eq!(
-            refused([1, 0, 0, 1, 1, 0, 64, 0, 8]),
-            Malformed::Isochronous(8)
+            refused([1, 0, 0, 1, 1, 0, 64, 0, 1025]),
+            Malformed::Isochronous(1025, 64)
         );
+        assert_eq!(
+            refused([1, 0, 0, 1, 0, 0, 64, 0, 1]),
+            Malformed::Isochronous(1, 64)
+        );
+        // A packet that reaches beyond the data.
+        let mut bytes = submission([1, 0, 0, 1, 1, 0, 64, 0, 1], &[0; 8]);
+        bytes.extend([1, 64, 0, 0].map(u32::to_be_bytes).concat());
+        assert_eq!(parse(&bytes).unwrap_err(), Malformed::Isochronous(1, 64));
+    }
+
+    #[test]
+    fn the_packets_of_an_isochronous_transfer_stand_behind_its_data() {
+        for (direction, data) in [(0, 20), (1, 0)] {
+            let mut bytes = submission([1, 7, 1, direction, 2, 0, 20, 0, 2], &[0; 8]);
+            bytes.resize(HEADER + data, 9);
+            bytes.extend([0, 10, 0, 0, 10, 10, 0].map(u32::to_be_bytes).concat());
+            assert_eq!(parse(&bytes), Ok(None), "a word is missing");
+            bytes.extend([0; 4]);
+            let (command, used) = parse(&bytes).unwrap().unwrap();
+            assert_eq!(used, bytes.len());
+            let Command::Submit(submit) = command else {
+                panic!("{command:?}");
+            };
+            assert_eq!(submit.data.len(), data);
+            let packets: Vec<_> = submit.packets().collect();
+            assert_eq!(packets, [(0, 10), (10, 10)]);
+        }
     }
 
     #[test]

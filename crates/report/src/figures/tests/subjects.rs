@@ -120,6 +120,7 @@ pub(super) fn flow(way: Way, rate: f64) -> FlowSummary {
             used: 0.5,
         }),
         recording: None,
+        isochronous: None,
     }
 }
 

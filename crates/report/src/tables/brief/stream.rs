@@ -2,6 +2,7 @@
 
 use super::{Brief, Fitted, of_limit, saturation};
 use crate::tables::flow_rows::Row;
+use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::recording;
@@ -19,6 +20,9 @@ const SPARE: &[&str] = &["95 % CI", "lost B"];
 /// What the table of buffers does without.
 const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 % CI"];
 
+/// What the table of isochronous packets does without.
+const SPARE_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
+
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief {
     let mut tables = vec![Fitted {
@@ -26,6 +30,11 @@ pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief
         spare: SPARE,
         titled: None,
     }];
+    tables.extend(isochronous::table(rows).map(|table| Fitted {
+        table,
+        spare: SPARE_OF_PACKETS,
+        titled: None,
+    }));
     tables.extend(buffers(rows).map(|table| Fitted {
         table,
         spare: SPARE_OF_BUFFERS,
@@ -83,7 +92,12 @@ fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
         .iter()
         .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99));
     parts.extend(range("gap p99", unit, gaps));
-    parts.push(arrived(rows));
+    let packets = isochronous::sentence(rows);
+    let jumped = |row: &Row<'_>| row.1.jumps.unwrap_or(0) > 0;
+    if packets.is_none() || rows.iter().any(jumped) {
+        parts.push(arrived(rows));
+    }
+    parts.extend(packets);
     parts.extend(matches(plan, rows));
     parts.extend(recording::sentence(rows));
     parts.join("; ")
