@@ -298,6 +298,20 @@ def stream_report_cases():
     ]
 
 
+def bus_count_cases():
+    fields = ("packets", "naks", "packets_ns", "naks_ns", "others_ns", "not_ready_ns",
+              "elapsed_ns")
+    return [
+        {"name": name, **dict(zip(fields, values)), "payload": struct.pack("<7Q", *values).hex()}
+        for name, values in (
+            ("no packet was carried", (0,) * 7),
+            ("a device that was not ready at first",
+             (19_000, 1_404, 974_719_000, 12_636_000, 9_334, 20_800_000, 1_000_000_000)),
+            ("every byte of a field differs", (0x0807060504030201, 1, 2, 3, 4, 5, 6)),
+        )
+    ]
+
+
 def stream_checks():
     counts = ("received", "lost", "duplicated", "corrupted", "stray")
     return [
@@ -344,6 +358,7 @@ def main():
         "stream_pattern": stream_pattern_cases(),
         "stream_orders": stream_order_cases(),
         "stream_reports": stream_report_cases(),
+        "bus_counts": bus_count_cases(),
         "stream_checks": stream_checks(),
         "answers": answers(),
     }

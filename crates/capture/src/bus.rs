@@ -261,7 +261,7 @@ impl Counting<'_> {
             .map(|counter| counter.finish(total_ns))
             .collect();
         endpoints.sort_by_key(|one| (one.device, one.endpoint));
-        let endpoints = Judged::all(endpoints);
+        let endpoints = Judged::all(endpoints, self.survey.speed);
         let (verdict, words) = bus_verdict::of(&endpoints, &shares);
         Bus {
             format: reader.format(),

@@ -1,6 +1,8 @@
 //! An endpoint with what limits it, and what the frames of a bus were used for.
 
 use crate::endpoint::Endpoint;
+use crate::packet::Speed;
+use crate::small::SmallPackets;
 use crate::verdict::{self, Verdict};
 use serde::Serialize;
 
@@ -14,6 +16,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// The same in a sentence.
     pub words: Option<String>,
+    /// Where the time of a packet goes, if its packets are small.
+    pub small_packets: Option<SmallPackets>,
 }
 
 /// Shares of the time of all frames, 0 to 1.
@@ -35,7 +39,7 @@ pub struct Shares {
 
 impl Judged {
     /// Of the endpoints of a bus.
-    pub(crate) fn all(endpoints: Vec<Endpoint>) -> Vec<Judged> {
+    pub(crate) fn all(endpoints: Vec<Endpoint>, speed: Speed) -> Vec<Judged> {
         let judged: Vec<(Option<Verdict>, Option<String>)> = endpoints
             .iter()
             .map(|one| {
@@ -52,6 +56,7 @@ impl Judged {
             .into_iter()
             .zip(judged)
             .map(|(endpoint, (verdict, words))| Judged {
+                small_packets: SmallPackets::of(&endpoint, speed),
                 endpoint,
                 verdict,
                 words,

@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{Desk, Server};
+use rustix::process::Signal;
 use wiregauge_record::{ByteCounts, Direction, Way};
 
 /// Short, but with hundreds of transfers on any machine; and patient where a busy one lets it wait.
@@ -398,4 +399,39 @@ fn a_pipe_made_by_others_changes_nothing() {
     });
     let flags = format!("--direction both --transfer 100,4k {SHORT}");
     desk.stream(&pipe.address, &flags).is_clean();
+}
+
+#[test]
+fn a_device_on_a_modelled_bus_reports_its_packets_and_naks_and_other_devices_do_not() {
+    let desk = Desk::new();
+    let trace = desk.text("bus.pcapng");
+    let server = desk.serve(&format!(
+        "pty: --bus full-speed --device-time 300us --trace {trace}"
+    ));
+    let flags = "--direction out --transfer 256 --duration 300ms --settle 100ms --timeout 10s";
+    let run = desk.stream(&server.address, flags);
+    run.is_clean();
+    let flow = &run.file.points[0].flows[0];
+    let bus = flow.device.and_then(|device| device.bus);
+    let bus = bus.expect("the counts of the modelled bus");
+    // Four packets a transfer of 256 B, and more where the pty hands over a part of one.
+    let received = flow.counts.received.expect("it reports");
+    let packets = received.div_ceil(64)..=received;
+    assert!(packets.contains(&bus.packets), "{bus:?} {received}");
+    assert!(bus.naks > 0 && bus.not_ready_ns > 0, "{bus:?}");
+    assert!(bus.packets_ns + bus.naks_ns <= bus.elapsed_ns, "{bus:?}");
+    // The file is whole once the server has ended.
+    server.process.signal(Signal::INT);
+    assert_eq!(server.process.ended().code, Some(0));
+    let explained = desk.json(&format!("explain {trace} --json"));
+    let endpoints = explained["endpoints"].as_array().expect("endpoints");
+    let out = endpoints.iter().find(|one| one["endpoint"] == 1);
+    let naks = out.expect("OUT")["counts"]["naks"].as_u64();
+    let naks = naks.expect("a number");
+    // The trace has those of the requests before and after the stream, too.
+    assert!(bus.naks <= naks && naks <= bus.naks + 200, "{bus:?} {naks}");
+    let server = desk.serve("tcp://:0");
+    let run = desk.stream(&server.address, flags);
+    let device = run.file.points[0].flows[0].device.expect("a report");
+    assert_eq!(device.bus, None);
 }

@@ -57,7 +57,7 @@ pub use sample::{Phase, Sample, Status};
 pub use stages::Stages;
 pub use stream_plan::{Pattern, StreamPlan, StreamPoint, StreamProtocol};
 pub use stream_summary::{
-    BufferNeed, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
+    BufferNeed, BusCount, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
 };
 pub use summarise::{Starts, Summariser};
 pub use summarise_loop::{LoopFacts, LoopSummariser};

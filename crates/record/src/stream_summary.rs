@@ -58,6 +58,40 @@ pub struct DeviceCount {
     pub overruns: u64,
     /// Its own time from the first byte to the last, in nanoseconds; 0 without a clock.
     pub elapsed_ns: u64,
+    /// The packets on its bus, if that is modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusCount>,
+}
+
+/// Packets of one endpoint of a modelled bus, from the first packet of a stream to the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusCount {
+    /// Packets that carried data, those of length zero included.
+    pub packets: u64,
+    /// Times that the device answered NAK.
+    pub naks: u64,
+    /// Time of the bus for these packets, overhead included, in nanoseconds.
+    pub packets_ns: u64,
+    /// Time of the bus for these NAKs, in nanoseconds.
+    pub naks_ns: u64,
+    /// Time of the bus for all other endpoints, in nanoseconds.
+    pub others_ns: u64,
+    /// Time in which the host could have had a packet and the device was not ready for it, in nanoseconds.
+    pub not_ready_ns: u64,
+    /// From the begin of the first packet to the end of the last, in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+impl BusCount {
+    /// NAKs a second.
+    pub fn naks_s(&self) -> f64 {
+        self.naks as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+    }
+
+    /// The part of the time that so long a time is.
+    pub fn share(&self, ns: u64) -> f64 {
+        ns as f64 / self.elapsed_ns.max(1) as f64
+    }
 }
 
 /// With fewer transfers than this, the time from the first to the last of them is not that of all.
@@ -203,6 +237,7 @@ mod tests {
                 transfers,
                 overruns: 0,
                 elapsed_ns,
+                bus: None,
             };
             count.bytes_s()
         };

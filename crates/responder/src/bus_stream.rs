@@ -5,7 +5,7 @@ use super::bus::{Carried, Direction, NakRetry, PipeId, PipeSpec, Step, Traffic, 
 use super::device::{Device, DeviceConfig};
 use super::model::{LATE_NS, Model};
 use super::pair::Pair;
-use super::trace::{self, Recorder, Trace};
+use super::trace::{self, Counter, Recorder, Trace};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +90,10 @@ impl UsbDevice {
             ..config.clone()
         };
         let protocol = config.protocol;
-        let device = Device::on_bus(config, clock, usb.speed);
+        let mut recorder = Recorder::new(Counter::new(usb.speed, &usb.bus));
+        plug(&mut recorder, [out, to_host], &usb);
+        let counter = recorder.device_counter(out, to_host);
+        let device = Device::on_bus(config, clock, usb.speed).counted_by(counter);
         let mut new = UsbDevice {
             traffic,
             pair: Pair::new(out, to_host, device, protocol, None),
@@ -108,32 +111,13 @@ impl UsbDevice {
             queued_in: 0,
             in_ends: VecDeque::new(),
             unread: 0,
-            recorder: Recorder::default(),
+            recorder,
         };
         if let Some(trace) = trace {
-            new.record(trace, &usb);
+            new.recorder.begin(trace);
         }
         new.queue_in(0);
         new
-    }
-
-    /// Has every packet written.
-    fn record(&mut self, trace: Trace, usb: &UsbModel) {
-        self.recorder.begin(trace);
-        let sides = [
-            (self.out, false, usb.device.from_host),
-            (self.to_host, true, usb.device.to_host),
-        ];
-        for (pipe, is_in, side) in sides {
-            let endpoint = trace::Endpoint {
-                address: trace::address_of(0),
-                number: 1,
-                is_in,
-                interval_ns: 0,
-                by_frame: side.nak_retry == NakRetry::NextFrame,
-            };
-            self.recorder.plug(pipe, 0, endpoint);
-        }
     }
 
     fn record_until(&mut self, now_ns: u64) {
@@ -270,6 +254,24 @@ impl UsbDevice {
                 self.queue_in(packet.end_ns);
             }
         }
+    }
+}
+
+/// Adds the endpoints of the device.
+fn plug(recorder: &mut Recorder, [out, to_host]: [PipeId; 2], usb: &UsbModel) {
+    let sides = [
+        (out, false, usb.device.from_host),
+        (to_host, true, usb.device.to_host),
+    ];
+    for (pipe, is_in, side) in sides {
+        let endpoint = trace::Endpoint {
+            address: trace::address_of(0),
+            number: 1,
+            is_in,
+            interval_ns: 0,
+            by_frame: side.nak_retry == NakRetry::NextFrame,
+        };
+        recorder.plug(pipe, 0, endpoint);
     }
 }
 
@@ -441,6 +443,72 @@ mod tests {
         }
         let bytes_per_ms = 400.0 / ((now - begin) as f64 / MS as f64);
         assert!((3.9..4.1).contains(&bytes_per_ms), "{bytes_per_ms}");
+    }
+
+    /// The answer to an END of a SOURCE that asks for so many bytes, after so long a stream, in virtual time.
+    fn report_of_a_source(usb: UsbModel, lasts_ns: u64, in_bytes: u32) -> Vec<u8> {
+        let mut device = usb_device(usb);
+        device.write(&start(Kind::Source, 1, 512), 0);
+        let mut now = 0;
+        let mut data = Vec::new();
+        while now < lasts_ns {
+            now = device.next_ns().expect("something is to come");
+            device.advance(now);
+            device.take_due(now, &mut data);
+        }
+        let mut order = streams_tests::end(Kind::Source, 2);
+        let mut header = Request::decode(&order).unwrap();
+        header.in_bytes = in_bytes;
+        header.encode((&mut order[..wire::REQUEST_HEADER]).try_into().unwrap());
+        device.write(&order, now);
+        data.clear();
+        loop {
+            data.extend(next_data(&mut device).1);
+            let found = (0..data.len()).find_map(|at| {
+                let header = wire::Response::decode(&data[at..]).ok()?;
+                let end = at + wire::RESPONSE_HEADER + header.in_payload as usize;
+                (header.sequence == 2 && end <= data.len()).then(|| data[at..end].to_vec())
+            });
+            if let Some(answer) = found {
+                return answer[wire::RESPONSE_HEADER..].to_vec();
+            }
+        }
+    }
+
+    #[test]
+    fn the_report_of_a_stream_has_its_packets_and_naks_if_the_host_asks() {
+        let mut usb = UsbModel::of(Bus::FullSpeed);
+        usb.device.transfer_ns = 500_000;
+        let payload = report_of_a_source(usb, 200 * MS, 160);
+        assert_eq!(payload.len(), wire::STREAM_REPORT + wire::BUS_COUNTS);
+        let report = wire::StreamReport::decode(&payload).unwrap();
+        let counts = wire::BusCounts::decode(&payload[wire::STREAM_REPORT..]).unwrap();
+        // The answer to START, and what was sent, of which up to 4096 B and a transfer wait in the device at END.
+        let waits = 1 + report.bytes / 64 - counts.packets;
+        assert!(waits <= (4096 + 512) / 64, "{counts:?} {report:?}");
+        let wire_ns = usb.bus.wire_ns(64);
+        assert!(counts.packets_ns.abs_diff(counts.packets * wire_ns) < 2 * wire_ns);
+        // Transfers of eight packets, each after 0.5 ms in which the device answers NAK.
+        let a_transfer = counts.naks as f64 / (counts.packets as f64 / 8.0);
+        // A token and a NAK take 6 us, and the host asks again after 10 us.
+        assert!((25.0..40.0).contains(&a_transfer), "{a_transfer}");
+        let not_ready = counts.not_ready_ns as f64 / (counts.packets as f64 / 8.0);
+        assert!((480_000.0..=520_000.0).contains(&not_ready), "{not_ready}");
+        let busy_ns = counts.packets_ns + counts.naks_ns;
+        assert!((195 * MS..205 * MS).contains(&counts.elapsed_ns));
+        assert!(
+            busy_ns < counts.elapsed_ns && counts.others_ns < MS,
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn a_host_that_does_not_ask_gets_the_report_of_before() {
+        let usb = UsbModel::of(Bus::FullSpeed);
+        for in_bytes in [0, 104, 159] {
+            let payload = report_of_a_source(usb, 20 * MS, in_bytes);
+            assert_eq!(payload.len(), wire::STREAM_REPORT, "{in_bytes}");
+        }
     }
 
     #[test]

@@ -8,13 +8,14 @@ use super::model::{Model, ModelledDevice, Passage};
 use super::plant::DevicePlant;
 use super::replies::Replies;
 use super::streams::{self, Pull, Streams, Sunk};
+use super::trace::DeviceCounter;
 use wiregauge_control::PlantModel;
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{ModbusLine, Protocol};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
-    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder,
+    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder, Verb,
 };
 
 /// Bytes of answers held at most before requests are left unread.
@@ -63,6 +64,8 @@ pub struct Device {
     streams: Streams,
     /// The modelled bus that carries its packets outside of it; its time is that bus's.
     on_bus: Option<Bus>,
+    /// What counts the packets of its streams there.
+    counter: Option<DeviceCounter>,
 }
 
 /// How much a peer may be answered.
@@ -92,6 +95,7 @@ impl Device {
             seen: 0,
             streams: Streams::default(),
             on_bus: None,
+            counter: None,
         }
     }
 
@@ -101,6 +105,11 @@ impl Device {
             on_bus: Some(bus),
             ..Device::new(config, clock)
         }
+    }
+
+    /// The same, with counts of the bus in the reports of its streams.
+    pub(crate) fn counted_by(self, counter: Option<DeviceCounter>) -> Device {
+        Device { counter, ..self }
     }
 
     /// What it is.
@@ -452,11 +461,26 @@ impl Device {
         let at_ns = self.streams.arrived_ns().max(now_ns);
         let modelled = self.modelled.as_mut();
         let kind = request.kind;
+        let begins = self.streams.is_new(kind, request.sequence);
         let report = self
             .streams
             .obey(kind, request.sequence, order, at_ns, modelled);
-        let payload = report.map(|report| report.encode());
-        let payload = payload.as_ref().map_or(&[][..], |bytes| bytes);
+        let mut payload = report.map_or(Vec::new(), |report| report.encode().to_vec());
+        if let Some(counter) = &mut self.counter {
+            let is_in = kind == Kind::Source;
+            let whole = wire::RESPONSE_HEADER + wire::STREAM_REPORT + wire::BUS_COUNTS;
+            match order.verb {
+                // One that is repeated changes nothing.
+                Verb::Start if begins => counter.begin(is_in),
+                Verb::Start => {}
+                Verb::End => {
+                    let counts = counter.end(is_in);
+                    if request.in_bytes as usize >= whole {
+                        payload.extend_from_slice(&counts.encode());
+                    }
+                }
+            }
+        }
         let response = Response {
             kind,
             sequence: request.sequence,
@@ -468,12 +492,12 @@ impl Device {
         };
         let Some(model) = &mut self.modelled else {
             put_header(&response, ready);
-            ready.extend_from_slice(payload);
+            ready.extend_from_slice(&payload);
             return;
         };
         let mut bytes = Vec::with_capacity(wire::RESPONSE_HEADER + payload.len());
         put_header(&response, &mut bytes);
-        bytes.extend_from_slice(payload);
+        bytes.extend_from_slice(&payload);
         let due_ns = model.answer(at_ns, bytes.len() as u64);
         if kind == Kind::Source {
             self.streams.answered(due_ns);
@@ -533,6 +557,10 @@ impl Device {
         };
         // A host begins; on a tty nothing else tells that another one has gone.
         self.streams.forget();
+        if let Some(counter) = &mut self.counter {
+            counter.end(false);
+            counter.end(true);
+        }
         if let Some(plant) = &mut self.plant {
             plant.reset();
         }
@@ -551,7 +579,11 @@ impl Device {
                 | wire::abilities::SOURCE
                 | wire::abilities::TIMESTAMPS
                 | wire::abilities::CHECKS_OUT
-                | wire::abilities::MESSAGE,
+                | wire::abilities::MESSAGE
+                | match self.counter {
+                    Some(_) => wire::abilities::BUS_COUNTS,
+                    None => 0,
+                },
             max_out: max,
             max_in: max,
             max_outstanding: 0,

@@ -65,6 +65,11 @@ impl Pair {
         traffic.hold(self.out, false);
     }
 
+    /// The endpoint from the host.
+    pub(crate) fn out(&self) -> PipeId {
+        self.out
+    }
+
     /// The endpoint to the host.
     pub(crate) fn to_host(&self) -> PipeId {
         self.to_host

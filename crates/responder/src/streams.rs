@@ -62,6 +62,15 @@ impl Streams {
         self.sourced.started = None;
     }
 
+    /// True if a START of this number begins a stream: it is not one that is repeated.
+    pub(super) fn is_new(&self, kind: Kind, sequence: u32) -> bool {
+        let past = match kind {
+            Kind::Sink => &self.sunk,
+            _ => &self.sourced,
+        };
+        past.started != Some(sequence)
+    }
+
     /// Carries out an order that may be carried out, at `now_ns`.
     pub(super) fn obey(
         &mut self,

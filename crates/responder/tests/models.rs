@@ -1,10 +1,11 @@
 //! The devices of the literature against the figures that were published of them. The tables of
 //! docs/models.md are made here, so that they cannot differ from what the model says:
-//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-responder --test tests models` writes them anew.
+//! `WIREGAUGE_WRITE_TABLES=1 cargo test -p wiregauge-responder --test tests tables` writes them anew.
 
 use crate::virtual_host;
 
 use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
 use virtual_host::{Seen, Work, run};
 use wiregauge_responder::bus::{Direction, PROFILES, Profile};
 
@@ -306,27 +307,29 @@ fn table(name: &str) -> String {
     text.replace("|  |", "| |")
 }
 
-#[test]
-fn the_tables_of_the_documentation_are_those_of_the_model() {
+/// Holds a table of docs/models.md to what the model says, or writes it.
+pub fn hold_table(name: &str, table: &str) {
+    /// Two tests shall not write the page at once.
+    static PAGE: Mutex<()> = Mutex::new(());
+    let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
     let mut text = std::fs::read_to_string(path).expect("docs/models.md");
-    let write = std::env::var_os("WIREGAUGE_WRITE_TABLES").is_some();
-    for profile in PROFILES {
-        let begin = format!("<!-- table {} -->\n", profile.name);
-        let from = text
-            .find(&begin)
-            .unwrap_or_else(|| panic!("no table {}", profile.name));
-        let from = from + begin.len();
-        let to = from + text[from..].find("<!-- end -->").expect("its end");
-        let table = table(profile.name);
-        if write {
-            text.replace_range(from..to, &table);
-        } else {
-            assert_eq!(&text[from..to], table, "{}", profile.name);
-        }
-    }
-    if write {
+    let begin = format!("<!-- table {name} -->\n");
+    let found = text.find(&begin);
+    let from = found.unwrap_or_else(|| panic!("no table {name}")) + begin.len();
+    let to = from + text[from..].find("<!-- end -->").expect("its end");
+    if std::env::var_os("WIREGAUGE_WRITE_TABLES").is_some() {
+        text.replace_range(from..to, table);
         std::fs::write(path, text).expect("docs/models.md is written");
+    } else {
+        assert_eq!(&text[from..to], table, "{name}");
+    }
+}
+
+#[test]
+fn the_tables_of_the_documentation_are_those_of_the_model() {
+    for profile in PROFILES {
+        hold_table(profile.name, &table(profile.name));
     }
 }
 

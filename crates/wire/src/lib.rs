@@ -45,8 +45,8 @@ pub use pattern::{PATTERN_PERIOD, check_pattern, fill_pattern};
 pub use request::Request;
 pub use response::Response;
 pub use stream::{
-    STREAM_FRAME, STREAM_ORDER, STREAM_REPORT, StreamChecker, StreamCounts, StreamOrder,
-    StreamReport, Taken, Verb, fill_stream,
+    BUS_COUNTS, BusCounts, STREAM_FRAME, STREAM_ORDER, STREAM_REPORT, StreamChecker, StreamCounts,
+    StreamOrder, StreamReport, Taken, Verb, fill_stream,
 };
 
 /// The version of the protocol that this crate speaks.

@@ -84,6 +84,8 @@ pub mod abilities {
     pub const CHECKS_OUT: u32 = 1 << 4;
     /// Answers MESSAGE.
     pub const MESSAGE: u32 = 1 << 5;
+    /// Its bus is modelled: it appends [`BusCounts`](crate::BusCounts) to the report of a stream.
+    pub const BUS_COUNTS: u32 = 1 << 6;
 }
 
 /// Values of [`HelloReply::bus`](crate::HelloReply::bus): the USB speed at which the device says it

@@ -6,10 +6,10 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use wiregauge_wire::{
-    Found, HELLO_REQUEST, HELLO_RESPONSE, Header, HeaderError, HelloReply, HelloRequest, Kind,
-    REQUEST_HEADER, RESPONSE_HEADER, Request, Response, STREAM_ORDER, STREAM_REPORT, Status,
-    StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken, Verb, check_pattern, crc16,
-    fill_pattern, fill_stream, next_frame, next_frame_after,
+    BUS_COUNTS, BusCounts, Found, HELLO_REQUEST, HELLO_RESPONSE, Header, HeaderError, HelloReply,
+    HelloRequest, Kind, REQUEST_HEADER, RESPONSE_HEADER, Request, Response, STREAM_ORDER,
+    STREAM_REPORT, Status, StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken, Verb,
+    check_pattern, crc16, fill_pattern, fill_stream, next_frame, next_frame_after,
 };
 
 #[derive(Deserialize)]
@@ -28,6 +28,7 @@ struct Vectors {
     stream_pattern: Vec<StreamPatternCase>,
     stream_orders: Vec<StreamOrderCase>,
     stream_reports: Vec<StreamReportCase>,
+    bus_counts: Vec<BusCountCase>,
     stream_checks: Vec<StreamCheckCase>,
     /// For responders, of which there is none in this crate.
     #[serde(rename = "answers")]
@@ -64,6 +65,20 @@ struct StreamReportCase {
     overruns: u64,
     first_ticks: u64,
     last_ticks: u64,
+    payload: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BusCountCase {
+    name: String,
+    packets: u64,
+    naks: u64,
+    packets_ns: u64,
+    naks_ns: u64,
+    others_ns: u64,
+    not_ready_ns: u64,
+    elapsed_ns: u64,
     payload: String,
 }
 
@@ -374,6 +389,25 @@ fn stream_orders_both_ways() {
         let payload = array_of::<STREAM_ORDER>(&case.payload);
         assert_eq!(order.encode(), payload, "{}", case.name);
         assert_eq!(StreamOrder::decode(&payload), Some(order), "{}", case.name);
+    }
+}
+
+#[test]
+fn bus_counts_both_ways() {
+    for case in vectors().bus_counts {
+        let counts = BusCounts {
+            packets: case.packets,
+            naks: case.naks,
+            packets_ns: case.packets_ns,
+            naks_ns: case.naks_ns,
+            others_ns: case.others_ns,
+            not_ready_ns: case.not_ready_ns,
+            elapsed_ns: case.elapsed_ns,
+        };
+        let payload = array_of::<BUS_COUNTS>(&case.payload);
+        assert_eq!(counts.encode(), payload, "{}", case.name);
+        assert_eq!(BusCounts::decode(&payload), Some(counts), "{}", case.name);
+        assert_eq!(BusCounts::decode(&payload[1..]), None, "{}", case.name);
     }
 }
 

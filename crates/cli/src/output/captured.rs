@@ -74,6 +74,10 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
         if let Some(words) = &judged.words {
             let name = name(judged, several);
             paragraph(out, "  ", &format!("{name}: {words}"), width)?;
+            if let Some(small) = &judged.small_packets {
+                let words = small.words(judged.endpoint.max_packet);
+                paragraph(out, "  ", &format!("{name}: {words}"), width)?;
+            }
         }
     }
     paragraph(out, "  ", &format!("bus: {}", bus.words), width)?;

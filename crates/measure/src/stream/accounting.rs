@@ -1,8 +1,8 @@
 //! Both ends of a stream compared: what one handed over against what the other took.
 
-use wiregauge_record::{ByteCounts, DeviceCount, Responder};
+use wiregauge_record::{BusCount, ByteCounts, DeviceCount, Responder};
 use wiregauge_session::stream::Received;
-use wiregauge_wire::{StreamCounts, StreamReport};
+use wiregauge_wire::{BusCounts, StreamCounts, StreamReport};
 
 /// How far the stream to the host came.
 pub fn reached(received: &Received) -> u64 {
@@ -100,6 +100,20 @@ pub fn of_device(
         } else {
             u64::try_from(elapsed_ns).unwrap_or(u64::MAX)
         },
+        bus: None,
+    }
+}
+
+/// What a device counted on its modelled bus.
+pub fn of_bus(counts: BusCounts) -> BusCount {
+    BusCount {
+        packets: counts.packets,
+        naks: counts.naks,
+        packets_ns: counts.packets_ns,
+        naks_ns: counts.naks_ns,
+        others_ns: counts.others_ns,
+        not_ready_ns: counts.not_ready_ns,
+        elapsed_ns: counts.elapsed_ns,
     }
 }
 

@@ -22,7 +22,7 @@ use wiregauge_record::{
 use wiregauge_session::stream::{
     Orders, PatternBytes, PatternChecker, ReceiverConfig, SenderConfig, StreamReceiver,
 };
-use wiregauge_wire::StreamReport;
+use wiregauge_wire::{StreamReport, abilities};
 
 /// What is the same for every point of a run.
 pub struct Setting<'a> {
@@ -115,8 +115,11 @@ fn flow(
         Err(error) => return failed(shape_refused(&plan.address, shape, &error)),
     };
     let (mut out, mut in_) = (flows.out, flows.in_);
-    let orders =
-        (has_device && !raw).then(|| Orders::new(point.direction, point.transfer_bytes, sequence));
+    let able = setting.responder.map_or(0, |device| device.abilities);
+    let orders = (has_device && !raw).then(|| {
+        Orders::new(point.direction, point.transfer_bytes, sequence)
+            .asking_bus(able & abilities::BUS_COUNTS != 0)
+    });
     let shared = Coordination::new(setting.halt, setting.begun_ns);
     let window = Window {
         from_ns: plan.settle_ns,
@@ -300,6 +303,9 @@ fn put_together(
         {
             device.elapsed_ns = 0;
             report_error = Some(error);
+        }
+        if let Some(device) = &mut device {
+            device.bus = sent.bus_counts[way as usize].map(accounting::of_bus);
         }
         FlowFacts {
             way,

@@ -10,7 +10,7 @@ use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_session::stream::{
     Order, PatternBytes, SenderConfig, SenderNext, StreamFailure, StreamSender,
 };
-use wiregauge_wire::{Status, StreamReport, fill_stream};
+use wiregauge_wire::{BusCounts, Status, StreamReport, fill_stream};
 
 /// What the sender works with.
 pub struct Send<'a, 'b> {
@@ -35,6 +35,8 @@ pub struct Sent {
     pub bytes: u64,
     /// What the device reported of each way, IN first.
     pub reports: [Option<StreamReport>; 2],
+    /// What it counted on its modelled bus.
+    pub bus_counts: [Option<BusCounts>; 2],
     /// When those came, in nanoseconds since the stream began.
     pub reported_ns: [u64; 2],
     /// Processor time of the measured part.
@@ -74,6 +76,7 @@ impl Send<'_, '_> {
         let mut sent = Sent {
             bytes: sender.handed_over(),
             reports: sender.reports(),
+            bus_counts: sender.bus_counts(),
             reported_ns: sender.reported_ns(),
             lasted_ns: sender.lasted_ns(),
             ..Sent::default()

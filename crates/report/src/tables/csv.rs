@@ -219,6 +219,24 @@ fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
     columns.some("device_elapsed_ns", |(_, flow)| {
         Some(flow.device?.elapsed_ns)
     });
+    columns.some("bus_packets", |(_, flow)| Some(flow.device?.bus?.packets));
+    columns.some("bus_naks", |(_, flow)| Some(flow.device?.bus?.naks));
+    columns.some("bus_not_ready_share", |(_, flow)| {
+        let bus = flow.device?.bus?;
+        Some(bus.share(bus.not_ready_ns))
+    });
+    columns.some("bus_packets_share", |(_, flow)| {
+        let bus = flow.device?.bus?;
+        Some(bus.share(bus.packets_ns))
+    });
+    columns.some("bus_naks_share", |(_, flow)| {
+        let bus = flow.device?.bus?;
+        Some(bus.share(bus.naks_ns))
+    });
+    columns.some("bus_others_share", |(_, flow)| {
+        let bus = flow.device?.bus?;
+        Some(bus.share(bus.others_ns))
+    });
     columns.times("transfer_time", |(_, flow)| flow.transfer_time.as_ref());
     columns.times("gap", |(_, flow)| flow.gap.as_ref());
     columns.times("host_gap", |(_, flow)| flow.host_gap.as_ref());

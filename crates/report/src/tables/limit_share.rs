@@ -155,6 +155,7 @@ mod tests {
                 transfers,
                 overruns: 0,
                 elapsed_ns: 1_000_000_000,
+                bus: None,
             };
             least_bytes_s(&count)
         };

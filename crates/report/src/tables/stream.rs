@@ -6,7 +6,7 @@ use super::limit_share::LimitShare;
 use super::percentile::bounded;
 use super::table::Table;
 use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
-use wiregauge_record::{BufferNeed, FlowSummary, StreamPlan, StreamProtocol, Way};
+use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -52,6 +52,7 @@ pub(super) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
 /// Every table that has something to say.
 pub(super) fn tables(rows: &[Row<'_>]) -> Vec<Table> {
     let mut tables = vec![rates(rows), gaps(rows)];
+    tables.extend(modelled_bus(rows));
     tables.extend(interference(rows));
     tables.extend(damage(rows));
     tables.extend(buffers(rows));
@@ -143,6 +144,54 @@ pub(super) fn limit_of(rows: &[Row<'_>]) -> Option<String> {
 pub(super) fn share_of_limit(row: &Row<'_>) -> String {
     let share = LimitShare::of(row).and_then(|share| share.shown());
     share.map_or_else(|| "-".to_owned(), percent)
+}
+
+/// The packets on the bus, where the device models it and reports them.
+fn modelled_bus(rows: &[Row<'_>]) -> Option<Table> {
+    let count = |row: &Row<'_>| row.1.device.and_then(|device| device.bus);
+    rows.iter().find_map(count)?;
+    let mut table = Table::new(
+        "Modelled bus, as the device counted: packets and NAKs of the endpoint, and shares of the time",
+        &columns(
+            rows,
+            &[
+                "packets",
+                "NAKs",
+                "NAKs/s",
+                "not ready",
+                "packets on bus",
+                "NAKs on bus",
+                "others on bus",
+            ],
+        ),
+    );
+    for row in rows {
+        let mut cells = point_cells(rows, row);
+        match count(row) {
+            Some(bus) => cells.extend(bus_cells(&bus)),
+            None => cells.extend(vec!["-".to_owned(); 7]),
+        }
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn bus_cells(bus: &BusCount) -> [String; 7] {
+    let share = |busy_ns| percent(bus.share(busy_ns));
+    [
+        grouped(bus.packets),
+        grouped(bus.naks),
+        naks_s(bus),
+        share(bus.not_ready_ns),
+        share(bus.packets_ns),
+        share(bus.naks_ns),
+        share(bus.others_ns),
+    ]
+}
+
+/// NAKs a second.
+pub(super) fn naks_s(bus: &BusCount) -> String {
+    grouped(bus.naks_s().round() as u64)
 }
 
 /// What links that run at once cost each other.

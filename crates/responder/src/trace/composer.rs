@@ -93,6 +93,17 @@ struct Attempt {
     payload: Vec<u8>,
 }
 
+/// A token that was answered NAK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nak {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// When it began.
+    pub begin_ns: u64,
+    /// How long it took.
+    pub lasts_ns: u64,
+}
+
 /// A control transfer that waits for its place.
 #[derive(Debug)]
 struct Control {
@@ -129,6 +140,8 @@ pub struct Composer {
     passed_ns: u64,
     /// The end of what was carried last.
     carried_to_ns: u64,
+    /// NAKs that were not counted yet, instead of packets.
+    naks: Option<Vec<Nak>>,
 }
 
 impl Composer {
@@ -149,7 +162,55 @@ impl Composer {
             next_frame: 0,
             passed_ns: 0,
             carried_to_ns: 0,
+            naks: None,
         }
+    }
+
+    /// One that begins at this time and makes no packets: its NAKs are to be counted ([`Composer::naks_until`]).
+    pub fn counting(wire: Wire, frame_ns: u64, from_ns: u64) -> Composer {
+        Composer {
+            passed_ns: from_ns,
+            naks: Some(Vec::new()),
+            ..Composer::new(wire, frame_ns)
+        }
+    }
+
+    /// Takes an event for its NAKs alone; a control transfer has none.
+    pub fn count(&mut self, event: &Event) {
+        match event {
+            Event::Carried {
+                endpoint,
+                asked_ns,
+                ready_ns,
+                begin_ns,
+                payload,
+                ..
+            } => {
+                let until_ns = *ready_ns.min(begin_ns);
+                self.refuse(*endpoint, *asked_ns, until_ns, payload);
+                self.refused_since.remove(endpoint);
+                let begin_ns = self.begin_of(*begin_ns);
+                let data_ns = self.data_ns(payload);
+                self.carried_to_ns = begin_ns + self.wire.refusal_ns() - self.wire.gap_ns + data_ns;
+                self.taken.insert(begin_ns, self.carried_to_ns);
+            }
+            Event::Refused {
+                endpoint,
+                since_ns,
+                until_ns,
+                payload,
+            } => self.refuse(*endpoint, *since_ns, *until_ns, payload),
+            Event::Control { .. } | Event::Until(_) | Event::End => {}
+        }
+    }
+
+    /// What was answered NAK and begins before `now_ns`, since it was asked last. Nothing that was carried or
+    /// refused before that time may be missing.
+    pub fn naks_until(&mut self, now_ns: u64) -> Vec<Nak> {
+        if now_ns > self.passed_ns {
+            self.pass_in_silence(now_ns);
+        }
+        self.naks.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes an event; `write` gets the packets that are certain by now, in the order of time.
@@ -167,7 +228,7 @@ impl Composer {
                 payload,
             } => {
                 let until_ns = ready_ns.min(begin_ns);
-                self.refuse(endpoint, asked_ns, until_ns, payload.clone());
+                self.refuse(endpoint, asked_ns, until_ns, &payload);
                 self.refused_since.remove(&endpoint);
                 self.carry(endpoint, begin_ns, fills, &payload);
                 Ok(())
@@ -178,7 +239,7 @@ impl Composer {
                 until_ns,
                 payload,
             } => {
-                self.refuse(endpoint, since_ns, until_ns, payload);
+                self.refuse(endpoint, since_ns, until_ns, &payload);
                 Ok(())
             }
             Event::Control {
@@ -207,7 +268,7 @@ impl Composer {
     }
 
     /// Lets the device refuse from one time to another, as far as it was not said before.
-    fn refuse(&mut self, endpoint: Endpoint, from_ns: u64, until_ns: u64, payload: Vec<u8>) {
+    fn refuse(&mut self, endpoint: Endpoint, from_ns: u64, until_ns: u64, payload: &[u8]) {
         let since_ns = *self.refused_since.entry(endpoint).or_insert(from_ns);
         let refused_to = self.refused_to.get(&endpoint).copied().unwrap_or(0);
         let from_ns = from_ns.max(refused_to).max(self.certain_ns());
@@ -222,7 +283,7 @@ impl Composer {
                 since_ns,
                 endpoint,
                 toggle: self.toggles.get(&endpoint).copied().unwrap_or_default(),
-                payload,
+                payload: payload.to_vec(),
             }));
         }
     }
@@ -239,13 +300,17 @@ impl Composer {
             false => Pid::Out,
         };
         let token = packet::token(token, endpoint.address, endpoint.number);
-        // The model has no time for the start of frame; what stands behind it makes room.
-        let frame_ns = begin_ns / self.frame_ns * self.frame_ns;
-        let begin_ns = begin_ns
-            .max(frame_ns + self.wire.sof_ns())
-            .max(self.carried_to_ns);
+        let begin_ns = self.begin_of(begin_ns);
         let data = Some((pid, payload));
         self.carried_to_ns = self.transaction(begin_ns, &token, data, handshake);
+    }
+
+    /// The model has no time for the start of frame; what stands behind it makes room.
+    fn begin_of(&self, begin_ns: u64) -> u64 {
+        let frame_ns = begin_ns / self.frame_ns * self.frame_ns;
+        begin_ns
+            .max(frame_ns + self.wire.sof_ns())
+            .max(self.carried_to_ns)
     }
 
     /// Puts a transaction on the wire; returns its end.
@@ -276,6 +341,12 @@ impl Composer {
 
     /// All that begins before `now_ns` is known: what fills the gaps can be composed, and packets be written.
     fn pass(&mut self, now_ns: u64, write: &mut Write<'_>) -> io::Result<()> {
+        self.pass_in_silence(now_ns);
+        self.starts_of_frame(now_ns);
+        self.write_before(self.certain_ns(), write)
+    }
+
+    fn pass_in_silence(&mut self, now_ns: u64) {
         // They must not reach into what is not known yet.
         self.controls_before(now_ns.saturating_sub(self.frame_ns));
         while let Some(Reverse(attempt)) = self.attempts.peek()
@@ -285,11 +356,9 @@ impl Composer {
                 self.attempt(attempt, now_ns);
             }
         }
-        self.starts_of_frame(now_ns);
         self.passed_ns = now_ns;
         let certain_ns = self.certain_ns();
         self.taken.retain(|_, end_ns| *end_ns >= certain_ns);
-        self.write_before(certain_ns, write)
     }
 
     /// Nothing is added before: a transaction is never longer than a frame.
@@ -335,7 +404,7 @@ impl Composer {
         };
         let data_ns = data.map_or(0, |payload| self.data_ns(payload));
         let needed_ns = self.wire.refusal_ns() + data_ns;
-        let begin_ns = self.free_from(attempt.at_ns, needed_ns);
+        let begin_ns = self.free_from(attempt.at_ns, needed_ns, attempt.until_ns);
         if begin_ns >= attempt.until_ns {
             return;
         }
@@ -344,9 +413,19 @@ impl Composer {
             self.refused_to.insert(endpoint, begin_ns);
             return;
         }
-        let token = packet::token(pid, endpoint.address, endpoint.number);
-        let data = data.map(|payload| (toggled(attempt.toggle), payload));
-        self.transaction(begin_ns, &token, data, Pid::Nak);
+        if let Some(naks) = &mut self.naks {
+            self.taken
+                .insert(begin_ns, begin_ns + needed_ns - self.wire.gap_ns);
+            naks.push(Nak {
+                endpoint,
+                begin_ns,
+                lasts_ns: needed_ns,
+            });
+        } else {
+            let token = packet::token(pid, endpoint.address, endpoint.number);
+            let data = data.map(|payload| (toggled(attempt.toggle), payload));
+            self.transaction(begin_ns, &token, data, Pid::Nak);
+        }
         let is_late = begin_ns.saturating_sub(attempt.since_ns) > PATIENT_NS;
         attempt.at_ns = match endpoint.interval_ns {
             0 if endpoint.by_frame || is_late => (begin_ns / self.frame_ns + 1) * self.frame_ns,
@@ -403,14 +482,18 @@ impl Composer {
         handshake: Pid,
     ) -> u64 {
         let data_ns = data.map_or(0, |(_, payload)| self.data_ns(payload));
-        let begin_ns = self.free_from(from_ns, self.wire.refusal_ns() + data_ns);
+        let begin_ns = self.free_from(from_ns, self.wire.refusal_ns() + data_ns, u64::MAX);
         self.transaction(begin_ns, token, data, handshake) + self.wire.gap_ns
     }
 
-    /// The first time from which the wire is free for so long, within one frame.
-    fn free_from(&self, from_ns: u64, needed_ns: u64) -> u64 {
+    /// The first time from which the wire is free for so long, within one frame; `until_ns` or later if there is
+    /// none before.
+    fn free_from(&self, from_ns: u64, needed_ns: u64, until_ns: u64) -> u64 {
         let mut begin_ns = from_ns;
         loop {
+            if begin_ns >= until_ns {
+                return begin_ns;
+            }
             let frame_ns = begin_ns / self.frame_ns * self.frame_ns;
             begin_ns = begin_ns.max(frame_ns + self.wire.sof_ns());
             let end_ns = begin_ns + needed_ns;

@@ -4,10 +4,12 @@
 mod composer;
 #[cfg(test)]
 mod composer_tests;
+mod counter;
 mod recorder;
 mod wire;
 
 pub use composer::{Endpoint, Event};
+pub use counter::{Counter, DeviceCounter};
 pub use recorder::{Recorder, Request, address_of};
 
 use crate::bus::BusTiming;

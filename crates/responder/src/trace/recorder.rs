@@ -1,17 +1,21 @@
-//! What the devices of a modelled bus and the bus itself do, for a [`Trace`]; nothing without one.
+//! What the devices of a modelled bus and the bus itself do, for a [`Trace`] and for the counts of streams; nothing
+//! without them.
 
 use super::Trace;
 use super::composer::{Endpoint, Event};
+use super::counter::{Counter, DeviceCounter, locked};
 use crate::bus::{Carried, PipeId, Traffic};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// How often a trace learns that nothing is missing any more.
 const STEP_NS: u64 = 1_000_000;
 
 /// The endpoints of the bus by their addresses, and the trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Recorder {
     trace: Option<Trace>,
+    counter: Arc<Mutex<Counter>>,
     endpoints: HashMap<PipeId, (usize, Endpoint)>,
     to_ns: u64,
 }
@@ -35,6 +39,35 @@ pub fn address_of(node: usize) -> u8 {
 }
 
 impl Recorder {
+    /// Nothing is written; streams are counted.
+    pub fn new(counter: Counter) -> Recorder {
+        Recorder {
+            trace: None,
+            counter: Arc::new(Mutex::new(counter)),
+            endpoints: HashMap::new(),
+            to_ns: 0,
+        }
+    }
+
+    /// What counts the streams of a device with these endpoints, which were added before.
+    pub fn device_counter(&self, out: PipeId, to_host: PipeId) -> Option<DeviceCounter> {
+        let of = |pipe| self.endpoints.get(pipe).map(|(_, endpoint)| *endpoint);
+        let counter = Arc::clone(&self.counter);
+        Some(DeviceCounter::new(counter, of(&out)?, of(&to_host)?))
+    }
+
+    fn add(&self, event: Event) {
+        locked(&self.counter).take(&event);
+        if let Some(trace) = &self.trace {
+            trace.add(event);
+        }
+    }
+
+    /// True if it matters what happens between the packets.
+    fn is_used(&self) -> bool {
+        self.trace.is_some() || locked(&self.counter).is_active()
+    }
+
     /// Writes everything from now on.
     pub fn begin(&mut self, trace: Trace) {
         self.trace = Some(trace);
@@ -47,11 +80,10 @@ impl Recorder {
 
     /// A packet was carried.
     pub fn carried(&self, packet: &Carried, payload: &[u8]) {
-        let Some(trace) = &self.trace else { return };
         let Some(&(_, endpoint)) = self.endpoints.get(&packet.pipe) else {
             return;
         };
-        trace.add(Event::Carried {
+        self.add(Event::Carried {
             endpoint,
             asked_ns: packet.asked_ns,
             ready_ns: packet.ready_ns,
@@ -84,7 +116,9 @@ impl Recorder {
         traffic: &Traffic,
         rest: impl Fn(usize, u64) -> &'a [u8],
     ) {
-        let Some(trace) = &self.trace else { return };
+        if !self.is_used() {
+            return;
+        }
         self.to_ns = now_ns;
         for refused in traffic.refused() {
             let Some(&(node, endpoint)) = self.endpoints.get(&refused.pipe) else {
@@ -95,14 +129,14 @@ impl Recorder {
                 let rest = rest(node, refused.key);
                 payload.extend(rest.iter().take(traffic.packet_bytes(refused.pipe)));
             }
-            trace.add(Event::Refused {
+            self.add(Event::Refused {
                 endpoint,
                 since_ns: refused.since_ns,
                 until_ns: refused.until_ns,
                 payload,
             });
         }
-        trace.add(Event::Until(now_ns));
+        self.add(Event::Until(now_ns));
     }
 
     /// True if the trace's file takes no more.
@@ -112,6 +146,6 @@ impl Recorder {
 
     /// True if [`Recorder::until`] is to be called again.
     pub fn is_due(&self, now_ns: u64) -> bool {
-        self.trace.is_some() && now_ns >= self.to_ns + STEP_NS
+        now_ns >= self.to_ns + STEP_NS && self.is_used()
     }
 }

@@ -31,7 +31,11 @@ struct Host {
 impl Host {
     /// An adapter that echoes, at 115,200 baud.
     fn with(function: Function) -> Host {
-        let mut machine = Machine::new(BusTiming::of(Bus::FullSpeed), Clock::start());
+        let mut machine = Machine::new(
+            Bus::FullSpeed,
+            BusTiming::of(Bus::FullSpeed),
+            Clock::start(),
+        );
         let identity = Identity {
             vendor: 1,
             product: 2,

@@ -15,7 +15,7 @@ use crate::device::{Device, DeviceConfig};
 use crate::gadget::Function;
 use crate::hid::report;
 use crate::pair::Pair;
-use crate::trace::{self, Recorder, Trace, address_of};
+use crate::trace::{self, Counter, DeviceCounter, Recorder, Trace, address_of};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use wiregauge_link::host::Clock;
@@ -66,7 +66,7 @@ struct Transfer {
 
 impl Machine {
     /// A bus with nothing on it; `clock` is the one that all times are of.
-    pub fn new(bus: BusTiming, clock: Clock) -> Machine {
+    pub fn new(speed: Bus, bus: BusTiming, clock: Clock) -> Machine {
         Machine {
             traffic: Traffic::new(bus),
             nodes: Vec::new(),
@@ -74,7 +74,7 @@ impl Machine {
             ends: BinaryHeap::new(),
             order: 0,
             clock,
-            recorder: Recorder::default(),
+            recorder: Recorder::new(Counter::new(speed, &bus)),
         }
     }
 
@@ -175,7 +175,8 @@ impl Machine {
                 continue;
             }
             let report_bytes = (function == Function::Hid).then_some(identity.report_bytes);
-            let device = device_of(&config, report_bytes, self.clock, identity.speed);
+            let counter = self.recorder.device_counter(out, to_host);
+            let device = device_of(&config, report_bytes, self.clock, identity.speed, counter);
             let pair = Pair::new(out, to_host, device, config.protocol, report_bytes);
             pairs.push((placed.function, pair));
         }
@@ -336,7 +337,9 @@ impl Machine {
             };
             if reset {
                 let speed = node.identity.speed;
-                let device = device_of(&node.config, pair.report_bytes(), self.clock, speed);
+                let counter = self.recorder.device_counter(pair.out(), pair.to_host());
+                let report = pair.report_bytes();
+                let device = device_of(&node.config, report, self.clock, speed, counter);
                 pair.reset(device, &mut self.traffic);
             }
         }
@@ -434,6 +437,9 @@ impl Machine {
         transfer.carried += packet.bytes as usize;
         let (traffic, is_out) = (&mut self.traffic, transfer.direction == Direction::Out);
         let sent = transfer.data.get(from..transfer.carried).filter(|_| is_out);
+        if let Some(sent) = sent {
+            self.recorder.carried(packet, sent);
+        }
         let pair = node.pairs.get_mut(place.pair).map(|(_, pair)| pair);
         match (sent, &mut node.adapter, pair) {
             (Some(sent), Some(adapter), _) => adapter.receive(sent, packet, traffic),
@@ -442,8 +448,10 @@ impl Machine {
             (None, None, Some(pair)) => pair.send_packet(packet, &mut transfer.data, traffic),
             (_, None, None) => {}
         }
-        let payload = transfer.data.get(from..transfer.carried);
-        self.recorder.carried(packet, payload.unwrap_or_default());
+        if !is_out {
+            let payload = transfer.data.get(from..transfer.carried);
+            self.recorder.carried(packet, payload.unwrap_or_default());
+        }
         if let Some(told_ns) = packet.told_ns {
             self.order += 1;
             self.ends
@@ -465,10 +473,18 @@ impl Machine {
 }
 
 /// The device behind a pair of endpoints; behind reports, its frames must fit in them.
-fn device_of(config: &DeviceConfig, report_bytes: Option<u16>, clock: Clock, bus: Bus) -> Device {
+fn device_of(
+    config: &DeviceConfig,
+    report_bytes: Option<u16>,
+    clock: Clock,
+    bus: Bus,
+    counter: Option<DeviceCounter>,
+) -> Device {
     let config = match report_bytes {
         Some(bytes) => report::fitted(config, bytes),
         None => config.clone(),
     };
-    Device::on_bus(config, clock, bus)
+    // A report has no room for the counts.
+    let counter = counter.filter(|_| report_bytes.is_none());
+    Device::on_bus(config, clock, bus).counted_by(counter)
 }

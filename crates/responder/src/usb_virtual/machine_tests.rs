@@ -22,7 +22,11 @@ fn machine_with(faults: Faults, devices: usize) -> Machine {
 }
 
 fn machine_of(functions: &[Function], faults: Faults, devices: usize) -> Machine {
-    let mut machine = Machine::new(BusTiming::of(Bus::FullSpeed), Clock::start());
+    let mut machine = Machine::new(
+        Bus::FullSpeed,
+        BusTiming::of(Bus::FullSpeed),
+        Clock::start(),
+    );
     for _ in 0..devices {
         let identity = Identity {
             vendor: 0x1d6b,

@@ -112,7 +112,7 @@ pub fn serve(
     stop: &AtomicBool,
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
 ) -> Result<(), LinkError> {
-    let mut machine = Machine::new(plan.bus, clock);
+    let mut machine = Machine::new(plan.speed, plan.bus, clock);
     if trace.is_some() && plan.functions.contains(&Function::Iso) {
         return Err(LinkError::new(
             LinkErrorKind::Usage,

@@ -2,7 +2,7 @@
 
 use wiregauge_record::{Direction, Way};
 use wiregauge_wire as wire;
-use wiregauge_wire::{Kind, Request, Response, StreamOrder, StreamReport, Verb};
+use wiregauge_wire::{BusCounts, Kind, Request, Response, StreamOrder, StreamReport, Verb};
 
 /// Bytes of an order on the wire.
 pub const ORDER: usize = wire::REQUEST_HEADER + wire::STREAM_ORDER;
@@ -17,6 +17,8 @@ pub struct Answer {
     pub header: Response,
     /// What the device counted, where the order was END.
     pub report: Option<StreamReport>,
+    /// What it counted on its modelled bus, where it was asked.
+    pub bus: Option<BusCounts>,
 }
 
 /// An answer that was received, and what it means for the stream.
@@ -67,6 +69,8 @@ pub struct Order {
     pub sequence: u32,
     /// Bytes of one transfer.
     pub transfer_bytes: u32,
+    /// The device is asked for what it counted on its modelled bus, too.
+    pub asks_bus: bool,
 }
 
 impl Order {
@@ -74,6 +78,7 @@ impl Order {
     pub fn encode(&self) -> [u8; ORDER] {
         let report = match self.verb {
             Verb::Start => 0,
+            Verb::End if self.asks_bus => wire::STREAM_REPORT + wire::BUS_COUNTS,
             Verb::End => wire::STREAM_REPORT,
         };
         let mut bytes = [0; ORDER];
@@ -133,6 +138,7 @@ impl Orders {
             verb,
             sequence: sequence.wrapping_add(number),
             transfer_bytes,
+            asks_bus: false,
         };
         let ways = direction.ways();
         let starts = ways.iter().rev().zip(0..);
@@ -141,6 +147,15 @@ impl Orders {
             starts: starts.map(|(way, n)| order(way, Verb::Start, n)).collect(),
             ends: ends.map(|(way, n)| order(way, Verb::End, n)).collect(),
         }
+    }
+
+    /// Asks the device for what it counted on its modelled bus if `asks` is true: only one that offers it
+    /// ([`wire::abilities::BUS_COUNTS`]) may be asked.
+    pub fn asking_bus(mut self, asks: bool) -> Orders {
+        for end in &mut self.ends {
+            end.asks_bus = asks;
+        }
+        self
     }
 
     /// The one that is answered so.
@@ -186,6 +201,7 @@ mod tests {
                 bytes,
                 ..StreamReport::default()
             }),
+            bus: None,
         };
         let mut answers = Answers::default();
         // A source on datagrams is kept alive by its START, which is answered every time.
@@ -206,5 +222,9 @@ mod tests {
         assert_eq!((header.kind, header.in_bytes), (Kind::Source, 104));
         let order = StreamOrder::decode(&bytes[wire::REQUEST_HEADER..]).unwrap();
         assert_eq!((order.verb, order.transfer_bytes), (Verb::End, 4096));
+        let asking = orders.asking_bus(true);
+        let in_bytes = |order: &Order| Request::decode(&order.encode()).unwrap().in_bytes;
+        assert_eq!(in_bytes(&asking.ends[0]), 160);
+        assert_eq!(in_bytes(&asking.starts[0]), 32);
     }
 }

@@ -8,7 +8,8 @@ use super::{
 use std::collections::VecDeque;
 use wiregauge_record::TransferStatus;
 use wiregauge_wire::{
-    Header, Response, STREAM_FRAME, Status, StreamChecker, StreamCounts, StreamReport, Taken,
+    BusCounts, Header, Response, STREAM_FRAME, STREAM_REPORT, Status, StreamChecker, StreamCounts,
+    StreamReport, Taken,
 };
 
 /// The largest datagram that is looked at for an answer.
@@ -256,6 +257,10 @@ impl StreamReceiver {
             answer: Answer {
                 header,
                 report: StreamReport::decode(payload),
+                bus: payload
+                    .get(STREAM_REPORT..)
+                    .filter(|_| order.asks_bus)
+                    .and_then(BusCounts::decode),
             },
             begins: orders.starts.last() == Some(order) && header.status == Status::Ok,
             // Datagrams may overtake each other, so that some may come after the last answer.

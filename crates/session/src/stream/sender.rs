@@ -5,7 +5,7 @@ use super::{Answer, ORDER, Order, Orders, Pending, Row, Shared, StreamFailure};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use wiregauge_record::{TransferStatus, Way};
-use wiregauge_wire::{Status, StreamReport};
+use wiregauge_wire::{BusCounts, Status, StreamReport};
 
 /// How often a source on datagrams is reminded that it is still wanted (docs/protocol.md).
 const KEEP_ALIVE_NS: u64 = 2_000_000_000;
@@ -117,6 +117,7 @@ pub struct StreamSender {
     /// The last wait was one for a transfer.
     looked: bool,
     reports: [Option<StreamReport>; 2],
+    bus_counts: [Option<BusCounts>; 2],
     reported_ns: [u64; 2],
 }
 
@@ -138,6 +139,7 @@ impl StreamSender {
             lasted_ns: 0,
             looked: false,
             reports: [None; 2],
+            bus_counts: [None; 2],
             reported_ns: [0; 2],
             config,
         }
@@ -151,6 +153,11 @@ impl StreamSender {
     /// What the device reported of each way, IN first.
     pub fn reports(&self) -> [Option<StreamReport>; 2] {
         self.reports
+    }
+
+    /// What the device counted of each way on its modelled bus, IN first.
+    pub fn bus_counts(&self) -> [Option<BusCounts>; 2] {
+        self.bus_counts
     }
 
     /// Bytes of the stream handed over.
@@ -439,6 +446,7 @@ impl StreamSender {
         if let Some(answer) = answer {
             let began_ns = shared.began_ns().unwrap_or(now_ns);
             self.reports[order.way as usize] = answer.report;
+            self.bus_counts[order.way as usize] = answer.bus;
             self.reported_ns[order.way as usize] = now_ns.saturating_sub(began_ns);
             return None;
         }

@@ -7,15 +7,15 @@ use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, columns, half_width, known, limit_of, lost, matches, point_cells, share_of_limit,
-    typical_gap, unit_of,
+    buffers, columns, half_width, known, limit_of, lost, matches, naks_s, point_cells,
+    share_of_limit, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
-use crate::units::grouped;
+use crate::units::{grouped, percent};
 use wiregauge_record::{FlowSummary, StreamPlan, Way};
 
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &["95 % CI", "lost B"];
+const SPARE: &[&str] = &["95 % CI", "lost B", "on bus"];
 
 /// What the table of buffers does without.
 const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 % CI"];
@@ -55,6 +55,12 @@ fn table(rows: &[Row<'_>]) -> Table {
         title += &format!("; {limit}");
         heads.push("% of limit");
     }
+    let bus = |row: &Row<'_>| row.1.device.and_then(|device| device.bus);
+    let is_modelled = rows.iter().any(|row| bus(row).is_some());
+    if is_modelled {
+        title += "; modelled bus: NAKs, time in which the device was not ready, time of the packets on the bus";
+        heads.extend(["NAKs/s", "not ready", "on bus"]);
+    }
     let mut table = Table::new(title, &heads);
     for row in rows {
         let flow = row.1;
@@ -68,6 +74,15 @@ fn table(rows: &[Row<'_>]) -> Table {
         cells.push(gap.map_or("-".into(), |gap| bounded(gap_unit, &gap.p99)));
         if limit.is_some() {
             cells.push(share_of_limit(row));
+        }
+        if is_modelled {
+            cells.extend(bus(row).map_or_else(
+                || vec!["-".to_owned(); 3],
+                |bus| {
+                    let share = |ns| percent(bus.share(ns));
+                    vec![naks_s(&bus), share(bus.not_ready_ns), share(bus.packets_ns)]
+                },
+            ));
         }
         table.row(cells);
     }
