@@ -60,7 +60,8 @@ class Table:
         lines = [self.head, ["---"] * len(self.head), *self.rows]
         cells = [f"| {' | '.join(line)} |" for line in lines]
         heading, _, what = self.title.partition(": ")
-        return "\n".join([f"## {heading}", "", f"{what[:1].upper()}{what[1:]}.", "", *cells, "", self.note])
+        text = [f"{what[:1].upper()}{what[1:]}.", ""] if what else []
+        return "\n".join([f"## {heading}", "", *text, *cells, "", self.note])
 
 
 def ladder() -> Iterator[Table]:
@@ -265,7 +266,7 @@ def usbmon() -> Iterator[Table]:
             + [f"{100 * cells[2] / sum(cells):.0f} %"]
         )
     yield Table(
-        "Where the time of a transfer goes (usbmon), mean us; `wiregauge explain` says it in words",
+        "Where the time of a transfer goes: mean us, by `stream --usbmon`; `wiregauge explain` says it in words",
         ["way", "transfer B", "queue", "application", "USB stack", "device and bus", "of it"],
         rows,
         VIRTUAL_TIME,
@@ -288,7 +289,7 @@ def split() -> Iterator[Table]:
             cells = [f"{mean(part) * 1e-3:.1f}" if part else "-" for part in parts]
             rows.append([name, str(where["in_bytes"]), str(where["depth"]), *cells])
     yield Table(
-        "Where the RTT goes (`exchange --usbmon`, `--timestamps kernel`), mean us",
+        "Where the RTT goes: mean us, by `exchange --usbmon` and `--timestamps kernel`",
         ["link", "IN B", "depth", "RTT", "host, sending", "bus, OUT", "device and bus, IN", "host, receiving"],
         rows,
         VIRTUAL_TIME + " The modelled device takes 1 ms. On the modelled bus a full-speed request waits for the next frame, and its "
