@@ -293,7 +293,9 @@ def split() -> Iterator[Table]:
         ["link", "IN B", "depth", "RTT", "host, sending", "bus, OUT", "device and bus, IN", "host, receiving"],
         rows,
         VIRTUAL_TIME + " The modelled device takes 1 ms. On the modelled bus a full-speed request waits for the next frame, and its "
-        "controller reports at the end of one. A system call costs next to nothing where an instruction is a nanosecond.",
+        "controller reports at the end of one, so that a part of the device's time lies in *bus, OUT*. Requests there start every 5 ms, "
+        "always at the same phase of a frame; with other starts *bus, OUT* is 1 to 2 ms. A system call costs next to nothing where "
+        "an instruction is a nanosecond.",
     )
 
 

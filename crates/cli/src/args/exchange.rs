@@ -209,8 +209,8 @@ pub struct ExchangeArgs {
     /// each URB. Needs the usbmon module and read permission on /dev/usbmonN.
     #[arg(long, help_heading = "Link")]
     pub usbmon: bool,
-    /// TCP and UDP: divide the RTT into host and network, by the kernel's time stamps (SO_TIMESTAMPING; costs one
-    /// system call per exchange, between exchanges).
+    /// TCP and UDP: divide the RTT into host and network, by the kernel's time stamps (SO_TIMESTAMPING; one more
+    /// system call per exchange, at depth 1 outside the RTT).
     #[arg(long, value_enum, value_name = "SOURCE", help_heading = "Link")]
     pub timestamps: Option<TimestampsArg>,
 

@@ -32,7 +32,7 @@ Examples:
   # a sketch that only prints: how many bytes per second arrive?
   wiregauge stream serial:///dev/ttyACM0 --protocol raw --direction in
 
-  # a sound card or camera: are all packets there, and in time?
+  # an isochronous source that fills every packet: are all there, and in time?
   wiregauge stream usb://1d6b:0104 --type isochronous --packet 192 --queue 8 --require missed=0
 
   # record what a digitizer sends, in files of 1 GiB

@@ -25,7 +25,7 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables.extend(modes(points));
     tables.extend(phases(plan, points));
     tables.extend(device(points));
-    tables.extend(stages(points));
+    tables.extend(stages(plan, points));
     tables.extend(queries(points));
     tables.extend(losses(points));
     tables.extend(unexpected(points));

@@ -3,12 +3,15 @@
 use super::point_columns::{columns, dashes, point_cells, typical};
 use super::table::Table;
 use crate::units::grouped;
-use wiregauge_record::PointSummary;
+use wiregauge_record::{Plan, PointSummary};
 
-/// The mean parts of the RTT, where the kernel's records were requested and found.
-pub(super) fn stages(points: &[PointSummary]) -> Option<Table> {
+/// The mean parts of the RTT, where the kernel's records were requested.
+pub(super) fn stages(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     let found = || points.iter().filter_map(|point| point.stages.as_ref());
-    found().next()?;
+    if found().next().is_none() {
+        // Why there are no URBs, a warning says.
+        return plan.link.kernel_timestamps.then(|| without(points));
+    }
     let unit = typical(points, |p| p.rtt.as_ref());
     let is_usb = found().any(|stages| stages.request.is_some());
     let has_device = points.iter().any(|p| p.device.is_some());
@@ -22,7 +25,7 @@ pub(super) fn stages(points: &[PointSummary]) -> Option<Table> {
         true => "device + bus, IN",
         false => "network + device",
     });
-    rest.extend(has_device.then_some("of it device"));
+    rest.extend(has_device.then_some("of which device"));
     rest.push("host, receiving");
     let title = format!(
         "Where the RTT goes ({source}): means in {}, which add up to the RTT",
@@ -51,4 +54,17 @@ pub(super) fn stages(points: &[PointSummary]) -> Option<Table> {
         table.row(cells);
     }
     Some(table)
+}
+
+/// Stamps of what is received come from the kernel's stack, of what is sent from the driver.
+fn without(points: &[PointSummary]) -> Table {
+    let title = "Where the RTT goes: not known, no exchange has both time stamps. Does the driver stamp what is \
+                 sent (ethtool -T: software-transmit)?";
+    let mut table = Table::new(title, &columns(points, &["n"]));
+    for point in points {
+        let mut cells = point_cells(points, point);
+        cells.push("0".into());
+        table.row(cells);
+    }
+    table
 }

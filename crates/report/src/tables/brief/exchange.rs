@@ -41,7 +41,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     tables.extend(
         requested
             .into_iter()
-            .chain(stages(&points))
+            .chain(stages(&file.plan, &points))
             .chain(queries(&points))
             .chain(below(&file.plan, &points))
             .chain(unexpected(&points))
