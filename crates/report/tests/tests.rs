@@ -12,4 +12,5 @@ mod load;
 mod page;
 mod predicted;
 mod speed;
+mod stages;
 mod warnings;
