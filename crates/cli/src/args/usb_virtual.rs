@@ -242,26 +242,28 @@ mod tests {
 
     #[test]
     fn an_interval_is_one_that_the_bus_has() {
-        let of = |text: &str, speed| interval(values::duration(text).unwrap(), speed, false).ok();
-        for (text, full, high) in [
-            ("125us", None, Some(1)),
-            ("1ms", Some(1), Some(4)),
-            ("8ms", Some(8), Some(7)),
-            ("10ms", Some(10), None),
-            ("255ms", Some(255), None),
-            ("256ms", None, Some(12)),
-            ("4096ms", None, Some(16)),
-            ("8192ms", None, None),
-            ("1500us", None, None),
+        let of = |text: &str, speed, isochronous| {
+            interval(values::duration(text).unwrap(), speed, isochronous).ok()
+        };
+        for (text, full, isochronous, high) in [
+            ("125us", None, None, Some(1)),
+            ("1ms", Some(1), Some(1), Some(4)),
+            ("8ms", Some(8), Some(4), Some(7)),
+            ("10ms", Some(10), None, None),
+            ("255ms", Some(255), None, None),
+            ("256ms", None, Some(9), Some(12)),
+            ("4096ms", None, Some(13), Some(16)),
+            ("8192ms", None, Some(14), None),
+            ("32768ms", None, Some(16), None),
+            ("65536ms", None, None, None),
+            ("1500us", None, None, None),
         ] {
-            assert_eq!(
-                (of(text, Bus::FullSpeed), of(text, Bus::HighSpeed)),
-                (full, high),
-                "{text}"
+            let found = (
+                of(text, Bus::FullSpeed, false),
+                of(text, Bus::FullSpeed, true),
+                of(text, Bus::HighSpeed, false),
             );
-            let isochronous = interval(values::duration(text).unwrap(), Bus::FullSpeed, true);
-            let is_power = full.is_some_and(u8::is_power_of_two) || high > Some(11);
-            assert_eq!(isochronous.is_ok(), is_power, "{text}");
+            assert_eq!(found, (full, isochronous, high), "{text}");
         }
     }
 }
