@@ -336,6 +336,11 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
     let file = file.display();
     common::refused(&format!("explain {file} --endpoint 0x02"), 2, "it has 0x81");
     common::refused(
+        &format!("report {file}"),
+        2,
+        "--figure bus.html draws a page of its frames",
+    );
+    common::refused(
         &format!("explain {file} --figure frames.jpg"),
         2,
         ".svg, .png or .html",

@@ -17,7 +17,7 @@ use wiregauge_run::AnyRun;
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
-    if let Some(file) = explain_capture::file_of(args) {
+    if let Some(file) = explain_capture::file_of(&args.run) {
         return explain_capture::run(&file, args, session);
     }
     explain_capture::refuse_flags(args)?;

@@ -21,8 +21,8 @@ const FRAMES_OF_PAGE: usize = 200;
 const WIDTH_OF_PAGE: usize = 110;
 
 /// The capture that is meant, if it is one and not a run.
-pub(super) fn file_of(args: &ExplainArgs) -> Option<PathBuf> {
-    let path = PathBuf::from(&args.run);
+pub(super) fn file_of(run: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(run);
     let named = path.extension().is_some_and(|ending| {
         let ending = ending.to_string_lossy().to_lowercase();
         ENDINGS.contains(&ending.as_str())

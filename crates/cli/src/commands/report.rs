@@ -1,6 +1,6 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
-use super::loop_assessment;
+use super::{explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
 use crate::caller::{Session, remark};
@@ -27,6 +27,16 @@ const PAGE: &str = "report.html";
 
 /// Runs the command.
 pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    if let Some(capture) = args
+        .runs
+        .iter()
+        .find_map(|run| explain_capture::file_of(run))
+    {
+        let name = capture.display();
+        bail!(
+            "{name} is a capture of a bus, not a run\nhint: wiregauge explain {name} --figure bus.html draws a page of its frames"
+        );
+    }
     let home = wiregauge_run::runs_home();
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
     let runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
