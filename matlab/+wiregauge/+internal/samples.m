@@ -13,7 +13,7 @@ newline = find(text == 10, 1);
 header = strsplit(text(1:newline - 1), ',');
 text = text(newline + 1:end);
 % An empty field was not measured: 0, as in the Parquet files.
-empty = text == ',' & [text(2:end) == ',', false];
+empty = text == ',' & [text(2:end) == ',' | text(2:end) == 10, false];
 filled = repmat('0', 1, numel(text) + sum(empty));
 filled((1:numel(text)) + [0, cumsum(empty(1:end - 1))]) = text;
 text = filled;
