@@ -203,6 +203,8 @@ impl Drop for RawTty {
         }
         let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);
         let _ = ioctl_tiocnxcl(&self.ready);
+        // A child that was just forked has the descriptor until it runs its program, and would hold the lock so long.
+        let _ = flock(&self.ready, FlockOperation::Unlock);
     }
 }
 
@@ -379,6 +381,20 @@ mod tests {
         let open = |framing| RawTty::open(&path, Some(57_600), framing).unwrap();
         let line = open(None).line().unwrap();
         assert_eq!((line.baud, line.framing), (57_600, Framing::EIGHT_N_ONE));
+    }
+
+    #[test]
+    fn a_closed_tty_can_be_opened_again_while_a_forked_child_has_its_descriptor() {
+        let (_master, path) = open_pty().unwrap();
+        let tty = RawTty::open(&path, None, None).unwrap();
+        let of_child = rustix::io::dup(&tty.ready).unwrap();
+        assert!(matches!(
+            RawTty::open(&path, None, None),
+            Err(TtyError::Busy(_))
+        ));
+        drop(tty);
+        assert!(RawTty::open(&path, None, None).is_ok());
+        drop(of_child);
     }
 
     #[test]
