@@ -167,11 +167,15 @@ pub fn facts(configuration: &ConfigurationDescriptor<'_>) -> Vec<InterfaceFact> 
 
 /// The interfaces of a device's active configuration, from its descriptors in sysfs.
 pub fn active_facts(node: &Node) -> Option<Vec<InterfaceFact>> {
-    let bytes = node.descriptors()?;
-    let active: u8 = node.attribute("bConfigurationValue")?.parse().ok()?;
-    let mut rest = bytes.get(DEVICE_DESCRIPTOR..)?;
+    let active = node.attribute("bConfigurationValue")?.parse().ok()?;
+    facts_of(&node.descriptors()?, active)
+}
+
+/// The interfaces of a configuration, from the descriptors of a device as the kernel read them.
+pub fn facts_of(descriptors: &[u8], wanted: u8) -> Option<Vec<InterfaceFact>> {
+    let mut rest = descriptors.get(DEVICE_DESCRIPTOR..)?;
     while let Some(configuration) = ConfigurationDescriptor::new(rest) {
-        if configuration.configuration_value() == active {
+        if configuration.configuration_value() == wanted {
             return Some(facts(&configuration));
         }
         rest = &rest[configuration.as_bytes().len()..];

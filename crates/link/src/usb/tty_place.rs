@@ -1,15 +1,11 @@
 //! The endpoints behind a tty that a USB driver made: where usbmon sees its bytes.
 
-use super::choose::DEVICE_DESCRIPTOR;
+use super::address::TransferKind;
+use super::choose::{self, EndpointFact, InterfaceFact};
 use super::sysfs::Node;
 use crate::host::{PacketStatus, UsbPlace};
-use nusb::descriptors::{ConfigurationDescriptor, InterfaceDescriptor};
-use nusb::transfer::Direction;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Descriptor type and subtype of the union that names the data interface of a CDC port (CDC 1.2, table 16).
-const UNION: [u8; 2] = [0x24, 0x06];
 
 /// Bytes of modem and line status at the beginning of each IN packet of an FTDI adapter (its driver, ftdi_sio).
 const FTDI_STATUS: u32 = 2;
@@ -59,44 +55,28 @@ struct Found {
 
 /// The only bulk endpoints of the interface, or of the data interface that its union names.
 fn endpoints(descriptors: &[u8], configuration: u8, interface: u8) -> Option<Found> {
-    let mut rest = descriptors.get(DEVICE_DESCRIPTOR..)?;
-    let active = loop {
-        let next = ConfigurationDescriptor::new(rest)?;
-        if next.configuration_value() == configuration {
-            break next;
-        }
-        rest = &rest[next.as_bytes().len()..];
-    };
-    let settings = |number: u8| {
-        active
-            .interface_alt_settings()
-            .filter(move |setting| setting.interface_number() == number)
-    };
-    let data = settings(interface).find_map(|control| data_interface(&control));
-    let mut bulk = settings(data.unwrap_or(interface))
-        .flat_map(|setting| setting.endpoints())
-        .filter(|endpoint| endpoint.transfer_type() == nusb::descriptors::TransferType::Bulk);
-    let (one, other) = (bulk.next()?, bulk.next()?);
-    if bulk.next().is_some() {
-        return None;
-    }
-    let (in_, out) = match (one.direction(), other.direction()) {
-        (Direction::In, Direction::Out) => (one, other),
-        (Direction::Out, Direction::In) => (other, one),
+    let facts = choose::facts_of(descriptors, configuration)?;
+    let is_data = |fact: &InterfaceFact| fact.controlled_by == Some(interface);
+    let has_data = facts.iter().any(is_data);
+    let its = facts.iter().filter(|fact| match has_data {
+        true => is_data(fact),
+        false => fact.number == interface,
+    });
+    let bulk: Vec<_> = its
+        .flat_map(|fact| &fact.endpoints)
+        .filter(|endpoint| endpoint.kind == TransferKind::Bulk)
+        .collect();
+    let is_in = |endpoint: &EndpointFact| endpoint.address & 0x80 != 0;
+    let (in_, out) = match bulk[..] {
+        [one, other] if is_in(one) && !is_in(other) => (one, other),
+        [one, other] if !is_in(one) && is_in(other) => (other, one),
         _ => return None,
     };
     Some(Found {
-        in_endpoint: in_.address(),
-        out_endpoint: out.address(),
-        in_packet_bytes: in_.max_packet_size() as u32,
+        in_endpoint: in_.address,
+        out_endpoint: out.address,
+        in_packet_bytes: in_.packet_bytes as u32,
     })
-}
-
-fn data_interface(control: &InterfaceDescriptor<'_>) -> Option<u8> {
-    let union = control
-        .descriptors()
-        .find(|one| one.len() >= 5 && one[1..3] == UNION)?;
-    Some(union[4])
 }
 
 #[cfg(test)]
