@@ -1,7 +1,8 @@
-//! The host's monotonic clock, read without a system call where the kernel maps it (vdso(7)).
+//! The host's monotonic clock, read without a system call where the kernel allows it.
 
-use rustix::thread::ClockId;
-use rustix::time::{Timespec, clock_gettime};
+use super::platform::monotonic_ns;
+
+pub use super::platform::{clock_resolution_ns, sleep_until, thread_cpu_ns};
 
 /// A clock that starts at zero.
 #[derive(Clone, Copy, Debug)]
@@ -39,23 +40,50 @@ impl Clock {
     }
 }
 
-#[inline]
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Sleeps until the monotonic clock reads `at_ns`; returns early on a signal.
-pub fn sleep_until(at_ns: u64) {
-    let at = Timespec {
-        tv_sec: (at_ns / 1_000_000_000) as i64,
-        tv_nsec: (at_ns % 1_000_000_000) as i64,
-    };
-    let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &at);
-}
+    #[test]
+    fn a_timed_sleep_does_not_end_before_its_time() {
+        let clock = Clock::start();
+        for ms in [1, 3, 20] {
+            let until = clock.now() + ms * 1_000_000;
+            clock.sleep_until(until);
+            let late = clock.now().checked_sub(until).expect("not early");
+            assert!(late < 5_000_000_000, "{late} ns late");
+        }
+        // What is over already takes no sleep.
+        clock.sleep_until(1);
+    }
 
-/// Processor time in nanoseconds that the calling thread has used. Costs a system call.
-pub fn thread_cpu_ns() -> u64 {
-    let used = clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    #[test]
+    fn the_clock_does_not_run_backwards_and_shows_its_resolution() {
+        let clock = Clock::start();
+        let mut before = clock.now();
+        let mut smallest = u64::MAX;
+        while before < 2_000_000 {
+            let now = clock.now();
+            assert!(now >= before);
+            if now > before {
+                smallest = smallest.min(now - before);
+            }
+            before = now;
+        }
+        let resolution = clock_resolution_ns();
+        assert!((1..=20_000_000).contains(&resolution), "{resolution} ns");
+        // Rounded to whole nanoseconds, two readings may be one closer.
+        assert!(smallest + 1 >= resolution, "{smallest} < {resolution} ns");
+    }
+
+    #[test]
+    fn processor_time_grows_with_work_and_not_with_sleep() {
+        let before = thread_cpu_ns();
+        let clock = Clock::start();
+        // Longer than a tick of the systems that count in ticks.
+        while clock.now() < 60_000_000 {
+            std::hint::spin_loop();
+        }
+        assert!(thread_cpu_ns() > before);
+    }
 }

@@ -1,9 +1,7 @@
 //! Work that is handed to the thread which uses a waker. While the owner sleeps, that thread does the
 //! work itself instead of waking the owner for it: a switch of threads less each time.
 
-use rustix::event::Timespec;
-use rustix::io::Errno;
-use rustix::thread::futex;
+use super::platform::futex;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -100,15 +98,10 @@ impl Handoff {
     }
 
     fn wait_for_return(&self, at_most: Duration) {
-        let timeout = Timespec {
-            tv_sec: at_most.as_secs().min(i64::MAX as u64) as i64,
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        let waited = self.sleep(Some(&timeout));
+        self.sleep(Some(at_most));
         if self.returned.load(Ordering::Acquire) == 1 {
             return;
         }
-        debug_assert!(!matches!(waited, Err(Errno::INVAL | Errno::FAULT)));
         let mut state = self.state.load(Ordering::Acquire);
         loop {
             let next = match state {
@@ -125,12 +118,12 @@ impl Handoff {
             }
         }
         while self.returned.load(Ordering::Acquire) == 0 {
-            let _ = self.sleep(None);
+            self.sleep(None);
         }
     }
 
-    fn sleep(&self, timeout: Option<&Timespec>) -> Result<(), Errno> {
-        futex::wait(&self.returned, futex::Flags::PRIVATE, 0, timeout)
+    fn sleep(&self, at_most: Option<Duration>) {
+        futex::wait(&self.returned, 0, at_most);
     }
 
     /// Works. The caller has taken the state to BUSY.
@@ -191,8 +184,7 @@ impl Wake for Handoff {
         }
         if self.attend() == Left::Home {
             self.returned.store(1, Ordering::Release);
-            // It fails only for a bad address.
-            let _ = futex::wake(&self.returned, futex::Flags::PRIVATE, 1);
+            futex::wake(&self.returned);
         }
     }
 }

@@ -1,24 +1,22 @@
 //! This computer: its clock, what is asked of it, and what else it does.
 
 mod clock;
-mod fork;
 mod handoff;
 mod helper;
 mod interference;
 mod interrupt;
 mod load;
 mod memory;
+mod platform;
 mod real_time;
 mod scheduling;
 mod shared_event;
-mod state;
 mod urb;
 mod usbmon;
 mod wake_event;
 mod watchdog;
 
-pub use clock::{Clock, sleep_until, thread_cpu_ns};
-pub use fork::{count_forks, generation};
+pub use clock::{Clock, clock_resolution_ns, sleep_until, thread_cpu_ns};
 pub use handoff::Handoff;
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};
@@ -27,10 +25,10 @@ pub use load::Load;
 pub use memory::{
     MemorySpeed, available_bytes, beyond_cache_bytes, last_level_cache_bytes, memory_speed,
 };
+pub use platform::{count_forks, generation, host_state};
 pub use real_time::Offset;
 pub use scheduling::{Raised, allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
 pub use shared_event::SharedEvent;
-pub use state::host_state;
 pub use urb::{PacketStatus, UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};
 pub use wake_event::{WakeEvent, Woken};

@@ -1,5 +1,7 @@
 //! The real-time clock, by which the kernel stamps URBs and packets, against the monotonic one.
 
+use super::platform::{monotonic_ns, real_time_ns};
+
 /// A change of the offset between the clocks beyond this is a step of the real-time clock. Both
 /// clocks are steered alike otherwise (clock_gettime(2)).
 const STEP_NS: i64 = 20_000;
@@ -16,15 +18,10 @@ pub struct Offset {
 impl Offset {
     /// Reads one clock between two readings of the other, a few times; the closest bracket counts.
     pub fn read() -> Offset {
-        use rustix::time::{ClockId, clock_gettime};
-        let read = |clock| {
-            let now = clock_gettime(clock);
-            now.tv_sec * 1_000_000_000 + now.tv_nsec
-        };
         let once = || {
-            let before = read(ClockId::Monotonic);
-            let real = read(ClockId::Realtime);
-            let after = read(ClockId::Monotonic);
+            let before = monotonic_ns() as i64;
+            let real = real_time_ns();
+            let after = monotonic_ns() as i64;
             Offset {
                 ns: real - (before + (after - before) / 2),
                 uncertain_ns: (after - before) / 2 + 1,

@@ -1,11 +1,11 @@
 //! What a run asks of the host for its measuring thread: real-time priority, one processor, locked
 //! memory. What the system refuses is an error that names the permission, never a silent no.
 
-use crate::error::{LinkError, LinkErrorKind};
-use rustix::mm::{MlockAllFlags, mlockall};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::io;
+use super::platform::{self, ThreadSettings, pin, real_time};
+use crate::error::LinkError;
 use wiregauge_record::HostPlan;
+
+pub use super::platform::{allowed, lock_memory, use_precise_timers};
 
 /// Applies the plan to the calling thread. Order matters: the priority comes last, so that nothing
 /// slow runs at it.
@@ -23,108 +23,33 @@ pub fn apply(plan: &HostPlan) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// Lets timed sleeps of the calling thread end when they should: the kernel's default slack of
-/// 50 us (prctl(2), PR_SET_TIMERSLACK) would be seen in every schedule.
-pub fn use_precise_timers() {
-    timer_slack(libc::PR_SET_TIMERSLACK, 1);
-}
-
-/// prctl passes on four numbers, and valgrind wants to see all of them.
-fn timer_slack(what: libc::c_int, ns: libc::c_ulong) -> libc::c_int {
-    const UNUSED: libc::c_ulong = 0;
-    // SAFETY: asked about timer slack it takes at most one integer, and touches no memory of ours.
-    unsafe { libc::prctl(what, ns, UNUSED, UNUSED, UNUSED) }
-}
-
 /// What the calling thread was before it was raised; it is that again when this is dropped.
 pub struct Raised {
-    policy: libc::c_int,
-    parameter: libc::sched_param,
-    processors: Option<CpuSet>,
-    slack_ns: libc::c_int,
+    before: ThreadSettings,
 }
 
 impl Raised {
     /// Gives the calling thread precise timers, and the processor and the priority that are asked for.
     pub fn begin(priority: Option<u8>, processor: Option<u32>) -> Result<Raised, LinkError> {
-        let mut parameter = libc::sched_param { sched_priority: 0 };
-        // SAFETY: all take 0 for the calling thread, or one integer; the pointer is valid for the call.
-        let (policy, slack_ns) = unsafe {
-            libc::sched_getparam(0, &mut parameter);
-            (
-                libc::sched_getscheduler(0),
-                timer_slack(libc::PR_GET_TIMERSLACK, 0),
-            )
-        };
-        let before = Raised {
-            policy,
-            parameter,
-            processors: sched_getaffinity(None).ok().filter(|_| processor.is_some()),
-            slack_ns,
+        let raised = Raised {
+            before: ThreadSettings::of_caller(processor.is_some()),
         };
         use_precise_timers();
-        // Dropped on the way out, `before` puts back what was done before an error.
+        // Dropped on the way out, `raised` puts back what was done before an error.
         if let Some(processor) = processor {
             pin(processor)?;
         }
         if let Some(priority) = priority {
             real_time(priority)?;
         }
-        Ok(before)
+        Ok(raised)
     }
 }
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        // SAFETY: the pointer is valid for the call; 0 is the calling thread; a slack is one integer.
-        unsafe {
-            libc::sched_setscheduler(0, self.policy, &self.parameter);
-            let slack_ns = libc::c_ulong::try_from(self.slack_ns).unwrap_or(0);
-            timer_slack(libc::PR_SET_TIMERSLACK, slack_ns);
-        }
-        if let Some(processors) = &self.processors {
-            let _ = sched_setaffinity(None, processors);
-        }
+        self.before.restore();
     }
-}
-
-/// Locks all memory of this process, and what it will have.
-pub fn lock_memory() -> Result<(), LinkError> {
-    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| {
-        LinkError::from_io("cannot lock memory (--lock-memory)", &error.into()).hint(
-            "this needs CAP_IPC_LOCK, or a larger `memlock` in /etc/security/limits.conf (see ulimit -l)",
-        )
-    })
-}
-
-fn pin(cpu: u32) -> Result<(), LinkError> {
-    let refused = |said: String| {
-        let allowed: Vec<String> = allowed().iter().map(u32::to_string).collect();
-        let doing = format!("cannot pin the measuring thread to CPU {cpu} (--pin)");
-        LinkError::new(LinkErrorKind::Usage, doing, said)
-            .hint(format!("use --pin with one of: {}", allowed.join(", ")))
-    };
-    let mut set = CpuSet::new();
-    let index = cpu as usize;
-    if index >= CpuSet::MAX_CPU {
-        return Err(refused("no such CPU".into()));
-    }
-    set.set(index);
-    sched_setaffinity(None, &set).map_err(|error| match error {
-        rustix::io::Errno::INVAL => refused("this process is not allowed to use that CPU".into()),
-        other => refused(io::Error::from(other).to_string()),
-    })
-}
-
-/// Processors that the calling thread may run on.
-pub fn allowed() -> Vec<u32> {
-    let Ok(set) = sched_getaffinity(None) else {
-        return Vec::new();
-    };
-    (0..CpuSet::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .map(|cpu| cpu as u32)
-        .collect()
 }
 
 /// Keeps the calling thread off a processor, so that it is left to the measuring thread. Where
@@ -134,38 +59,12 @@ pub fn keep_off(cpu: u32) {
         .into_iter()
         .filter(|&other| other != cpu)
         .collect();
-    if others.is_empty() {
-        return;
+    if !others.is_empty() {
+        platform::set_allowed(&others);
     }
-    let mut set = CpuSet::new();
-    for other in others {
-        set.set(other as usize);
-    }
-    let _ = sched_setaffinity(None, &set);
 }
 
-/// Gives the calling thread this SCHED_FIFO priority.
-pub(super) fn real_time(priority: u8) -> Result<(), LinkError> {
-    let parameter = libc::sched_param {
-        sched_priority: priority.into(),
-    };
-    // SAFETY: the pointer is valid for the call; 0 means the calling thread.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
-    if result == 0 {
-        return Ok(());
-    }
-    let error = io::Error::last_os_error();
-    Err(LinkError::from_io(
-        format!("cannot set real-time priority {priority} (--priority, SCHED_FIFO)"),
-        &error,
-    )
-    .hint(
-        "this needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(which wiregauge)), or at least this `rtprio` \
-         in /etc/security/limits.conf",
-    ))
-}
-
-/// Gives the calling thread the SCHED_FIFO priority above this one, or at least this one. Returns
+/// Gives the calling thread the real-time priority above this one, or at least this one. Returns
 /// what the system granted. For a thread that stands in for hardware, which no program outranks.
 pub fn outrank(priority: u8) -> Option<u8> {
     let above = priority.saturating_add(1).min(99);
@@ -173,26 +72,58 @@ pub fn outrank(priority: u8) -> Option<u8> {
     [above, priority].into_iter().find(granted)
 }
 
-/// Takes its real-time priority from a thread of this process.
-pub(super) fn ordinary(thread: i32) {
-    let parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the pointer is valid for the call; a thread that has ended is an error, no harm.
-    unsafe { libc::sched_setscheduler(thread, libc::SCHED_OTHER, &parameter) };
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::host_state;
 
-/// Policy and priority of the calling thread, in words.
-pub fn policy() -> String {
-    let mut parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: both calls take 0 for the calling thread; the pointer is valid for the call.
-    let policy = unsafe {
-        libc::sched_getparam(0, &mut parameter);
-        libc::sched_getscheduler(0)
-    };
-    match policy {
-        libc::SCHED_FIFO => format!("SCHED_FIFO {}", parameter.sched_priority),
-        libc::SCHED_RR => format!("SCHED_RR {}", parameter.sched_priority),
-        libc::SCHED_BATCH => "SCHED_BATCH".into(),
-        libc::SCHED_IDLE => "SCHED_IDLE".into(),
-        _ => "SCHED_OTHER".into(),
+    fn policy() -> String {
+        host_state(false).policy
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_refused_with_those_that_are() {
+        let error = Raised::begin(None, Some(100_000)).err().expect("refused");
+        let text = error.to_string();
+        assert!(text.contains("--pin"), "{text}");
+    }
+
+    #[test]
+    fn what_was_raised_is_put_back() {
+        // A thread of its own: the settings are those of a thread.
+        std::thread::spawn(|| {
+            let before = (policy(), allowed());
+            let processor = before.1.first().copied();
+            let raised = Raised::begin(None, processor).expect("pinned");
+            if let Some(processor) = processor {
+                assert_eq!(allowed(), [processor]);
+            }
+            drop(raised);
+            assert_eq!((policy(), allowed()), before);
+            // Where the system grants no priority, it says what it needs.
+            match Raised::begin(Some(1), None) {
+                Ok(raised) => {
+                    assert_ne!(policy(), before.0);
+                    drop(raised);
+                }
+                Err(error) => assert!(error.to_string().contains("hint"), "{error}"),
+            }
+            assert_eq!((policy(), allowed()), before);
+        })
+        .join()
+        .expect("the thread ends");
+    }
+
+    #[test]
+    fn a_thread_that_is_kept_off_a_processor_may_not_run_there() {
+        std::thread::spawn(|| {
+            let before = allowed();
+            if let Some(&cpu) = before.first() {
+                keep_off(cpu);
+                assert_eq!(allowed().contains(&cpu), before.len() == 1);
+            }
+        })
+        .join()
+        .expect("the thread ends");
     }
 }

@@ -1,18 +1,13 @@
 //! An event that may lie in memory which two processes share: by it the one wakes the other, as an
-//! interrupt would. Nothing but an atomic is touched while the other is awake.
+//! interrupt would. Nothing but an atomic is touched while the other is awake. Linux alone wakes a thread of another
+//! process; elsewhere both sides must be threads of one process.
 
-use rustix::io::Errno;
-use rustix::thread::futex::{self, Flags};
-use rustix::time::Timespec;
-use std::num::NonZeroU32;
+use super::platform::futex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const QUIET: u32 = 0;
 const SET: u32 = 1;
 const ASLEEP: u32 = 2;
-
-/// Setting it wakes all who wait (futex(2), FUTEX_BITSET_MATCH_ANY).
-const ANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// The event. All bytes zero: not set. One thread waits for it at a time.
 #[derive(Default)]
@@ -40,17 +35,7 @@ impl SharedEvent {
         if asleep.is_err() {
             return;
         }
-        let at = Timespec {
-            tv_sec: (at_ns / 1_000_000_000) as i64,
-            tv_nsec: (at_ns % 1_000_000_000) as i64,
-        };
-        // Not private: the other side may be another process. That it was set, that a signal came
-        // or the time is over: the caller looks in any case.
-        let waited = futex::wait_bitset(&self.state, Flags::empty(), ASLEEP, Some(&at), ANY);
-        debug_assert!(matches!(
-            waited,
-            Ok(()) | Err(Errno::AGAIN | Errno::INTR | Errno::TIMEDOUT)
-        ));
+        futex::wait_shared_until(&self.state, ASLEEP, at_ns);
         self.state.swap(QUIET, Ordering::AcqRel);
     }
 
@@ -58,8 +43,7 @@ impl SharedEvent {
     #[inline]
     pub fn set(&self) {
         if self.state.swap(SET, Ordering::AcqRel) == ASLEEP {
-            // It fails only for a bad address.
-            let _ = futex::wake(&self.state, Flags::empty(), 1);
+            futex::wake_shared(&self.state);
         }
     }
 }

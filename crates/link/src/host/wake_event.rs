@@ -1,9 +1,7 @@
 //! By which a helper thread wakes one that waits. Unlike a parked thread, the waiting one is also
 //! woken by a signal (so it needs no timer), and nothing but an atomic is touched while it is awake.
 
-use rustix::event::Timespec;
-use rustix::io::Errno;
-use rustix::thread::futex;
+use super::platform::futex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Wake, Waker};
@@ -45,7 +43,8 @@ impl WakeEvent {
         self.state.swap(QUIET, Ordering::AcqRel);
     }
 
-    /// Sleeps until the event is set, a signal comes, or (with a bound) the time is over.
+    /// Sleeps until the event is set, a signal comes, or (with a bound) the time is over. Where the system has no
+    /// signals, a wait without a bound ends now and then.
     pub fn wait(&self, at_most: Option<Duration>) -> Woken {
         let asleep =
             self.state
@@ -53,15 +52,11 @@ impl WakeEvent {
         if asleep.is_err() {
             return Woken::Set;
         }
-        let timeout = at_most.map(|time| Timespec {
-            tv_sec: time.as_secs().min(i64::MAX as u64) as i64,
-            tv_nsec: time.subsec_nanos().into(),
-        });
-        let waited = futex::wait(&self.state, futex::Flags::PRIVATE, ASLEEP, timeout.as_ref());
+        let woken = futex::wait(&self.state, ASLEEP, at_most);
         let was = self.state.swap(QUIET, Ordering::AcqRel);
-        match waited {
-            Err(Errno::INTR | Errno::TIMEDOUT) if was != SET => Woken::Otherwise,
-            _ => Woken::Set,
+        match woken || was == SET {
+            true => Woken::Set,
+            false => Woken::Otherwise,
         }
     }
 }
@@ -73,8 +68,7 @@ impl Wake for WakeEvent {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.state.swap(SET, Ordering::AcqRel) == ASLEEP {
-            // It fails only for a bad address.
-            let _ = futex::wake(&self.state, futex::Flags::PRIVATE, 1);
+            futex::wake(&self.state);
         }
     }
 }

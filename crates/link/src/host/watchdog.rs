@@ -2,7 +2,7 @@
 //! can keep everything else from its processor, the user's Ctrl-C included; this one, two priorities
 //! above, looks after it.
 
-use super::scheduling;
+use super::platform::{ordinary, real_time, thread_number};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,7 @@ pub struct Heartbeat {
 impl Heartbeat {
     /// Called by the thread itself: it is to be watched from now on.
     pub fn here(&self) {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get();
-        self.thread.store(thread, Ordering::Release);
+        self.thread.store(thread_number(), Ordering::Release);
     }
 
     /// Called by the thread itself: it waits for nobody and may rest.
@@ -46,8 +45,8 @@ pub fn watch(
     // Above the watched one, and above a thread that plays its device a priority above it: a device
     // that is asked for more than it can move would keep the watchdog from ever looking. Where even
     // that is refused, it watches as well as it can.
-    let _ = scheduling::real_time(priority.saturating_add(2).min(99))
-        .or_else(|_| scheduling::real_time(priority.saturating_add(1).min(99)));
+    let _ = real_time(priority.saturating_add(2).min(99))
+        .or_else(|_| real_time(priority.saturating_add(1).min(99)));
     let (mut seen, mut since) = (0, Instant::now());
     let mut needed = false;
     while !over.load(Ordering::Relaxed) {
@@ -58,7 +57,7 @@ pub fn watch(
             (seen, since) = (beats, Instant::now());
         } else if since.elapsed() > timeout {
             halt.store(true, Ordering::Relaxed);
-            scheduling::ordinary(thread);
+            ordinary(thread);
             needed = true;
         }
     }
