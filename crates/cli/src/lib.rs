@@ -17,6 +17,7 @@ mod hints;
 mod loop_model;
 mod outcome;
 mod output;
+mod platform;
 mod query_values;
 mod similar;
 #[cfg(feature = "loop")]
@@ -29,6 +30,7 @@ pub use caller::{Caller, Session};
 pub use declared::declared;
 pub use failure::{Failure, FailureKind};
 pub use outcome::Outcome;
+pub use platform::own_program;
 
 use clap::Parser;
 use std::ffi::OsString;

@@ -4,6 +4,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    // Unlike a path, it is this executable even if that was replaced meanwhile.
-    wiregauge_cli::main(words, vec!["/proc/self/exe".into()]).into()
+    wiregauge_cli::main(words, vec![wiregauge_cli::own_program()]).into()
 }

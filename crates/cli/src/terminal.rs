@@ -2,11 +2,11 @@
 
 use crate::caller::{Caller, WIDTH};
 use crate::output::progress::{Bar, Meter};
+use crate::platform;
 use anyhow::Context;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -56,8 +56,7 @@ impl Caller for Terminal {
 
     fn yield_stdout(&self) -> Option<std::io::Result<File>> {
         self.yielded.store(true, Ordering::Relaxed);
-        let own = std::io::stdout().as_fd().try_clone_to_owned();
-        Some(own.map(File::from))
+        Some(platform::own_stdout())
     }
 
     fn remarks(&self) -> Box<dyn Write + '_> {

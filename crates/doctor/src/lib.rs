@@ -13,6 +13,7 @@ mod finding;
 mod fix;
 mod host;
 mod pattern;
+mod platform;
 mod route;
 mod topology;
 mod undo_file;

@@ -1,12 +1,12 @@
 //! The undo file: which settings were changed, and what they were before.
 
+use crate::platform;
 use crate::{Change, FixError};
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const SCHEMA: u32 = 1;
@@ -46,14 +46,8 @@ pub fn undo_place() -> Option<PathBuf> {
 }
 
 fn place_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // The XDG base directory specification: a relative path is invalid and must be ignored.
-    let set = |name| {
-        variable(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
-    Some(state.join("wiregauge/undo.json"))
+    let state = platform::state_home(&variable)?;
+    Some(state.join("wiregauge").join("undo.json"))
 }
 
 fn boot(root: &Path) -> String {
@@ -73,11 +67,7 @@ impl UndoFile {
             opened => opened.map_err(failed)?,
         };
         // Who may write this file may have anything written to a setting by whoever undoes.
-        let (owner, us) = (
-            file.metadata().map_err(failed)?.uid(),
-            rustix::process::geteuid().as_raw(),
-        );
-        if owner != us {
+        if let Some(owner) = platform::foreign_owner(&file).map_err(failed)? {
             return Err(FixError::Foreign {
                 path: path.to_owned(),
                 owner,

@@ -18,8 +18,6 @@
 //! # }
 //! ```
 
-#[cfg(all(target_os = "linux", target_endian = "little"))]
-mod alsa;
 mod check;
 mod device;
 mod find;
@@ -28,6 +26,7 @@ mod gpu;
 pub mod marker;
 mod open;
 mod pages;
+mod platform;
 mod point;
 pub mod process;
 mod timer;
@@ -37,15 +36,13 @@ mod virtual_device;
 mod waiting;
 mod worker;
 
-#[cfg(all(target_os = "linux", target_endian = "little"))]
-pub use alsa::Alsa;
 pub use check::check;
 pub use device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, STALLS_KEPT, Submitted};
-pub use virtual_clock::VirtualClock;
-pub use virtual_device::{
-    VirtualDevice, be_device_if_asked, be_device_if_asked_with, serve_devices_with,
-    serve_devices_with_program,
+pub use platform::{
+    be_device_if_asked, be_device_if_asked_with, serve_devices_with, serve_devices_with_program,
 };
+pub use virtual_clock::VirtualClock;
+pub use virtual_device::VirtualDevice;
 
 use find::Search;
 use point::{Ears, PointEnd, run_point};

@@ -1,52 +1,49 @@
 //! From an address to a device: the table of the kinds of digitizer and generator.
 
 use super::device::LoopDevice;
+use super::platform;
 use super::virtual_clock::VirtualClock;
 use super::virtual_device::VirtualDevice;
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::HostPlan;
 
 /// A device, or why it could not be had.
-type Opened = Result<Box<dyn LoopDevice>, LinkError>;
+pub(crate) type Opened = Result<Box<dyn LoopDevice>, LinkError>;
 
 /// A kind of device.
-struct Kind {
+pub(crate) struct Kind {
     /// What the address begins with, up to the colon.
-    scheme: &'static str,
+    pub(crate) scheme: &'static str,
     /// How an address of it is written.
-    form: &'static str,
+    pub(crate) form: &'static str,
     /// True if it lends its rings (`LoopDevice::lend`).
-    lends: bool,
+    pub(crate) lends: bool,
     /// Opens what stands behind the colon; `None` if nothing like that is there.
-    open: fn(&str, &HostPlan) -> Option<Opened>,
+    pub(crate) open: fn(&str, &HostPlan) -> Option<Opened>,
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
-        scheme: "virtual",
-        form: "virtual, virtual:thread, virtual:process",
-        lends: true,
-        open: |rest, host| match rest {
-            "" => Some(Ok(Box::new(VirtualClock::default()))),
-            "thread" => Some(VirtualDevice::thread(host).map(|device| Box::new(device) as _)),
-            "process" => Some(VirtualDevice::process(host).map(|device| Box::new(device) as _)),
-            _ => None,
-        },
+/// The kinds that every system has.
+const KINDS: &[Kind] = &[Kind {
+    scheme: "virtual",
+    form: "virtual, virtual:thread, virtual:process",
+    lends: true,
+    open: |rest, host| match rest {
+        "" => Some(Ok(Box::new(VirtualClock::default()))),
+        "thread" => Some(VirtualDevice::thread(host).map(|device| Box::new(device) as _)),
+        "process" => Some(VirtualDevice::process(host).map(|device| Box::new(device) as _)),
+        _ => None,
     },
-    #[cfg(all(target_os = "linux", target_endian = "little"))]
-    Kind {
-        scheme: "alsa",
-        form: "alsa:hw:CARD[,DEVICE[,SUBDEVICE]]",
-        // They are the buffers of the kernel's driver.
-        lends: false,
-        open: |rest, _host| Some(super::Alsa::open(rest).map(|card| Box::new(card) as _)),
-    },
-];
+}];
+
+/// Every kind of this system.
+fn kinds() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().chain(platform::KINDS)
+}
 
 /// The kind of an address, and what stands behind the colon.
 fn kind(address: &str) -> (Option<&'static Kind>, &str) {
     let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
-    (KINDS.iter().find(|kind| kind.scheme == scheme), rest)
+    (kinds().find(|kind| kind.scheme == scheme), rest)
 }
 
 /// True if the device of an address lends its rings; an address of no device is an error when it is opened.
@@ -60,7 +57,7 @@ pub(super) fn open(address: &str, host: &HostPlan) -> Opened {
     let (kind, rest) = kind(address);
     let opened = kind.and_then(|kind| (kind.open)(rest, host));
     opened.unwrap_or_else(|| {
-        let forms: Vec<&str> = KINDS.iter().map(|kind| kind.form).collect();
+        let forms: Vec<&str> = kinds().map(|kind| kind.form).collect();
         let doing = format!("cannot open {address} for a loop");
         let said = "no such digitizer and generator";
         Err(LinkError::new(LinkErrorKind::Usage, doing, said)

@@ -3,6 +3,7 @@
 
 use super::bus::{CanBus, Node};
 use super::device::{Device, DeviceConfig, Trust};
+use super::platform;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -165,11 +166,7 @@ fn send(link: &mut dyn Link, bytes: &[u8]) -> io::Result<()> {
         match link.send(bytes) {
             Ok(0) => link.wait(true, Duration::from_millis(1))?,
             Ok(_) => return Ok(()),
-            Err(error)
-                if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) =>
-            {
-                return Ok(());
-            }
+            Err(error) if platform::is_too_long(&error) => return Ok(()),
             Err(error) => return Err(error),
         }
     }

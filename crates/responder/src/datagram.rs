@@ -4,6 +4,7 @@
 
 use super::device::{Device, DeviceConfig, Trust};
 use super::event::{Reported, ServeEvent};
+use super::platform;
 use super::streams::Pull;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -96,11 +97,10 @@ pub fn serve(
             .min(LOOK);
         if due.is_some() {
             // The socket's own timeout counts in ticks of the kernel: too coarse for a model.
-            let fd = rustix::fd::AsFd::as_fd(socket);
-            wiregauge_link::wait_readable(fd, left)?;
+            wiregauge_link::wait_readable(socket, left)?;
         }
         let received = match due {
-            Some(_) => receive_now(socket, &mut buffer),
+            Some(_) => platform::receive_now(socket, &mut buffer),
             None => socket.recv_from(&mut buffer),
         };
         match received {
@@ -190,14 +190,6 @@ fn send_source(
 /// each other for ever.
 fn may_be_answered(from: SocketAddr) -> bool {
     from.port() >= 1024
-}
-
-fn receive_now(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-    let flags = rustix::net::RecvFlags::DONTWAIT;
-    let (length, _, from) = rustix::net::recvfrom(socket, buffer, flags)?;
-    let from = from.and_then(|from| SocketAddr::try_from(from).ok());
-    from.map(|from| (length, from))
-        .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn is_passing(error: &io::Error) -> bool {

@@ -45,6 +45,7 @@ mod modbus;
 mod model;
 mod pair;
 mod plant;
+mod platform;
 mod replies;
 mod scpi;
 mod stream;

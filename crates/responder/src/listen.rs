@@ -7,18 +7,15 @@ use super::gadget::GadgetPlan;
 use super::hid::UhidPlan;
 use super::trace::{Trace, TraceFile};
 use super::usb_virtual::VirtualPlan;
-use super::{can, datagram, gadget, hid, stream, usb_virtual};
-use rustix::fd::OwnedFd;
+use super::{can, datagram, platform, stream};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
-use wiregauge_link::{Address, PtyMaster, accepted};
+use wiregauge_link::{Address, AsSocket, Socket, accepted};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{CanOptions, LinkOptions};
 
@@ -154,19 +151,19 @@ fn serve_address(
             let accept = || {
                 let (stream, peer) = listener.accept()?;
                 stream.set_nodelay(true)?;
-                Ok((OwnedFd::from(stream), peer.to_string()))
+                Ok((Socket::from(stream), peer.to_string()))
             };
             listener
                 .set_nonblocking(true)
                 .map_err(|e| failed(rest, &e))?;
             accept_all(what, &listener, accept, clock, stop, on_event).map_err(|e| failed(rest, &e))
         }
-        ServeAddress::Unix(path) => serve_unix(what, path, clock, stop, on_event),
+        ServeAddress::Unix(path) => platform::serve_unix(what, path, clock, stop, on_event),
         ServeAddress::Udp(rest) => {
             let socket = bind(rest, "udp", UdpSocket::bind)?;
             let local = socket.local_addr().map_err(|e| failed(rest, &e))?;
             // Enough for the depths that clients ask for; the system may grant less.
-            let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
+            platform::set_receive_buffer(&socket, 4 << 20);
             socket
                 .set_read_timeout(Some(LOOK))
                 .map_err(|e| failed(rest, &e))?;
@@ -194,12 +191,14 @@ fn serve_address(
             serve_can(what, interface, options.as_ref(), clock, stop, on_event)
         }
         ServeAddress::Pty(link_path) => {
-            serve_pty(what, link_path.as_deref(), clock, trace, stop, on_event)
+            platform::serve_pty(what, link_path.as_deref(), clock, trace, stop, on_event)
         }
-        ServeAddress::UsbGadget(plan) => gadget::serve(plan, &what.config, clock, stop, on_event),
-        ServeAddress::Uhid(plan) => hid::serve_uhid(plan, &what.config, clock, stop, on_event),
+        ServeAddress::UsbGadget(plan) => {
+            platform::serve_gadget(plan, &what.config, clock, stop, on_event)
+        }
+        ServeAddress::Uhid(plan) => platform::serve_uhid(plan, &what.config, clock, stop, on_event),
         ServeAddress::UsbVirtual(plan) => {
-            usb_virtual::serve(plan, &what.config, clock, trace, stop, on_event)
+            platform::serve_usb_virtual(plan, &what.config, clock, trace, stop, on_event)
         }
     }
 }
@@ -266,7 +265,7 @@ fn bind<T>(
     })
 }
 
-fn failed(address: &str, error: &io::Error) -> LinkError {
+pub(crate) fn failed(address: &str, error: &io::Error) -> LinkError {
     LinkError::from_io(format!("cannot serve {address}"), error)
 }
 
@@ -281,10 +280,10 @@ fn ready(on_event: &(dyn Fn(ServeEvent<'_>) + Sync), scheme: &str, local: Socket
     });
 }
 
-fn accept_all(
+pub(crate) fn accept_all(
     what: &Serve,
-    listener: &impl rustix::fd::AsFd,
-    accept: impl Fn() -> io::Result<(OwnedFd, String)>,
+    listener: &impl AsSocket,
+    accept: impl Fn() -> io::Result<(Socket, String)>,
     clock: Clock,
     stop: &AtomicBool,
     on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
@@ -293,7 +292,7 @@ fn accept_all(
     let mut reported = Reported::default();
     std::thread::scope(|scope| {
         while !stop.load(Ordering::Relaxed) {
-            wiregauge_link::wait_readable(listener.as_fd(), LOOK)?;
+            wiregauge_link::wait_readable(listener, LOOK)?;
             let (fd, peer) = match accept() {
                 Ok(accepted) => accepted,
                 // Another signal, or a client that left before it was accepted.
@@ -337,87 +336,4 @@ fn is_of_one_client(error: &io::Error) -> bool {
         error.kind(),
         Kind::WouldBlock | Kind::Interrupted | Kind::ConnectionAborted
     )
-}
-
-fn serve_unix(
-    what: &Serve,
-    path: &Path,
-    clock: Clock,
-    stop: &AtomicBool,
-    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
-) -> Result<(), LinkError> {
-    let address = format!("unix://{}", path.display());
-    // A socket file outlives a responder that was killed; one that nobody answers is removed. A
-    // plain file refuses a connection just the same and must stay.
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
-    if is_socket
-        && let Err(error) = UnixStream::connect(path)
-        && error.kind() == io::ErrorKind::ConnectionRefused
-    {
-        let _ = std::fs::remove_file(path);
-    }
-    let listener = UnixListener::bind(path).map_err(|error| {
-        let explained = failed(&address, &error);
-        match explained.kind() {
-            LinkErrorKind::Busy => explained.hint(match is_socket {
-                true => "another responder uses it: use another path",
-                false => "a file that is not a socket exists there: use another path",
-            }),
-            _ => explained,
-        }
-    })?;
-    on_event(ServeEvent::Ready {
-        address: &address,
-        remote: false,
-    });
-    listener
-        .set_nonblocking(true)
-        .map_err(|e| failed(&address, &e))?;
-    let accept = || {
-        Ok((
-            OwnedFd::from(listener.accept()?.0),
-            "a local program".to_string(),
-        ))
-    };
-    let served = accept_all(what, &listener, accept, clock, stop, on_event);
-    let _ = std::fs::remove_file(path);
-    served.map_err(|e| failed(&address, &e))
-}
-
-fn serve_pty(
-    what: &Serve,
-    link_path: Option<&Path>,
-    clock: Clock,
-    trace: Option<Trace>,
-    stop: &AtomicBool,
-    on_event: &(dyn Fn(ServeEvent<'_>) + Sync),
-) -> Result<(), LinkError> {
-    let mut master = PtyMaster::open().map_err(|e| failed("a pseudo-terminal", &e))?;
-    let name = match link_path {
-        None => master.path().to_path_buf(),
-        Some(link) => {
-            // Only a link of an earlier responder is replaced, never a file.
-            if link.is_symlink() {
-                let _ = std::fs::remove_file(link);
-            }
-            std::os::unix::fs::symlink(master.path(), link).map_err(|error| {
-                failed(
-                    &format!("a pseudo-terminal named {}", link.display()),
-                    &error,
-                )
-                .hint("use another name, or remove the existing file")
-            })?;
-            link.to_path_buf()
-        }
-    };
-    let address = format!("serial://{}", name.display());
-    on_event(ServeEvent::Ready {
-        address: &address,
-        remote: false,
-    });
-    let served = stream::serve_one(&mut master, &what.config, clock, trace, stop);
-    if let Some(link) = link_path {
-        let _ = std::fs::remove_file(link);
-    }
-    served.map_err(|e| failed(&address, &e))
 }

@@ -1,5 +1,6 @@
 //! Where runs are kept when the user names no place, and what a new one is called.
 
+use crate::platform;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,26 +9,19 @@ use std::path::{Path, PathBuf};
 const MAX_ADDRESS: usize = 80;
 
 /// The directory that runs are kept in: `$WIREGAUGE_RUNS`, else `$XDG_DATA_HOME/wiregauge/runs`,
-/// else `$HOME/.local/share/wiregauge/runs`, else `./wiregauge-runs`. It need not exist.
+/// else `$HOME/.local/share/wiregauge/runs`, else `./wiregauge-runs`; on Windows `%LOCALAPPDATA%\wiregauge\runs`
+/// instead of the second and third. It need not exist.
 pub fn runs_home() -> PathBuf {
     home_from(|name| env::var_os(name))
 }
 
 fn home_from(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
-    let set = |name| {
-        variable(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    if let Some(home) = set("WIREGAUGE_RUNS") {
-        return home;
+    let runs = variable("WIREGAUGE_RUNS").filter(|value| !value.is_empty());
+    if let Some(runs) = runs {
+        return PathBuf::from(runs);
     }
-    // The XDG base directory specification: a relative path is invalid and must be ignored.
-    if let Some(data) = set("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
-        return data.join("wiregauge/runs");
-    }
-    match set("HOME") {
-        Some(home) => home.join(".local/share/wiregauge/runs"),
+    match platform::data_home(&variable) {
+        Some(data) => data.join("wiregauge").join("runs"),
         None => PathBuf::from("wiregauge-runs"),
     }
 }

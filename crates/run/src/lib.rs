@@ -18,6 +18,7 @@ mod kinds;
 mod layout;
 mod listing;
 mod microseconds;
+mod platform;
 mod point_writer;
 mod recompute;
 mod run;

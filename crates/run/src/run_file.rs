@@ -4,6 +4,7 @@ use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::kinds::KINDS;
+use crate::platform;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -226,7 +227,7 @@ where
 /// Renames within one file system and makes the new name last through a power failure.
 pub(crate) fn rename_and_sync(from: &Path, to: &Path) -> Result<(), RunError> {
     fs::rename(from, to).map_err(RunError::io("rename to", to))?;
-    sync_directory_of(to).map_err(RunError::io("save the directory entry of", to))
+    platform::sync_directory_of(to).map_err(RunError::io("save the directory entry of", to))
 }
 
 fn write_and_sync(run: &impl Serialize, path: &PathBuf) -> io::Result<()> {
@@ -235,21 +236,4 @@ fn write_and_sync(run: &impl Serialize, path: &PathBuf) -> io::Result<()> {
     out.write_all(b"\n")?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_all()
-}
-
-#[cfg(unix)]
-fn sync_directory_of(path: &Path) -> io::Result<()> {
-    match path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => File::open(".")?.sync_all(),
-    }
-}
-
-/// Windows cannot open a directory for this and writes its entries through on its own.
-#[cfg(not(unix))]
-fn sync_directory_of(_path: &Path) -> io::Result<()> {
-    Ok(())
 }

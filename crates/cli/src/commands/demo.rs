@@ -5,11 +5,11 @@ use crate::Outcome;
 use crate::args::{Arguments, DemoArgs};
 use crate::caller::Session;
 use crate::output::style::{HEADING, RESET, TYPE};
+use crate::platform;
 use anyhow::{Context, bail};
 use clap::Parser;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use wiregauge_run::Run;
@@ -31,14 +31,13 @@ impl Responder {
         let (binary, words) = program
             .split_first()
             .context("cannot find the program's own path")?;
-        let mut process = Command::new(binary)
+        // Ctrl-C is for the measurement, which must end before its device.
+        let mut process = platform::without_ctrl_c(&mut Command::new(binary))
             .args(words)
             .arg("serve")
             .args(arguments)
             .arg("--quiet")
             .stdout(Stdio::piped())
-            // Ctrl-C is for the measurement, which must end before its device.
-            .process_group(0)
             .spawn()
             .context("cannot start a responder")?;
         let output = process
@@ -82,7 +81,13 @@ pub fn run(
     let type_this = |command: &str| type_this(session, command);
 
     say("1. A modelled microcontroller on full-speed USB, service time 700 us")?;
-    let device = ["pty:", "--bus", "full-speed", "--service-time", "700us"];
+    let device = [
+        platform::DEMO_BOARD,
+        "--bus",
+        "full-speed",
+        "--service-time",
+        "700us",
+    ];
     type_this(&format!("wiregauge serve {}", device.join(" ")))?;
     let responder = Responder::start(session, &device)?;
     let sweep = "--out 16 --in 48,500,2000,8000 --depth 1,2,4 --duration 1400ms";

@@ -5,6 +5,7 @@ use crate::args::DoctorArgs;
 use crate::caller::{Session, remark};
 use crate::failure::StorageFailed;
 use crate::output::findings;
+use crate::platform;
 use anyhow::{Context, bail};
 use std::env;
 use std::io::{self, Write};
@@ -20,6 +21,9 @@ const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    if let Some(reason) = platform::NO_DOCTOR {
+        bail!("cannot examine this host: {reason}");
+    }
     let root = env::var_os(ROOT).map_or(PathBuf::from("/"), PathBuf::from);
     if args.undo {
         return undo(args, session, &root);

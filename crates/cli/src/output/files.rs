@@ -3,6 +3,7 @@
 
 use crate::caller::Caller;
 use crate::failure::StorageFailed;
+use crate::platform;
 use anyhow::bail;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
@@ -80,11 +81,7 @@ pub fn write(path: &Path, bytes: &[u8], caller: &dyn Caller) -> anyhow::Result<(
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    // As any new file: what the umask leaves of it.
-    let mut file = tempfile::Builder::new()
-        .prefix(".report-")
-        .permissions(std::fs::Permissions::from_mode(0o666))
+    let mut file = platform::as_any_new_file(tempfile::Builder::new().prefix(".report-"))
         .tempfile_in(parent(path))?;
     file.write_all(bytes)?;
     file.persist(path).map_err(|failed| failed.error)?;
@@ -122,12 +119,11 @@ pub fn size(bytes: usize) -> String {
 
 /// The address under which a browser opens a file; terminals make it a link.
 pub fn address_of(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut address = "file://".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
+    for byte in platform::path_of_address(&path) {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b':' | b'-' | b'.' | b'_' | b'~' => {
                 address.push(char::from(byte));
             }
             byte => address += &format!("%{byte:02X}"),

@@ -1,6 +1,7 @@
 //! CUDA's driver: loaded when it is asked for, a GPU opened, its kernels compiled. Every call is checked, and
 //! what the driver says is put into words. Nothing of CUDA is needed to build this, nor to run without it.
 
+use crate::platform::CUDA;
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -8,13 +9,6 @@ use sys::CUctx_flags_enum::CU_CTX_SCHED_SPIN;
 use sys::CUdevice_attribute_enum as Attribute;
 use sys::cudaError_enum as Code;
 use wiregauge_link::{LinkError, LinkErrorKind};
-
-/// The library as it is named in messages.
-#[cfg(windows)]
-const LIBRARY: &str = "nvcuda.dll";
-/// The library as it is named in messages.
-#[cfg(not(windows))]
-const LIBRARY: &str = "libcuda.so.1";
 
 /// The kernels, for every GPU from compute capability 5.0 on: the driver compiles them for its own.
 const KERNELS: &str = concat!(include_str!("kernels.ptx"), "\0");
@@ -245,12 +239,12 @@ fn load() -> Result<(), LinkError> {
     // SAFETY: loads NVIDIA's library, whose start-up code has no conditions.
     if !unsafe { sys::is_culib_present() } {
         // SAFETY: the same; this time for what the loader says.
-        let said = match unsafe { libloading::Library::new(LIBRARY) } {
+        let said = match unsafe { libloading::Library::new(CUDA) } {
             _ if cfg!(target_feature = "crt-static") => {
-                format!("this wiregauge is statically linked and cannot load {LIBRARY}")
+                format!("this wiregauge is statically linked and cannot load {CUDA}")
             }
-            Ok(_) => format!("{LIBRARY} loads now, but was not found before"),
-            Err(error) => format!("{LIBRARY} cannot be loaded ({})", said_by_loader(&error)),
+            Ok(_) => format!("{CUDA} loads now, but was not found before"),
+            Err(error) => format!("{CUDA} cannot be loaded ({})", said_by_loader(&error)),
         };
         return Err(LinkError::new(LinkErrorKind::NotFound, doing, said).hint(NO_GPU));
     }
@@ -260,10 +254,7 @@ fn load() -> Result<(), LinkError> {
         // SAFETY: it is looked for, never called as this type.
         let found = unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) };
         if let Err(error) = found {
-            let said = format!(
-                "{LIBRARY} does not have {call} ({})",
-                said_by_loader(&error)
-            );
+            let said = format!("{CUDA} does not have {call} ({})", said_by_loader(&error));
             return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                 .hint("use a driver for CUDA 12.0 or newer (525 or later)"));
         }
@@ -345,7 +336,7 @@ fn failed(code: sys::CUresult, doing: &str) -> LinkError {
         None => name,
     };
     let (kind, hint) = match code {
-        Code::CUDA_ERROR_NO_DEVICE | Code::CUDA_ERROR_STUB_LIBRARY => {
+        Code::CUDA_ERROR_NO_DEVICE | Code::CUDA_ERROR_STUB_CUDA => {
             (LinkErrorKind::NotFound, NO_GPU)
         }
         Code::CUDA_ERROR_DEVICE_UNAVAILABLE => (

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wiregauge_link::LinkError;
 
 /// How the device is run, and where its memory comes from.
-pub(super) trait Body {
+pub(crate) trait Body {
     /// The page by which host and device speak.
     fn header(&self) -> Arc<Header>;
 

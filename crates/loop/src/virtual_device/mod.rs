@@ -1,19 +1,15 @@
 //! A digitizer and a generator that really move samples, as a software device does: in a thread of
 //! this process or in a process of its own. This is the host's side of both; `mover.rs` is the device.
 
-mod body;
-mod memory;
-mod mover;
+pub(crate) mod body;
+pub(crate) mod memory;
+pub(crate) mod mover;
 pub(super) mod places;
-mod process;
-mod shared;
+pub(crate) mod shared;
 mod thread;
 
-pub use process::{
-    be_device_if_asked, be_device_if_asked_with, serve_devices_with, serve_devices_with_program,
-};
-
 use super::device::{Arrived, DeviceEnd, LentRings, LoopDevice, Rings, Submitted};
+use crate::platform::Process;
 use body::Body;
 use memory::{Header, RingMemory};
 use places::Places;
@@ -60,7 +56,7 @@ impl VirtualDevice {
     /// The device in a process of its own, of the program that [`be_device_if_asked`] or
     /// [`serve_devices_with`] has named. Made before the caller raises its own priority.
     pub fn process(host: &HostPlan) -> Result<VirtualDevice, LinkError> {
-        VirtualDevice::open(host, |asked| Ok(Box::new(process::Process::start(asked)?)))
+        VirtualDevice::open(host, |asked| Ok(Box::new(Process::start(asked)?)))
     }
 
     fn open(

@@ -8,6 +8,7 @@ use super::memory::RingMemory;
 use super::places::{Places, Source, has_number};
 use super::shared::{Asked, Shared, state, wish};
 use crate::device::STALLS_KEPT;
+use crate::platform;
 use std::io;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +25,7 @@ const TIMEOUT_NS: u64 = 2_000_000_000;
 const LONG_NS: u64 = 3_600_000_000_000;
 
 /// Takes what the device is to be on this host; called by its own thread.
-pub(super) fn take_place(shared: &Shared, asked: Asked) {
+pub(crate) fn take_place(shared: &Shared, asked: Asked) {
     host::use_precise_timers();
     if let Some(cpu) = asked.keep_off {
         host::keep_off(cpu);
@@ -35,7 +36,7 @@ pub(super) fn take_place(shared: &Shared, asked: Asked) {
 
 /// Plays every point that the host wishes, until it wishes no more. `lay_out` gives the rings of a
 /// point.
-pub(super) fn serve<M: Deref<Target = RingMemory>>(
+pub(crate) fn serve<M: Deref<Target = RingMemory>>(
     shared: &Shared,
     mut lay_out: impl FnMut(&LoopPoint) -> io::Result<M>,
 ) {
@@ -51,7 +52,7 @@ pub(super) fn serve<M: Deref<Target = RingMemory>>(
                 match lay_out(&point) {
                     Ok(rings) => play(shared, &rings, &point, copies),
                     Err(error) => {
-                        let code = error.raw_os_error().unwrap_or(libc::ENOMEM);
+                        let code = error.raw_os_error().unwrap_or(platform::OUT_OF_MEMORY);
                         refuse(shared, code as u32);
                     }
                 }

@@ -26,14 +26,14 @@ const MAGIC: u64 = u64::from_le_bytes(*b"wgloop\x01\0");
 const NONE: u32 = u32::MAX;
 
 /// What the host wishes.
-pub(super) mod wish {
+pub(crate) mod wish {
     pub(in super::super) const REST: u32 = 0;
     pub(in super::super) const PLAY: u32 = 1;
     pub(in super::super) const QUIT: u32 = 2;
 }
 
 /// What the device does.
-pub(super) mod state {
+pub(crate) mod state {
     /// It is not there yet.
     pub(in super::super) const STARTING: u32 = 0;
     /// It waits for a point.
@@ -48,18 +48,18 @@ pub(super) mod state {
 
 /// What the device is to be on this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// The loop's real-time priority, if it has one.
-    pub(super) priority: Option<u8>,
+    pub(crate) priority: Option<u8>,
     /// The loop's own processor, if it has one.
-    pub(super) keep_off: Option<u32>,
+    pub(crate) keep_off: Option<u32>,
     /// Lock the memory of the device's process.
-    pub(super) lock_memory: bool,
+    pub(crate) lock_memory: bool,
 }
 
 /// All of it.
 #[repr(C)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     magic: AtomicU64,
     bytes: AtomicU64,
     /// The process that started the device.
@@ -68,7 +68,7 @@ pub(super) struct Shared {
     keep_off: AtomicU32,
     lock_memory: AtomicU32,
     /// The priority that the device was granted; 0 for none.
-    pub(super) granted: AtomicU32,
+    pub(crate) granted: AtomicU32,
 
     channels: AtomicU32,
     rate_hz: AtomicU64,
@@ -77,25 +77,25 @@ pub(super) struct Shared {
     notify_bytes: AtomicU32,
     copies: AtomicU32,
 
-    pub(super) wish: AtomicU32,
-    pub(super) device_event: SharedEvent,
-    pub(super) state: AtomicU32,
+    pub(crate) wish: AtomicU32,
+    pub(crate) device_event: SharedEvent,
+    pub(crate) state: AtomicU32,
     /// With `REFUSED`: the system's number, 0 for a point that cannot be.
-    pub(super) error: AtomicU32,
+    pub(crate) error: AtomicU32,
     /// CLOCK_MONOTONIC at the point's first sample.
-    pub(super) zero_ns: AtomicU64,
+    pub(crate) zero_ns: AtomicU64,
 
     /// What both sides write a thousand times a second has lines of its own.
-    pub(super) host_event: OwnLine<SharedEvent>,
-    pub(super) positions: OwnLine<Positions>,
+    pub(crate) host_event: OwnLine<SharedEvent>,
+    pub(crate) positions: OwnLine<Positions>,
 
-    pub(super) account: OwnLine<Account>,
+    pub(crate) account: OwnLine<Account>,
 }
 
 /// A value with a cache line of its own (two, because processors fetch neighbours).
 #[derive(Default)]
 #[repr(C, align(128))]
-pub(super) struct OwnLine<T>(T);
+pub(crate) struct OwnLine<T>(T);
 
 impl<T> std::ops::Deref for OwnLine<T> {
     type Target = T;
@@ -107,7 +107,7 @@ impl<T> std::ops::Deref for OwnLine<T> {
 
 impl Shared {
     /// Says what the device is to be.
-    pub(super) fn ask(&self, asked: Asked) {
+    pub(crate) fn ask(&self, asked: Asked) {
         let order = Ordering::Relaxed;
         self.bytes.store(size_of::<Shared>() as u64, order);
         self.parent.store(std::process::id(), order);
@@ -119,7 +119,7 @@ impl Shared {
     }
 
     /// What the device is to be, and for which process. `None` if this is another layout, or none.
-    pub(super) fn asked(&self) -> Option<(Asked, u32)> {
+    pub(crate) fn asked(&self) -> Option<(Asked, u32)> {
         let order = Ordering::Relaxed;
         let bytes = size_of::<Shared>() as u64;
         if self.magic.load(Ordering::Acquire) != MAGIC || self.bytes.load(order) != bytes {
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     /// Says what is to be played, and forgets what was. Only while the device rests.
-    pub(super) fn put_point(&self, point: &LoopPoint, copies: bool) {
+    pub(crate) fn put_point(&self, point: &LoopPoint, copies: bool) {
         let order = Ordering::Relaxed;
         self.rate_hz.store(point.rate_hz, order);
         self.channels.store(point.channels, order);
@@ -149,7 +149,7 @@ impl Shared {
     }
 
     /// What is to be played, and whether as it came in. `None` if it cannot be.
-    pub(super) fn point(&self) -> Option<(LoopPoint, bool)> {
+    pub(crate) fn point(&self) -> Option<(LoopPoint, bool)> {
         let order = Ordering::Relaxed;
         let point = LoopPoint {
             index: 0,
@@ -183,13 +183,13 @@ impl Shared {
 /// needs block `n` less the preload.
 #[derive(Default)]
 #[repr(transparent)]
-pub(super) struct Positions {
+pub(crate) struct Positions {
     word: AtomicU64,
 }
 
 /// Both positions at one instant, each modulo 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Where {
+pub(crate) struct Where {
     handed: u32,
     ticks: u32,
 }
@@ -203,17 +203,17 @@ impl Where {
     }
 
     /// Ticks that happened, of which the host knows that it is about this many.
-    pub(super) fn ticks(self, about: u64) -> u64 {
+    pub(crate) fn ticks(self, about: u64) -> u64 {
         near(self.ticks, about)
     }
 
     /// Blocks handed over, of which the device knows that it is about this many.
-    pub(super) fn handed(self, about: u64) -> u64 {
+    pub(crate) fn handed(self, about: u64) -> u64 {
         near(self.handed, about)
     }
 
     /// True if the host has handed over exactly so many.
-    pub(super) fn is_handed(self, handed: u64) -> bool {
+    pub(crate) fn is_handed(self, handed: u64) -> bool {
         self.handed == handed as u32
     }
 }
@@ -227,13 +227,13 @@ fn near(low: u32, about: u64) -> u64 {
 impl Positions {
     /// Where both are.
     #[inline]
-    pub(super) fn look(&self) -> Where {
+    pub(crate) fn look(&self) -> Where {
         Where::of(self.word.load(Ordering::Acquire))
     }
 
     /// One block more is handed over, behind `handed` before it. Returns where both were.
     #[inline]
-    pub(super) fn hand_over(&self, handed: u64) -> Where {
+    pub(crate) fn hand_over(&self, handed: u64) -> Where {
         // Where the low half comes round, what it carries into the high one is taken back.
         let carry = u64::from(handed as u32 == u32::MAX) << 32;
         let step = 1_u64.wrapping_sub(carry);
@@ -242,21 +242,21 @@ impl Positions {
 
     /// One tick more has happened. Returns where both were.
     #[inline]
-    pub(super) fn tick(&self) -> Where {
+    pub(crate) fn tick(&self) -> Where {
         Where::of(self.word.fetch_add(1 << 32, Ordering::AcqRel))
     }
 }
 
 /// What the device counted. It alone writes, but for `late_*`.
 #[repr(C)]
-pub(super) struct Account {
-    pub(super) overruns: AtomicU64,
-    pub(super) underruns: AtomicU64,
-    pub(super) checked: AtomicU64,
-    pub(super) wrong: AtomicU64,
+pub(crate) struct Account {
+    pub(crate) overruns: AtomicU64,
+    pub(crate) underruns: AtomicU64,
+    pub(crate) checked: AtomicU64,
+    pub(crate) wrong: AtomicU64,
     /// The most by which the device itself was late, and how often it was so by much.
-    pub(super) late_ns: AtomicU64,
-    pub(super) late_times: AtomicU64,
+    pub(crate) late_ns: AtomicU64,
+    pub(crate) late_times: AtomicU64,
     stalls_kept: AtomicU64,
     stalls: [StallCell; STALLS_KEPT],
 }
@@ -284,7 +284,7 @@ impl Account {
     }
 
     /// Keeps when a stall began, if there is room; returns where it is kept.
-    pub(super) fn keep(&self, xrun: Xrun, at_ns: u64) -> Option<usize> {
+    pub(crate) fn keep(&self, xrun: Xrun, at_ns: u64) -> Option<usize> {
         let kept = self.stalls_kept.load(Ordering::Relaxed) as usize;
         let cell = self.stalls.get(kept)?;
         cell.xrun.store(xrun as u64, Ordering::Relaxed);
@@ -295,7 +295,7 @@ impl Account {
     }
 
     /// How late the block was that stalled.
-    pub(super) fn set_late(&self, kept: usize, now_ns: u64) {
+    pub(crate) fn set_late(&self, kept: usize, now_ns: u64) {
         if let Some(cell) = self.stalls.get(kept) {
             let late_ns = now_ns.saturating_sub(cell.at_ns.load(Ordering::Relaxed));
             cell.late_ns.store(late_ns, Ordering::Relaxed);
@@ -303,7 +303,7 @@ impl Account {
     }
 
     /// What the host makes of it after so many ticks in so long: no more than can be true.
-    pub(super) fn end(&self, ticks: u64, elapsed_ns: u64) -> DeviceEnd {
+    pub(crate) fn end(&self, ticks: u64, elapsed_ns: u64) -> DeviceEnd {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let of_ticks = |of: &AtomicU64| count(of).min(ticks);
         let kept = self.stalls_kept.load(Ordering::Acquire) as usize;

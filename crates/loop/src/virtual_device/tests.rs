@@ -25,7 +25,7 @@ fn point(preload_blocks: u64) -> LoopPoint {
 #[ignore = "is the device of the tests below, which start it"]
 fn the_device_itself() {
     // Started by a person, it has no memory to serve.
-    let _ = process::be_device();
+    let _ = crate::platform::process::be_device();
 }
 
 /// This test program as the device's process; one test at a time, so that what it leaves is its own.
@@ -33,7 +33,7 @@ fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     let name = "virtual_device::tests::the_device_itself";
     let arguments = ["--exact", name, "--ignored"].map(Into::into);
-    serve_devices_with("/proc/self/exe", arguments.to_vec());
+    crate::serve_devices_with("/proc/self/exe", arguments.to_vec());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

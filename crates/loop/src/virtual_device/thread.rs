@@ -4,6 +4,7 @@ use super::body::Body;
 use super::memory::{Header, RingMemory};
 use super::mover;
 use super::shared::{Asked, wish};
+use crate::platform;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -33,7 +34,7 @@ impl Thread {
                 mover::take_place(&shared, asked);
                 mover::serve(&shared, |_point| {
                     let newest = given.try_iter().last();
-                    newest.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
+                    newest.ok_or_else(|| io::Error::from_raw_os_error(platform::INVALID))
                 });
             })
             .map_err(|error| failed(&error))?;

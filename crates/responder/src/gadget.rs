@@ -1,7 +1,4 @@
-//! What device this Linux shall be.
-
-#[cfg(not(target_os = "linux"))]
-use wiregauge_link::{LinkError, LinkErrorKind};
+//! What USB device a Linux with a device controller shall be; `platform` makes it.
 
 /// What a gadget is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,17 +199,6 @@ pub fn parse_usb_id(text: &str) -> Result<(u16, u16), String> {
         plain.then(|| u16::from_str_radix(text, 16).ok()).flatten()
     };
     number(vendor).zip(number(product)).ok_or_else(wrong)
-}
-
-/// What is said where there is no such thing.
-#[cfg(not(target_os = "linux"))]
-pub fn not_linux() -> LinkError {
-    LinkError::new(
-        LinkErrorKind::Usage,
-        "cannot become a USB device",
-        "this needs Linux (configfs and FunctionFS)",
-    )
-    .hint("use a board with Linux and a USB device port, or dummy_hcd in a virtual machine")
 }
 
 #[cfg(test)]

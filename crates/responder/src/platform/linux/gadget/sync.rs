@@ -1,11 +1,11 @@
 //! The same without queues: one transfer at a time, with read and write, so that the controller
 //! waits for the program after each. Slow on purpose, to show what it costs.
 
-use super::super::device::{Device, DeviceConfig};
 use super::answers::Answers;
 use super::functionfs::Pair;
 use super::pair::{Ended, feed, is_departure, out_bytes};
 use super::queue::Queue;
+use crate::device::{Device, DeviceConfig};
 use rustix::io::{Errno, read, write};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

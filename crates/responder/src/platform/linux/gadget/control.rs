@@ -1,9 +1,9 @@
 //! Endpoint 0 as a link: the bytes of one responder, sent and fetched by vendor requests (docs/protocol.md, "USB
 //! control").
 
-use super::super::device::{Device, DeviceConfig};
 use super::functionfs::{FunctionFs, Setup};
 use super::pair::feed;
+use crate::device::{Device, DeviceConfig};
 use std::io;
 use wiregauge_link::host::Clock;
 use wiregauge_wire::{CONTROL_FETCH, CONTROL_PIECE, CONTROL_SEND};

@@ -16,9 +16,9 @@
 //! need not hold back; one of at most a packet (another START, a HELLO) arrives whole or not at all.
 //! After END it is done the same way.
 
-use super::super::device::{Device, DeviceConfig};
 use super::answers::{Answers, PIECE};
 use super::queue::Queue;
+use crate::device::{Device, DeviceConfig};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

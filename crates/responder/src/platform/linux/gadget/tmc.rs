@@ -1,11 +1,11 @@
 //! The USBTMC function at work: its bulk endpoints on one thread, its class requests on that of endpoint 0.
 
-use super::super::device::DeviceConfig;
-use super::super::usbtmc::{ClassRequest, Doing, TmcDevice, Wish};
 use super::answers::PIECE;
 use super::functionfs::{FunctionFs, Setup};
 use super::pair::{Ended, is_departure};
 use super::queue::Queue;
+use crate::device::DeviceConfig;
+use crate::usbtmc::{ClassRequest, Doing, TmcDevice, Wish};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

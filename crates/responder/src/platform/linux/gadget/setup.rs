@@ -2,7 +2,7 @@
 //! that an earlier wiregauge left behind when it was killed. Gadgets of others are never touched.
 
 use super::functionfs::{Endpoints, FunctionFs};
-use super::plan::{Function, GadgetPlan, Speed};
+use crate::gadget::{Function, GadgetPlan, Speed};
 use crate::hid::report;
 use std::io;
 use std::path::{Path, PathBuf};

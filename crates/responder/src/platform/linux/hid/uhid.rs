@@ -1,10 +1,10 @@
 //! A HID device without a bus: the kernel's uhid makes a real /dev/hidraw0 of it. Events of linux/uhid.h, one a read and
 //! one a write.
 
-use super::UhidPlan;
-use super::report::{self, ReportDevice};
 use crate::device::DeviceConfig;
 use crate::event::ServeEvent;
+use crate::hid::UhidPlan;
+use crate::hid::report::{self, ReportDevice};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};

@@ -3,13 +3,13 @@
 use super::control::ControlDevice;
 use super::functionfs::{self, Endpoints, Event, FunctionFs, Pair};
 use super::pair::Ended;
-use super::plan::{Function, GadgetPlan, Transfers};
 use super::queue::Queue;
 use super::setup::Setup;
 use super::{pair, sync, tmc};
 use crate::device::DeviceConfig;
 use crate::event::ServeEvent;
-use crate::hid;
+use crate::gadget::{Function, GadgetPlan, Transfers};
+use crate::platform::hid;
 use crate::stream::serve_one;
 use std::io;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The device's end of the kernel's HID gadget function: /dev/hidg0, a report a read and a report a write.
 
-use super::report::ReportDevice;
 use crate::device::DeviceConfig;
+use crate::hid::report::ReportDevice;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};

@@ -36,14 +36,6 @@ struct Line {
 impl Port {
     /// Plugs so many devices into the first free ports, or none at all.
     pub fn attach(speed: Bus, count: u32) -> Result<Vec<Port>, LinkError> {
-        if !cfg!(target_os = "linux") {
-            return Err(LinkError::new(
-                LinkErrorKind::Usage,
-                DOING,
-                "vhci_hcd exists only on Linux",
-            )
-            .hint("use wiregauge serve pty: or tcp:// with --bus full-speed on this system"));
-        }
         if !Path::new(CONTROLLER).exists() {
             return Err(LinkError::new(
                 LinkErrorKind::NotFound,

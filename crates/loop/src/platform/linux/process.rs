@@ -4,10 +4,11 @@
 //! standard input and nothing else of ours. It is not forked from this process, which has threads by
 //! then: what they held locked would be locked in the child for good.
 
-use super::body::Body;
-use super::memory::{Header, RingMemory, file_bytes};
-use super::mover;
-use super::shared::{Asked, wish};
+use crate::platform::Mapping;
+use crate::virtual_device::body::Body;
+use crate::virtual_device::memory::{Header, RingMemory, file_bytes, header_bytes};
+use crate::virtual_device::mover;
+use crate::virtual_device::shared::{Asked, wish};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
@@ -79,8 +80,20 @@ pub fn serve_devices_with_program(path: impl Into<PathBuf>, before: &[OsString])
     serve_devices_with(path, arguments)
 }
 
+/// The header at the begin of a file of at least `header_bytes`, which cannot shrink.
+fn header_of(file: impl AsFd) -> io::Result<Header> {
+    Mapping::shared(file, 0, header_bytes() as usize).map(Header::over)
+}
+
+/// The rings behind the header of a file that is large enough and cannot shrink.
+fn rings_of(file: impl AsFd, ring_bytes: u64) -> io::Result<RingMemory> {
+    let bytes = RingMemory::bytes(ring_bytes) as usize;
+    let mapping = Mapping::shared(file, header_bytes(), bytes)?;
+    Ok(RingMemory::of(mapping, ring_bytes))
+}
+
 /// Is the device whose memory is the standard input.
-pub(super) fn be_device() -> Result<(), LinkError> {
+pub(crate) fn be_device() -> Result<(), LinkError> {
     let doing = "cannot run as the virtual device of a loop";
     let refused = |said: &str| {
         LinkError::new(LinkErrorKind::Usage, doing, said)
@@ -95,7 +108,7 @@ pub(super) fn be_device() -> Result<(), LinkError> {
     if !seals.contains(SealFlags::SHRINK) || size(file) < file_bytes(0) {
         return Err(refused("standard input is not the shared memory of a loop"));
     }
-    let header = Header::of_file(file).map_err(|error| failed(&error))?;
+    let header = header_of(file).map_err(|error| failed(&error))?;
     let other = || refused("the layout of the shared memory is from another version");
     let (asked, parent) = header.asked().ok_or_else(other)?;
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| failed(&error.into()))?;
@@ -112,13 +125,13 @@ pub(super) fn be_device() -> Result<(), LinkError> {
         if size(file) < file_bytes(point.ring_bytes) {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        RingMemory::of_file(file, point.ring_bytes).map(Box::new)
+        rings_of(file, point.ring_bytes).map(Box::new)
     });
     Ok(())
 }
 
 /// The process; it ends when this is dropped, or when the thread ends that started it.
-pub(super) struct Process {
+pub(crate) struct Process {
     header: Arc<Header>,
     file: OwnedFd,
     /// Bytes of the file: it grows, and never shrinks.
@@ -128,7 +141,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it.
-    pub(super) fn start(asked: Asked) -> Result<Process, LinkError> {
+    pub(crate) fn start(asked: Asked) -> Result<Process, LinkError> {
         let Some(program) = PROGRAM.get() else {
             let said = "the program to start as the device is unknown";
             let doing = "cannot start the device's process";
@@ -150,7 +163,7 @@ impl Process {
             );
             LinkError::from_io(doing, &error)
         };
-        let header = Arc::new(Header::of_file(&file).map_err(starting)?);
+        let header = Arc::new(header_of(&file).map_err(starting)?);
         header.ask(asked);
         let mut command = Command::new(&program.path);
         if program.path.as_os_str() == OURSELVES {
@@ -191,7 +204,7 @@ impl Body for Process {
                 .map_err(|error| laying(error.into()))?;
             self.bytes = bytes;
         }
-        let rings = RingMemory::of_file(&self.file, ring_bytes).map_err(laying)?;
+        let rings = rings_of(&self.file, ring_bytes).map_err(laying)?;
         Ok(Arc::new(rings))
     }
 

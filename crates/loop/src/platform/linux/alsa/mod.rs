@@ -12,7 +12,7 @@ mod kernel;
 mod pcm;
 mod verify;
 
-use super::device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
+use crate::device::{Arrived, DeviceEnd, LoopDevice, Rings, STALLS_KEPT, Submitted};
 use cards::Address;
 use pcm::{Pcm, Position, Setup};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -6,8 +6,8 @@
 //! may ask for exactly one, and what comes with it would not fit its buffer. Transfers of a stream
 //! have no such end; their size is the order's.
 
-use super::super::device::Device;
-use super::super::streams::Pull;
+use crate::device::Device;
+use crate::streams::Pull;
 use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
 

@@ -1,0 +1,35 @@
+//! What Linux and macOS share.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// The modelled board of the demo is a serial line.
+pub const DEMO_BOARD: &str = "pty:";
+
+/// Standard output once more, as a file.
+pub fn own_stdout() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Keeps Ctrl-C from a program that is started.
+pub fn without_ctrl_c(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// A temporary file whose permissions are those of any new file: what the umask leaves of them.
+pub fn as_any_new_file<'b>(
+    builder: &'b mut tempfile::Builder<'static, 'static>,
+) -> &'b mut tempfile::Builder<'static, 'static> {
+    builder.permissions(std::fs::Permissions::from_mode(0o666))
+}
+
+/// The part of a `file:` address that names this absolute path.
+pub fn path_of_address(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}

@@ -1,0 +1,24 @@
+//! Linux and macOS.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// Where a user's programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
+pub(crate) fn state_home(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    // The XDG base directory specification: a relative path is invalid and must be ignored.
+    let set = |name| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))
+}
+
+/// The number of the user whose file it is, if that is not the user of this process.
+pub(crate) fn foreign_owner(file: &File) -> io::Result<Option<u32>> {
+    let owner = file.metadata()?.uid();
+    Ok((owner != rustix::process::geteuid().as_raw()).then_some(owner))
+}

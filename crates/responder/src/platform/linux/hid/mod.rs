@@ -1,0 +1,7 @@
+//! HID devices of this Linux: without a bus through uhid, and on USB through the function usb_f_hid.
+
+mod hidg;
+mod uhid;
+
+pub(crate) use hidg::serve as serve_hidg;
+pub(crate) use uhid::serve as serve_uhid;
