@@ -3,9 +3,30 @@
 
 use super::MAX_WAIT;
 use super::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
-use rustix::event::PollFlags;
 use std::io;
 use std::time::{Duration, Instant};
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// There is something to receive.
+    Readable,
+    /// More can be sent.
+    Writable,
+    /// One of both.
+    Either,
+}
+
+impl Ready {
+    /// Something to receive, or (with `or_writable`) that more can be sent.
+    #[inline]
+    pub fn readable_or(or_writable: bool) -> Ready {
+        match or_writable {
+            true => Ready::Either,
+            false => Ready::Readable,
+        }
+    }
+}
 
 /// What a flow needs of a link, from two threads at once.
 pub trait Ends: Sync {
@@ -22,7 +43,7 @@ pub trait Ends: Sync {
     fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize>;
 
     /// Sleeps until the link is ready for it, at most so long.
-    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()>;
+    fn wait(&self, for_what: Ready, at_most: Duration) -> io::Result<()>;
 }
 
 /// Both directions of a link over a descriptor.
@@ -91,7 +112,7 @@ impl<E: Ends> Flow for Out<'_, E> {
             if waited >= at_most {
                 return Ok(None);
             }
-            self.ends.wait(PollFlags::OUT, at_most - waited)?;
+            self.ends.wait(Ready::Writable, at_most - waited)?;
             self.put += self.ends.put(&self.buffer[self.put..self.bytes])?;
         }
         self.pending = false;
@@ -156,7 +177,7 @@ impl<E: Ends> Flow for In<'_, E> {
             self.ends.get(into)?
         };
         if bytes == 0 && at_most < MAX_WAIT {
-            self.ends.wait(PollFlags::IN, at_most)?;
+            self.ends.wait(Ready::Readable, at_most)?;
             bytes = self.ends.get(into)?;
         }
         if bytes == 0 {

@@ -29,12 +29,12 @@ mod kind;
 pub mod limits;
 mod link;
 mod null;
+mod platform;
 mod serial;
 mod served;
 mod socket;
 mod stamps;
 mod tcp;
-mod tty;
 mod udp;
 mod unix;
 mod usb;
@@ -44,7 +44,9 @@ pub use error::{LinkError, LinkErrorKind};
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
 pub use link::{Link, MAX_WAIT, Most};
-pub use served::{PtyMaster, accepted, wait_readable};
+pub use platform::pty::PtyMaster;
+pub use platform::socket::{AsSocket, BorrowedSocket, Socket, borrowed};
+pub use served::{accepted, wait_readable};
 pub use stamps::Stamps;
 
 /// The parser of report descriptors, for the fuzzer.
@@ -52,7 +54,6 @@ pub use stamps::Stamps;
 pub use hid::descriptor::parse as parse_report_descriptor;
 
 use link::closed;
-use tty::open_pty;
 
 /// Every kind of link.
 pub static KINDS: &[&Kind] = &[

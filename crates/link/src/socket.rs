@@ -1,16 +1,12 @@
-//! What TCP, UDP and Unix sockets share: one system call a send and one a receive. The descriptor
-//! stays in blocking mode; a call that must not wait says so by its flag, so no mode is switched.
+//! What TCP, UDP and Unix sockets share: one system call a send and one a receive.
 
-use super::descriptor_flow::{self, Ends};
+use super::descriptor_flow::{self, Ends, Ready};
 use super::{FlowShape, Flows, Link, MAX_WAIT, closed};
 use crate::error::{LinkError, LinkErrorKind};
-use crate::limits;
-use crate::stamps::{Stamper, Stamps};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::Errno;
-use rustix::net::sockopt::{self, Timeout};
-use rustix::net::{RecvFlags, SendFlags};
+use crate::platform::network;
+use crate::platform::socket::{self, Channel};
+use crate::platform::stamps::Stamper;
+use crate::stamps::Stamps;
 use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -28,10 +24,10 @@ pub trait Opener: Send + Sync {
         &self,
         receive_timeout: Option<Duration>,
         is_interrupted: &mut dyn FnMut() -> bool,
-    ) -> io::Result<OwnedFd>;
+    ) -> io::Result<Channel>;
 
     /// What the kind does after each receive.
-    fn received(&self, _fd: &OwnedFd) -> io::Result<()> {
+    fn received(&self, _channel: &Channel) -> io::Result<()> {
         Ok(())
     }
 
@@ -48,7 +44,7 @@ pub trait Opener: Send + Sync {
 
 /// A link over a socket.
 pub struct SocketLink<O> {
-    fd: Option<OwnedFd>,
+    channel: Option<Channel>,
     receive_timeout: Option<Duration>,
     opener: O,
     /// Never locked: a stream shares the link between two threads, and uses no stamps.
@@ -59,9 +55,9 @@ impl<O: Opener> SocketLink<O> {
     /// Opens it for the first time.
     pub fn open(opener: O, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<SocketLink<O>> {
         let receive_timeout = Some(MAX_WAIT);
-        let fd = Some(opener.connect(receive_timeout, is_interrupted)?);
+        let channel = Some(opener.connect(receive_timeout, is_interrupted)?);
         Ok(SocketLink {
-            fd,
+            channel,
             receive_timeout,
             opener,
             stamper: None,
@@ -73,40 +69,42 @@ impl<O: Opener> SocketLink<O> {
         self.stamper.as_mut()?.get_mut().ok()
     }
 
-    fn fd(&self) -> io::Result<&OwnedFd> {
-        self.fd.as_ref().ok_or_else(closed)
+    fn channel(&self) -> io::Result<&Channel> {
+        self.channel.as_ref().ok_or_else(closed)
     }
 
-    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
-        let fd = self.fd()?;
+    #[inline]
+    fn receive_with(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+        let channel = self.channel()?;
         let room = into.len();
-        let received = rustix::net::recv(fd, &mut *into, flags).map(|(received, _)| received);
-        self.received(fd, received, room)
+        let received = channel.receive(into, wait)?;
+        self.received(channel, received, room)
     }
 
     /// As [`Self::receive_with`], and keeps the kernel's time stamps if those were requested.
-    fn receive_stamped(&mut self, into: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+    #[inline]
+    fn receive_stamped(&mut self, into: &mut [u8], wait: bool) -> io::Result<usize> {
         let stamper = self.stamper.as_mut().and_then(|held| held.get_mut().ok());
-        let (Some(stamper), Some(fd)) = (stamper, &self.fd) else {
-            return self.receive_with(into, flags);
+        let (Some(stamper), Some(channel)) = (stamper, &self.channel) else {
+            return self.receive_with(into, wait);
         };
-        let received = stamper.receive(fd, into, flags);
-        self.received(self.fd()?, received, into.len())
+        let received = stamper.receive(channel, into, wait)?;
+        self.received(self.channel()?, received, into.len())
     }
 
+    #[inline]
     fn received(
         &self,
-        fd: &OwnedFd,
-        received: rustix::io::Result<usize>,
+        channel: &Channel,
+        received: Option<usize>,
         room: usize,
     ) -> io::Result<usize> {
         let received = match received {
-            Ok(0) if O::STREAM && room > 0 => return Err(closed()),
-            Ok(received) => received,
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
-            Err(error) => return Err(error.into()),
+            Some(0) if O::STREAM && room > 0 => return Err(closed()),
+            Some(received) => received,
+            None => return Ok(0),
         };
-        self.opener.received(fd)?;
+        self.opener.received(channel)?;
         Ok(received)
     }
 }
@@ -114,25 +112,21 @@ impl<O: Opener> SocketLink<O> {
 impl<O: Opener> Ends for SocketLink<O> {
     const DATAGRAM: bool = !O::STREAM;
 
+    #[inline]
     fn put(&self, bytes: &[u8]) -> io::Result<usize> {
-        match rustix::net::send(self.fd()?, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-            Ok(sent) => Ok(sent),
-            // NOBUFS: the interface's own queue is full; it empties as EAGAIN's does.
-            Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+        self.channel()?.send(bytes)
     }
 
     fn get(&self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::DONTWAIT)
+        self.receive_with(into, false)
     }
 
     fn get_patiently(&self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_with(into, RecvFlags::empty())
+        self.receive_with(into, true)
     }
 
-    fn wait(&self, for_what: PollFlags, at_most: Duration) -> io::Result<()> {
-        wait_for(self.fd()?.as_fd(), for_what, at_most)
+    fn wait(&self, for_what: Ready, at_most: Duration) -> io::Result<()> {
+        self.channel()?.wait(for_what, at_most)
     }
 }
 
@@ -146,36 +140,37 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_stamped(into, RecvFlags::DONTWAIT)
+        self.receive_stamped(into, false)
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.receive_stamped(into, RecvFlags::empty())
+        self.receive_stamped(into, true)
     }
 
     fn set_receive_timeout(&mut self, receive_timeout: Option<Duration>) -> io::Result<bool> {
         self.receive_timeout = receive_timeout;
         // A closed one takes it when it is opened again.
-        self.fd
+        self.channel
             .iter()
-            .try_for_each(|fd| set_receive_timeout(fd, receive_timeout))?;
-        Ok(true)
+            .try_for_each(|channel| channel.set_receive_timeout(receive_timeout))?;
+        Ok(socket::can_wait(receive_timeout))
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        wait(self.fd()?.as_fd(), or_writable, at_most)
+        self.channel()?
+            .wait(Ready::readable_or(or_writable), at_most)
     }
 
     fn close(&mut self) {
-        self.fd = None;
+        self.channel = None;
     }
 
     fn reopen(&mut self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        let fd = self.opener.connect(self.receive_timeout, is_interrupted)?;
+        let channel = self.opener.connect(self.receive_timeout, is_interrupted)?;
         if let Some(stamper) = self.stamper() {
-            stamper.begin(&fd)?;
+            stamper.begin(&channel)?;
         }
-        self.fd = Some(fd);
+        self.channel = Some(channel);
         Ok(())
     }
 
@@ -184,7 +179,7 @@ impl<O: Opener> Link for SocketLink<O> {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (mut stamper, stamps) = Stamper::new(O::STREAM)?;
-        stamper.begin(self.fd()?)?;
+        stamper.begin(self.channel()?)?;
         self.stamper = Some(Mutex::new(stamper));
         Ok(stamps)
     }
@@ -196,15 +191,15 @@ impl<O: Opener> Link for SocketLink<O> {
 
     fn detail(&self) -> LinkDetail {
         let mut settings = self.opener.settings();
-        if let Some(fd) = &self.fd {
-            buffer_settings(fd, &mut settings);
+        if let Some(channel) = &self.channel {
+            buffer_settings(channel, &mut settings);
         }
         LinkDetail { settings }
     }
 
     fn limit(&self) -> Option<BusLimit> {
         let transport = self.opener.transport()?;
-        limits::of_socket(self.fd.as_ref()?, transport)
+        network::of_socket(self.channel.as_ref()?, transport)
     }
 }
 
@@ -226,14 +221,10 @@ impl Connecting {
         }
     }
 
-    /// Lets a blocking connect on this socket return after the first wait. Costs a system call, which
-    /// a connect that a signal ends is spared.
-    pub fn bound(&self, fd: &OwnedFd) -> io::Result<()> {
-        if self.receive_timeout.is_some() {
-            let at_most = self.timeout.clamp(Duration::from_micros(1), MAX_WAIT);
-            sockopt::set_socket_timeout(fd, Timeout::Send, Some(at_most))?;
-        }
-        Ok(())
+    /// How long the first wait may last; `None` where a signal ends it.
+    pub fn first_wait(&self) -> Option<Duration> {
+        let at_most = self.timeout.clamp(Duration::from_micros(1), MAX_WAIT);
+        self.receive_timeout.map(|_| at_most)
     }
 
     /// The next wait; an error once the time is over, or `is_interrupted` says so.
@@ -265,43 +256,13 @@ pub fn explain_connect(doing: &str, error: &io::Error, timeout: Duration) -> Opt
     }
 }
 
-/// Lets blocking receives end after `receive_timeout`, or never. A new socket's never do.
-pub fn set_receive_timeout(fd: &OwnedFd, receive_timeout: Option<Duration>) -> io::Result<()> {
-    let receive_timeout = receive_timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
-    Ok(sockopt::set_socket_timeout(
-        fd,
-        Timeout::Recv,
-        receive_timeout,
-    )?)
-}
-
-/// Sleeps until the descriptor is readable (or writable, if asked), at most so long.
-pub fn wait(fd: BorrowedFd<'_>, or_writable: bool, at_most: Duration) -> io::Result<()> {
-    let mut flags = PollFlags::IN;
-    if or_writable {
-        flags |= PollFlags::OUT;
-    }
-    wait_for(fd, flags, at_most)
-}
-
-/// Sleeps until the descriptor is ready for what is named, at most so long.
-pub fn wait_for(fd: BorrowedFd<'_>, flags: PollFlags, at_most: Duration) -> io::Result<()> {
-    let timeout = Timespec {
-        tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: at_most.subsec_nanos().into(),
-    };
-    match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Buffer sizes that the system gave, as settings to keep with the run.
-fn buffer_settings(fd: impl AsFd, settings: &mut Vec<(String, String)>) {
-    if let Ok(bytes) = sockopt::socket_send_buffer_size(fd.as_fd()) {
+fn buffer_settings(channel: &Channel, settings: &mut Vec<(String, String)>) {
+    let (send, receive) = channel.buffer_bytes();
+    if let Some(bytes) = send {
         settings.push(("send buffer (B)".into(), bytes.to_string()));
     }
-    if let Ok(bytes) = sockopt::socket_recv_buffer_size(fd.as_fd()) {
+    if let Some(bytes) = receive {
         settings.push(("receive buffer (B)".into(), bytes.to_string()));
     }
 }

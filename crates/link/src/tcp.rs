@@ -4,11 +4,7 @@
 use super::socket::{self, Connecting, Opener, SocketLink};
 use super::{Address, Kind, Link};
 use crate::error::{LinkError, LinkErrorKind};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-use rustix::net::sockopt;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
+use crate::platform::socket::{Channel, connect_tcp};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::Duration;
@@ -44,23 +40,23 @@ impl Opener for Tcp {
         &self,
         receive_timeout: Option<Duration>,
         is_interrupted: &mut dyn FnMut() -> bool,
-    ) -> io::Result<OwnedFd> {
+    ) -> io::Result<Channel> {
         let connecting = Connecting::begin(self.timeout, receive_timeout);
-        let fd = connect(self.peer, &connecting, is_interrupted)?;
+        let channel = connect_tcp(self.peer, &connecting, is_interrupted)?;
         if receive_timeout.is_some() {
-            socket::set_receive_timeout(&fd, receive_timeout)?;
+            channel.set_receive_timeout(receive_timeout)?;
         }
         // Closing resets the connection: a normal close of ten thousand short connections would
         // leave as many ports in TIME_WAIT (RFC 9293, 3.6.1) and run out of them.
-        sockopt::set_socket_linger(&fd, Some(Duration::ZERO))?;
-        self.received(&fd)?;
-        Ok(fd)
+        channel.set_reset_on_close()?;
+        self.received(&channel)?;
+        Ok(channel)
     }
 
-    fn received(&self, fd: &OwnedFd) -> io::Result<()> {
+    fn received(&self, channel: &Channel) -> io::Result<()> {
         if self.quick_ack {
             // The kernel leaves this mode by itself (tcp(7)), so it is renewed after each read.
-            sockopt::set_tcp_quickack(fd, true)?;
+            channel.set_quick_ack()?;
         }
         Ok(())
     }
@@ -125,44 +121,6 @@ fn explain(address: &Address, doing: &str, error: &io::Error, timeout: Duration)
             "is the device on, in this network and not behind a firewall? else use a longer --timeout",
         ),
         _ => link_error,
-    }
-}
-
-fn connect(
-    peer: SocketAddr,
-    connecting: &Connecting,
-    is_interrupted: &mut dyn FnMut() -> bool,
-) -> io::Result<OwnedFd> {
-    let family = if peer.is_ipv4() {
-        AddressFamily::INET
-    } else {
-        AddressFamily::INET6
-    };
-    let fd = rustix::net::socket_with(
-        family,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        Some(ipproto::TCP),
-    )?;
-    sockopt::set_tcp_nodelay(&fd, true)?;
-    connecting.bound(&fd)?;
-    match rustix::net::connect(&fd, &peer) {
-        Ok(()) => return Ok(fd),
-        // It goes on by itself (connect(2)); its end is seen by poll.
-        Err(Errno::INTR | Errno::INPROGRESS) => {}
-        Err(error) => return Err(error.into()),
-    }
-    loop {
-        let wait = Timespec::try_from(connecting.next_wait(is_interrupted)?)
-            .map_err(|_| io::ErrorKind::InvalidInput)?;
-        match poll(&mut [PollFd::new(&fd, PollFlags::OUT)], Some(&wait)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => {
-                sockopt::socket_error(&fd)??;
-                return Ok(fd);
-            }
-            Err(error) => return Err(error.into()),
-        }
     }
 }
 

@@ -3,8 +3,7 @@
 use super::socket::{self, Opener, SocketLink};
 use super::{Address, Kind, Link, MAX_WAIT};
 use crate::error::{LinkError, LinkErrorKind};
-use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
+use crate::platform::socket::Channel;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
@@ -47,7 +46,7 @@ impl Opener for Udp {
         &self,
         receive_timeout: Option<Duration>,
         _is_interrupted: &mut dyn FnMut() -> bool,
-    ) -> io::Result<OwnedFd> {
+    ) -> io::Result<Channel> {
         let any: SocketAddr = if self.peer.is_ipv4() {
             ([0, 0, 0, 0], 0).into()
         } else {
@@ -55,13 +54,13 @@ impl Opener for Udp {
         };
         let socket = UdpSocket::bind(any)?;
         socket.connect(self.peer)?;
-        let fd = OwnedFd::from(socket);
+        let channel = Channel::new(socket.into())?;
         // The system may grant less; what it granted is kept with the run.
-        sockopt::set_socket_recv_buffer_size(&fd, RECEIVE_BUFFER)?;
+        channel.set_receive_buffer(RECEIVE_BUFFER)?;
         if receive_timeout.is_some() {
-            socket::set_receive_timeout(&fd, receive_timeout)?;
+            channel.set_receive_timeout(receive_timeout)?;
         }
-        Ok(fd)
+        Ok(channel)
     }
 
     fn transport(&self) -> Option<Transport> {

@@ -12,6 +12,12 @@ pub const FD: usize = 72;
 /// Where the data begins.
 const DATA: usize = 8;
 
+/// CAN_EFF_FLAG, CAN_RTR_FLAG, CAN_ERR_FLAG and CAN_ERR_MASK.
+const EXTENDED: u32 = 1 << 31;
+const REMOTE: u32 = 1 << 30;
+const ERROR: u32 = 1 << 29;
+const ERROR_CLASSES: u32 = 0x1fff_ffff;
+
 /// CANFD_BRS: the data phase has the second bit rate.
 const BIT_RATE_SWITCH: u8 = 1;
 
@@ -38,8 +44,8 @@ pub fn decode(bytes: &[u8]) -> Received<'_> {
     let id = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]);
     match is_whole {
         false => Received::Malformed,
-        true if id & libc::CAN_ERR_FLAG != 0 => Received::Error(id & libc::CAN_ERR_MASK),
-        true if id & libc::CAN_RTR_FLAG != 0 => Received::Remote,
+        true if id & ERROR != 0 => Received::Error(id & ERROR_CLASSES),
+        true if id & REMOTE != 0 => Received::Remote,
         true => Received::Data(&data[..length]),
     }
 }
@@ -67,7 +73,7 @@ pub fn encode(id: CanId, fd: bool, payload: &[u8], into: &mut [u8; FD]) -> Optio
 /// An identifier as the kernel has it.
 pub fn raw_id(id: CanId) -> u32 {
     match id.is_extended() {
-        true => id.number() | libc::CAN_EFF_FLAG,
+        true => id.number() | EXTENDED,
         false => id.number(),
     }
 }
@@ -112,9 +118,9 @@ mod tests {
             frame[4] = 8;
             frame
         };
-        let bus_off = with(libc::CAN_ERR_FLAG | 0x40);
+        let bus_off = with(ERROR | 0x40);
         assert_eq!(decode(&bus_off), Received::Error(0x40));
-        assert_eq!(decode(&with(libc::CAN_RTR_FLAG | 0x123)), Received::Remote);
+        assert_eq!(decode(&with(REMOTE | 0x123)), Received::Remote);
     }
 
     #[test]

@@ -1,28 +1,23 @@
 //! A CAN node through SocketCAN: a frame for each message, or ISO-TP. Linux only.
 
-mod errors;
-mod frame;
-mod interface;
-mod link;
-mod load;
-mod open_error;
+pub(crate) mod frame;
 mod size;
 mod survey;
-mod system;
+pub(crate) mod timing;
 
+pub use crate::platform::can::interfaces;
 pub use size::check_message;
-pub use survey::{CanInterface, interfaces};
+pub use survey::CanInterface;
 
 /// What reads received bytes, for the fuzzer.
 #[doc(hidden)]
 pub mod parsers {
     pub use super::frame::{Received, decode};
-    pub use super::interface::timing;
+    pub use super::timing::timing;
 }
 
 use crate::error::{LinkError, LinkErrorKind};
-use crate::{Address, Kind, Link};
-use std::time::Duration;
+use crate::{Address, Kind, platform};
 use wiregauge_limits::CanRates;
 use wiregauge_record::{CanOptions, LinkOptions};
 
@@ -34,7 +29,7 @@ pub static KIND: Kind = Kind {
     datagram: true,
     max_bytes: 4095,
     check,
-    open,
+    open: platform::can::open,
     floor: None,
     helped: false,
     separate: false,
@@ -58,18 +53,6 @@ fn check(name: &str) -> Result<(), String> {
         }
         _ => Err(format!("`{name}` is not the name of an interface")),
     }
-}
-
-fn open(
-    address: &Address,
-    options: &LinkOptions,
-    _timeout: Duration,
-    _is_interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Box<dyn Link>, LinkError> {
-    let options = check_options(address, options)?;
-    let opened = link::CanLink::open(address.rest(), options);
-    let link = opened.map_err(|error| errors::explain(address, &options, &error))?;
-    Ok(Box::new(link))
 }
 
 /// Refuses options that no CAN link has.

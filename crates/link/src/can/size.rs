@@ -1,8 +1,7 @@
-//! What fits into a message, and what the bus carries at best.
+//! What fits into a message.
 
-use super::interface::Timing;
-use wiregauge_limits::{CAN_FD_SIZES, Can, CanRates};
-use wiregauge_record::{BusLimit, CanOptions};
+use wiregauge_limits::CAN_FD_SIZES;
+use wiregauge_record::CanOptions;
 
 /// Says what is wrong with a message of so many bytes, and what to do.
 pub fn check_message(options: &CanOptions, bytes: u32) -> Result<(), (String, &'static str)> {
@@ -26,35 +25,4 @@ pub fn check_message(options: &CanOptions, bytes: u32) -> Result<(), (String, &'
         )),
         _ => Ok(()),
     }
-}
-
-/// Bit rates of the interface, or those that were given; the data phase of CAN FD included.
-pub fn rates(options: &CanOptions, timing: &Timing) -> Option<CanRates> {
-    let nominal = timing.bitrate.or(options.bitrate)?;
-    let data = timing
-        .data_bitrate
-        .or(options.data_bitrate)
-        .unwrap_or(nominal);
-    let rates = CanRates {
-        nominal,
-        data: options.fd.then_some(data),
-    };
-    rates.check().ok().map(|()| rates)
-}
-
-/// What the bus carries at best: frames of maximum size.
-pub fn limit(options: &CanOptions, timing: &Timing) -> Option<BusLimit> {
-    let can = Can {
-        rates: rates(options, timing)?,
-        extended: options.response_id.is_extended(),
-        bytes: if options.fd { 64 } else { 8 },
-    };
-    can.check().ok()?;
-    let mut limit = can.limit().for_run();
-    if options.isotp.is_some() {
-        // The first byte of a consecutive frame is its number (ISO 15765-2, 9.6.4).
-        limit.bytes_s *= f64::from(can.bytes - 1) / f64::from(can.bytes);
-        limit.source = format!("{}; ISO-TP: {} B of each", limit.source, can.bytes - 1);
-    }
-    Some(limit)
 }

@@ -1,6 +1,5 @@
 //! The CAN interfaces of this host, for `wiregauge devices`.
 
-use super::interface;
 use serde::Serialize;
 
 /// A CAN interface.
@@ -20,26 +19,4 @@ pub struct CanInterface {
     pub fd: bool,
     /// `down`, or the state of the controller; `up` where there is none.
     pub state: String,
-}
-
-/// All of them.
-pub fn interfaces() -> Vec<CanInterface> {
-    let of = |name: String| {
-        let found = interface::find(&name)?;
-        let state = match (found.is_up, found.timing.state_name()) {
-            (false, _) => "down",
-            (true, Some(state)) => state,
-            (true, None) => "up",
-        };
-        Some(CanInterface {
-            address: format!("can://{name}"),
-            driver: interface::driver(&name),
-            kind: found.timing.kind,
-            bitrate: found.timing.bitrate,
-            data_bitrate: found.timing.data_bitrate,
-            fd: found.has_fd,
-            state: state.into(),
-        })
-    };
-    interface::names().into_iter().filter_map(of).collect()
 }

@@ -3,7 +3,8 @@
 use super::answer::{Answer, says_so};
 use crate::Address;
 use crate::error::LinkError;
-use crate::usb::{self, Present, sysfs, sysfs::Node};
+use crate::platform;
+use crate::usb::{self, Present};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -53,9 +54,8 @@ pub fn devices() -> Result<Vec<UsbDevice>, String> {
         .zip(present)
         .zip(names)
         .map(|((info, present), name)| {
-            let node = Node::named(&present.path);
-            let drivers = node.drivers();
-            let choice = usb::could_use(&node);
+            let drivers = platform::usb::drivers(&present.path);
+            let choice = platform::usb::could_use(info);
             let driven = |interface: u8| drivers.iter().any(|&(number, _)| number == interface);
             let says_so = says_so(present.manufacturer.as_deref(), present.name.as_deref());
             let mut names: Vec<String> = drivers.iter().map(|(_, name)| name.clone()).collect();
@@ -74,9 +74,9 @@ pub fn devices() -> Result<Vec<UsbDevice>, String> {
                 serial: present.serial,
                 speed: info.speed().map(|speed| usb::speed_name(speed).into()),
                 drivers: names,
-                hubs: sysfs::hubs(&present.path),
-                controller: node.controller(),
-                ttys: node.ttys(),
+                hubs: platform::usb::hubs(&present.path),
+                controller: platform::usb::controller(&present.path),
+                ttys: platform::usb::ttys(&present.path),
                 interfaces,
                 answer: match says_so {
                     true => Answer::SaysSo,

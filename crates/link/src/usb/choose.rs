@@ -2,7 +2,6 @@
 //! rest the interface that looks most as if it were made to be talked to.
 
 use super::address::{Settings, TransferKind};
-use super::sysfs::Node;
 use nusb::descriptors::{ConfigurationDescriptor, TransferType};
 use nusb::transfer::Direction;
 use std::fmt;
@@ -16,9 +15,6 @@ const CLASS_VENDOR: u8 = 0xff;
 /// CS_INTERFACE and Union Functional Descriptor, CDC 1.2, tables 12 and 13.
 const CS_INTERFACE: u8 = 0x24;
 const CDC_UNION: u8 = 0x06;
-
-/// Length of the device descriptor that precedes the configurations, USB 2.0, table 9-8.
-pub const DEVICE_DESCRIPTOR: usize = 18;
 
 /// SuperSpeed Endpoint Companion, USB 3.2, table 9-29.
 const SS_COMPANION: u8 = 0x30;
@@ -163,24 +159,6 @@ pub fn facts(configuration: &ConfigurationDescriptor<'_>) -> Vec<InterfaceFact> 
             }
         })
         .collect()
-}
-
-/// The interfaces of a device's active configuration, from its descriptors in sysfs.
-pub fn active_facts(node: &Node) -> Option<Vec<InterfaceFact>> {
-    let active = node.attribute("bConfigurationValue")?.parse().ok()?;
-    facts_of(&node.descriptors()?, active)
-}
-
-/// The interfaces of a configuration, from the descriptors of a device as the kernel read them.
-pub fn facts_of(descriptors: &[u8], wanted: u8) -> Option<Vec<InterfaceFact>> {
-    let mut rest = descriptors.get(DEVICE_DESCRIPTOR..)?;
-    while let Some(configuration) = ConfigurationDescriptor::new(rest) {
-        if configuration.configuration_value() == wanted {
-            return Some(facts(&configuration));
-        }
-        rest = &rest[configuration.as_bytes().len()..];
-    }
-    None
 }
 
 fn endpoint_fact(endpoint: nusb::descriptors::EndpointDescriptor<'_>) -> Option<EndpointFact> {

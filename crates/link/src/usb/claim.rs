@@ -3,14 +3,14 @@
 
 use super::address::Settings;
 use super::choose::{self, Choice, InterfaceFact, OneWayChoice};
-use super::errors::{self, Identity};
-use super::sysfs::Node;
+use super::errors::Identity;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform;
 use nusb::descriptors::ConfigurationDescriptor;
 use nusb::transfer::{ControlOut, ControlType, Recipient};
 use nusb::{Device, DeviceInfo, Interface, MaybeFuture};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// SET_CONTROL_LINE_STATE and its bits, USB PSTN 1.2, 6.3.12: DTR and RTS.
 const SET_CONTROL_LINE_STATE: u8 = 0x22;
@@ -18,9 +18,6 @@ const DTR_AND_RTS: u16 = 3;
 
 /// A control request to a healthy device takes milliseconds.
 const CONTROL: Duration = Duration::from_millis(500);
-
-/// The last reference to an interface may for a moment be held by the library's thread.
-const RELEASED: Duration = Duration::from_millis(200);
 
 /// What was chosen of a device.
 pub enum Chosen {
@@ -98,10 +95,10 @@ impl Claim {
         let device = info
             .open()
             .wait()
-            .map_err(|error| errors::opening(&identity, doing, &error))?;
+            .map_err(|error| platform::usb::opening(&identity, doing, &error))?;
         let mut claim = Claim {
             interfaces: Vec::new(),
-            drivers_before: Node::named(&identity.path).drivers(),
+            drivers_before: platform::usb::drivers(&identity.path),
             device,
             identity,
             configuration_before: None,
@@ -161,7 +158,7 @@ impl Claim {
             .device
             .detach_and_claim_interface(interface)
             .wait()
-            .map_err(|error| errors::claiming(&self.identity, interface, doing, &error))?;
+            .map_err(|error| platform::usb::claiming(&self.identity, interface, doing, &error))?;
         self.interfaces.push(claimed);
         Ok(())
     }
@@ -212,31 +209,6 @@ impl Claim {
         };
         let _ = self.interface().control_out(request, CONTROL).wait();
     }
-
-    /// Waits until the interfaces are released, and puts back the drivers that did not come back
-    /// with them (a driver of several interfaces comes back with the first of them only).
-    fn put_drivers_back(&self) {
-        let node = Node::named(&self.identity.path);
-        let begun = Instant::now();
-        loop {
-            let ours = node.drivers().iter().any(|(interface, driver)| {
-                driver == "usbfs"
-                    && self
-                        .drivers_before
-                        .iter()
-                        .any(|(before, name)| before == interface && name != "usbfs")
-            });
-            if !ours || begun.elapsed() > RELEASED {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        for (interface, driver) in &self.drivers_before {
-            if driver != "usbfs" && node.exists() && node.driver(*interface).is_none() {
-                let _ = self.device.attach_kernel_driver(*interface);
-            }
-        }
-    }
 }
 
 impl Drop for Claim {
@@ -249,7 +221,11 @@ impl Drop for Claim {
             // With the configuration the kernel finds drivers for it again.
             let _ = self.device.set_configuration(before).wait();
         } else {
-            self.put_drivers_back();
+            platform::usb::put_drivers_back(
+                &self.device,
+                &self.identity.path,
+                &self.drivers_before,
+            );
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What is kept with a run of the device and of the way to it, and what that way can carry.
 
 use super::address::TransferKind;
-use super::choose::{Choice, EndpointFact, IsochronousFact, OneWayChoice, class_name};
+use super::choose::{Choice, EndpointFact, OneWayChoice, class_name};
 use super::errors::Identity;
 use super::find::{Present, speed_name};
-use super::sysfs::{self, Node};
-use crate::limits;
+use crate::{limits, platform};
 use nusb::DeviceInfo;
 use wiregauge_record::{BusLimit, LinkDetail, Way};
 
@@ -38,27 +37,8 @@ pub fn of_one_way(info: &DeviceInfo, choice: &OneWayChoice, identity: &Identity)
     detail
 }
 
-/// The same of an isochronous endpoint.
-pub fn of_isochronous(
-    info: &DeviceInfo,
-    place: &(u8, u8, u8),
-    identity: &Identity,
-    fact: &IsochronousFact,
-) -> LinkDetail {
-    let mut detail = of_interface(info, identity, *place);
-    let name = match fact.address & 0x80 {
-        0 => "USB endpoint OUT",
-        _ => "USB endpoint IN",
-    };
-    let only = format!(
-        "0x{:02x} isochronous, {} B in one interval, bInterval {}",
-        fact.address, fact.bytes, fact.interval
-    );
-    detail.settings.push((name.into(), only));
-    detail
-}
-
-fn of_interface(
+/// Settings of a device and of the interface that is used.
+pub fn of_interface(
     info: &DeviceInfo,
     identity: &Identity,
     (interface, class, setting): (u8, u8, u8),
@@ -69,24 +49,10 @@ fn of_interface(
     LinkDetail { settings }
 }
 
-/// The same for endpoint 0.
-pub fn of_control(info: &DeviceInfo, identity: &Identity) -> LinkDetail {
-    let mut settings = of_device(info, identity);
-    let packet = Node::named(&identity.path).attribute("bMaxPacketSize0");
-    let packet = packet.map_or(String::new(), |bytes| format!(", packets of {bytes} B"));
-    settings.push(("USB endpoint".into(), format!("0x00 control{packet}")));
-    LinkDetail { settings }
-}
-
-/// What control transfers carry at its speed.
-pub fn limit_of_control(identity: &Identity) -> Option<BusLimit> {
-    limits::of_usb_control(&Node::named(&identity.path).attribute("speed")?)
-}
-
-fn of_device(info: &DeviceInfo, identity: &Identity) -> Vec<(String, String)> {
+/// Settings of a device.
+pub fn of_device(info: &DeviceInfo, identity: &Identity) -> Vec<(String, String)> {
     let present = Present::of(info);
-    let node = Node::named(&identity.path);
-    let hubs = sysfs::hubs(&identity.path);
+    let hubs = platform::usb::hubs(&identity.path);
     let hubs = match hubs.len() {
         0 => "none".to_string(),
         _ => hubs.join(", "),
@@ -107,7 +73,10 @@ fn of_device(info: &DeviceInfo, identity: &Identity) -> Vec<(String, String)> {
     add("USB speed", info.speed().map(|s| speed_name(s).to_string()));
     add("USB path", Some(present.path));
     add("USB hubs in between", Some(hubs));
-    add("USB host controller", node.controller());
+    add(
+        "USB host controller",
+        platform::usb::controller(&identity.path),
+    );
     settings
 }
 
@@ -126,7 +95,7 @@ fn endpoint(fact: &EndpointFact) -> String {
 
 /// What the bus can carry over one endpoint.
 pub fn one_way_limit(identity: &Identity, choice: &OneWayChoice) -> Option<BusLimit> {
-    let megabits = Node::named(&identity.path).attribute("speed")?;
+    let megabits = identity.megabits()?;
     let EndpointFact {
         kind,
         packet_bytes,
@@ -144,7 +113,7 @@ pub fn one_way_limit(identity: &Identity, choice: &OneWayChoice) -> Option<BusLi
 
 /// What the bus can carry; the slower of the two endpoints where they differ.
 pub fn limit(identity: &Identity, choice: &Choice) -> Option<BusLimit> {
-    let megabits = Node::named(&identity.path).attribute("speed")?;
+    let megabits = identity.megabits()?;
     match choice.in_.kind {
         TransferKind::Bulk => limits::of_usb_bulk(&megabits),
         TransferKind::Interrupt => {

@@ -2,8 +2,9 @@
 //! when it is none or several.
 
 use super::address::Which;
-use super::sysfs;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform;
+pub use crate::platform::usb::path_of;
 use nusb::{DeviceInfo, MaybeFuture, Speed};
 
 /// Devices named in an error at most.
@@ -76,20 +77,6 @@ impl Present {
     }
 }
 
-/// Where a device hangs, as sysfs names it.
-pub fn path_of(info: &DeviceInfo) -> String {
-    #[cfg(target_os = "linux")]
-    if let Some(name) = info.sysfs_path().file_name() {
-        return name.to_string_lossy().into_owned();
-    }
-    let ports: Vec<String> = info.port_chain().iter().map(u8::to_string).collect();
-    format!(
-        "{}-{}",
-        info.bus_id().trim_start_matches('0'),
-        ports.join(".")
-    )
-}
-
 /// The speed's name, as addresses and reports have it.
 pub fn speed_name(speed: Speed) -> &'static str {
     match speed {
@@ -104,17 +91,7 @@ pub fn speed_name(speed: Speed) -> &'static str {
 
 /// All devices but root hubs, in the order of their paths.
 pub fn devices(doing: &str) -> Result<Vec<DeviceInfo>, LinkError> {
-    if cfg!(target_os = "linux") && !std::path::Path::new(sysfs::DEVICES).exists() {
-        return Err(LinkError::new(
-            LinkErrorKind::NotFound,
-            doing,
-            format!("this system has no USB: {} does not exist", sysfs::DEVICES),
-        )
-        .hint(
-            "pass the devices into the container or virtual machine; on a board, the kernel needs a host \
-             controller driver (dmesg | grep -i usb)",
-        ));
-    }
+    platform::usb::check_usb(doing)?;
     let mut devices: Vec<DeviceInfo> = nusb::list_devices()
         .wait()
         .map_err(|error| {

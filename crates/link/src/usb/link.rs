@@ -5,14 +5,13 @@
 use super::address::UsbAddress;
 use super::claim::Claim;
 use super::detail;
-use super::errors;
 use super::flow::{InFlow, OutFlow};
 use super::pipe::Pipe;
-use super::{choose::Choice, find, sysfs};
+use super::{choose::Choice, find};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::flow::{FlowShape, Flows, ORDER_BYTES};
 use crate::host::{Helper, UsbPlace, Woken};
-use crate::{Link, MAX_WAIT, closed};
+use crate::{Link, MAX_WAIT, closed, platform};
 use nusb::transfer::{Buffer, BulkOrInterrupt, In, Out};
 use std::io;
 use std::task::Waker;
@@ -163,7 +162,7 @@ impl<T: BulkOrInterrupt> Open<T> {
             in_bytes: packet,
         });
         let bytes = sizes.in_transfers * sizes.in_bytes + sizes.out_transfers * sizes.out_bytes;
-        errors::check_memory(bytes as u64, sysfs::usbfs_memory_mb())?;
+        platform::usb::check_memory(bytes as u64)?;
         self.disarm()?;
         self.out.lay_out(sizes.out_transfers, sizes.out_bytes);
         self.in_.lay_out(sizes.in_transfers, sizes.in_bytes);
@@ -323,7 +322,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         if !open.look(Waker::noop())? {
             open.out.reap(false, Waker::noop())?;
             if yields {
-                rustix::thread::sched_yield();
+                std::thread::yield_now();
             }
             return Ok(0);
         }
@@ -402,7 +401,7 @@ impl<T: BulkOrInterrupt + 'static> Link for UsbLink<T> {
         let wanted = shape.transfer_bytes.max(ORDER_BYTES);
         let in_bytes = wanted.next_multiple_of(packet);
         let both = shape.queue as u64 * (wanted + in_bytes) as u64;
-        errors::check_memory(both, sysfs::usbfs_memory_mb())?;
+        platform::usb::check_memory(both)?;
         open.in_.lay_out(shape.queue, in_bytes);
         open.out.lay_out(shape.queue, wanted);
         Ok(Flows {

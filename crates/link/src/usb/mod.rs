@@ -10,51 +10,35 @@
 //! The library's thread uses its descriptors, so a measuring thread with a USB link keeps the
 //! process's table of descriptors ([`Kind::helped`]).
 
-mod address;
-mod choose;
+pub(crate) mod address;
+pub(crate) mod choose;
 mod claim;
-mod control;
-mod detail;
-mod errors;
-mod find;
+pub(crate) mod detail;
+pub(crate) mod errors;
+pub(crate) mod find;
 mod flow;
-mod isochronous;
 mod link;
-mod one_way;
+pub(crate) mod one_way;
 mod pipe;
-pub(crate) mod sysfs;
-mod tty_place;
-mod usbfs;
 
 // What a kind of link over a class of its own needs (usbtmc).
 pub(crate) use address::{Settings, TransferKind, UsbAddress, Which};
 pub(crate) use choose::{Choice, class_name};
 pub(crate) use claim::Claim;
 pub(crate) use detail::{detail, limit};
-pub(crate) use errors::{RULE_FILE, mode_in_words, vanishes};
+pub(crate) use errors::vanishes;
 pub(crate) use find::{Present, devices, find, speed_name};
 pub(crate) use link::HELPER;
 pub(crate) use pipe::Pipe;
-pub(crate) use tty_place::place_of_tty;
 
-use super::{Address, Kind, Link};
+use super::{Address, Kind, Link, platform};
 use crate::error::LinkError;
 use claim::Chosen;
-use control::ControlLink;
-use isochronous::IsochronousLink;
 use link::UsbLink;
 use nusb::transfer::{Bulk, Interrupt};
 use one_way::OneWayLink;
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
-
-/// The interface of a device that a link would use, from its descriptors in sysfs; `None` if it has
-/// none that is made to be talked to.
-pub(crate) fn could_use(node: &sysfs::Node) -> Option<u8> {
-    let facts = choose::active_facts(node)?;
-    let choice = choose::choose(&facts, &Default::default()).ok();
-    choice.map(|choice| choice.interface)
-}
 
 /// Where the device of an address hangs, as sysfs names it. An address that names a port is taken at its word.
 pub(crate) fn port(address: &Address, doing: &str) -> Result<String, LinkError> {
@@ -93,15 +77,11 @@ fn open(
     let parsed = UsbAddress::parse(address.rest())
         .map_err(|said| LinkError::new(crate::LinkErrorKind::Usage, doing.clone(), said))?;
     if let Some(isochronous) = options.isochronous {
-        return Ok(Box::new(IsochronousLink::open(
-            &parsed,
-            isochronous,
-            &doing,
-        )?));
+        return platform::usb::open_isochronous(&parsed, isochronous, &doing);
     }
     let info = find::find(&parsed.which, &doing)?;
     if parsed.settings.control.is_some() {
-        return Ok(Box::new(ControlLink::open(&info, parsed, name, &doing)?));
+        return platform::usb::open_control(&info, parsed, name, &doing);
     }
     let (claim, chosen) = Claim::take_any(&info, &parsed.settings, &doing)?;
     let choice = match chosen {

@@ -3,13 +3,13 @@
 
 use super::choose::OneWayChoice;
 use super::claim::Claim;
+use super::detail;
 use super::flow::{InFlow, OutFlow};
 use super::pipe::Pipe;
-use super::{detail, errors, sysfs};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 use crate::host::{Helper, UsbPlace};
-use crate::{Link, closed};
+use crate::{Link, closed, platform};
 use nusb::transfer::{BulkOrInterrupt, In, Out};
 use std::io;
 use std::time::Duration;
@@ -124,7 +124,7 @@ impl<T: BulkOrInterrupt + 'static> Link for OneWayLink<T> {
             Only::In(pipe) => wanted.next_multiple_of(pipe.packet_bytes()),
             Only::Out(_) => wanted,
         };
-        errors::check_memory((shape.queue * bytes) as u64, sysfs::usbfs_memory_mb())?;
+        platform::usb::check_memory((shape.queue * bytes) as u64)?;
         Ok(match &mut open.only {
             Only::In(pipe) => {
                 pipe.cancel(|_| {})?;
@@ -178,7 +178,7 @@ impl<T: BulkOrInterrupt + 'static> Link for OneWayLink<T> {
 
 /// The direction that the device does not have: nothing ever moves there.
 #[derive(Debug, Default)]
-pub(super) struct Absent {
+pub(crate) struct Absent {
     pending: usize,
 }
 

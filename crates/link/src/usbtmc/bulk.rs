@@ -91,7 +91,7 @@ impl BulkLink {
             .map_err(|error| LinkError::from_io(doing, &error))?;
         let identity = open.claim.identity();
         let mut detail = usb::detail(&info, &open.choice, identity);
-        let kind = super::detail::kind(is_usb488);
+        let kind = super::kind_name(is_usb488);
         detail.settings.push(("instrument".into(), kind));
         let helper = Helper::named(usb::HELPER);
         Ok(BulkLink {
@@ -128,7 +128,7 @@ fn interface_of(
     doing: &str,
 ) -> Result<(u8, bool), LinkError> {
     let mut fitting = info.interfaces().filter(|interface| {
-        (interface.class(), interface.subclass()) == (super::find::CLASS, super::find::SUBCLASS)
+        (interface.class(), interface.subclass()) == (super::CLASS, super::SUBCLASS)
             && wanted.is_none_or(|wanted| wanted == interface.interface_number())
     });
     match fitting.next() {
@@ -418,7 +418,7 @@ impl Link for BulkLink {
             return Ok(open.hand_over(into));
         }
         if yields {
-            rustix::thread::sched_yield();
+            std::thread::yield_now();
         }
         Ok(0)
     }

@@ -8,22 +8,22 @@
 mod address;
 mod bulk;
 mod class;
-mod detail;
 mod errors;
-mod file;
-mod find;
 pub mod header;
 pub mod incoming;
 
 pub use class::{requests, status};
-pub use find::{CLASS, SUBCLASS};
-pub(crate) use find::{Present, devices};
 
 use crate::error::{LinkError, LinkErrorKind};
-use crate::{Address, Kind, Link};
+use crate::{Address, Kind, Link, platform};
 use address::TmcAddress;
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
+
+/// bInterfaceClass and bInterfaceSubClass: application-specific, test and measurement.
+pub const CLASS: u8 = 0xfe;
+/// See [`CLASS`].
+pub const SUBCLASS: u8 = 0x03;
 
 /// The kind.
 pub static KIND: Kind = Kind {
@@ -58,11 +58,19 @@ fn open(
         .map_err(|said| LinkError::new(LinkErrorKind::Usage, doing.clone(), said))?;
     match parsed {
         TmcAddress::File(path) => {
-            file::FileLink::open(&path, timeout, &doing).map(|link| Box::new(link) as Box<dyn Link>)
+            platform::usbtmc::open_file(&path, timeout, &doing)
         }
         TmcAddress::Device(which, interface) => {
             bulk::BulkLink::open(which, interface, name, &doing)
                 .map(|link| Box::new(link) as Box<dyn Link>)
         }
+    }
+}
+
+/// What kind of interface it is.
+pub(crate) fn kind_name(is_usb488: bool) -> String {
+    match is_usb488 {
+        true => "USBTMC with USB488 (protocol 1)".into(),
+        false => "USBTMC (protocol 0)".into(),
     }
 }

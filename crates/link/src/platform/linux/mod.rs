@@ -1,0 +1,15 @@
+//! Linux.
+
+pub mod can;
+pub mod hid;
+pub mod line;
+pub mod neighbours;
+pub mod network;
+pub mod ports;
+pub mod socket_options;
+pub mod stamps;
+pub mod tty_medium;
+pub mod usb;
+pub mod usbtmc;
+
+pub use super::unix::{pty, serial, socket, tty, unix_socket};
