@@ -1,0 +1,119 @@
+//! The host as it was found, read once before a run.
+
+use super::clock::clock_resolution_ns;
+use super::power_plan::power_plan;
+use super::{allowed, priority};
+use std::ptr::null_mut;
+use wiregauge_record::HostState;
+use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::Win32::System::SystemInformation::{
+    ComputerNamePhysicalDnsHostname, GetComputerNameExW, OSVERSIONINFOW,
+};
+use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
+use windows_sys::core::w;
+
+/// Reads the state of the host and of the calling thread, which is to be the measuring one. Windows has no load
+/// average and no limit of real-time threads.
+pub fn host_state(memory_locked: bool) -> HostState {
+    HostState {
+        name: name(),
+        kernel: kernel(),
+        cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_string()),
+        processors: processors(),
+        clock_source: format!("QueryPerformanceCounter, {} ns", clock_resolution_ns()),
+        governor: power_plan(),
+        load: [0.0; 3],
+        hypervisor: hypervisor(),
+        policy: priority::policy(),
+        affinity: allowed(),
+        memory_locked,
+        rt_runtime_us: None,
+    }
+}
+
+fn processors() -> u32 {
+    // SAFETY: it takes a number and returns one.
+    unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) }.max(1)
+}
+
+fn name() -> String {
+    let mut name = [0_u16; 256];
+    let mut length = name.len() as u32;
+    // SAFETY: the buffer has the length that is passed, which becomes that of the name.
+    let read = unsafe {
+        GetComputerNameExW(
+            ComputerNamePhysicalDnsHostname,
+            name.as_mut_ptr(),
+            &mut length,
+        )
+    };
+    match read {
+        0 => std::env::var("COMPUTERNAME").unwrap_or_default(),
+        _ => String::from_utf16_lossy(&name[..(length as usize).min(name.len())]),
+    }
+}
+
+/// Unlike GetVersionEx, it does not call a newer Windows an older one.
+fn kernel() -> String {
+    let mut version = OSVERSIONINFOW {
+        dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
+        ..OSVERSIONINFOW::default()
+    };
+    // SAFETY: the pointer is valid for the call, and the structure says how large it is.
+    unsafe { RtlGetVersion(&mut version) };
+    let (major, minor) = (version.dwMajorVersion, version.dwMinorVersion);
+    format!("Windows {major}.{minor}.{}", version.dwBuildNumber)
+}
+
+fn cpu() -> Option<String> {
+    let mut name = [0_u16; 256];
+    let mut bytes = size_of_val(&name) as u32;
+    // SAFETY: the names end with a zero, the buffer has the size that is passed, and nobody wants to know the type.
+    let read = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            w!(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"),
+            w!("ProcessorNameString"),
+            RRF_RT_REG_SZ,
+            null_mut(),
+            name.as_mut_ptr().cast(),
+            &mut bytes,
+        )
+    };
+    let length = (bytes as usize / 2).min(name.len());
+    let name = String::from_utf16_lossy(&name[..length]);
+    let name = name.trim_end_matches('\0').trim().to_owned();
+    (read == 0 && !name.is_empty()).then_some(name)
+}
+
+/// The bit by which hypervisors show themselves to a guest (CPUID leaf 1, ECX bit 31). A Windows that runs under Hyper-V
+/// for its own protection (virtualization-based security) sees it too. Processors other than x86 have no such bit.
+#[cfg(target_arch = "x86_64")]
+fn hypervisor() -> bool {
+    // Newer compilers take it for safe.
+    #[allow(unused_unsafe)]
+    // SAFETY: every processor of this architecture has CPUID and its leaf 1.
+    let leaf = unsafe { std::arch::x86_64::__cpuid(1) };
+    leaf.ecx >> 31 & 1 == 1
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_has_a_name_a_version_and_a_processor() {
+        let state = host_state(false);
+        assert!(!state.name.is_empty() && !state.cpu.is_empty(), "{state:?}");
+        assert!(state.kernel.starts_with("Windows "), "{}", state.kernel);
+        assert!(state.processors as usize >= state.affinity.len());
+        assert!(state.clock_source.starts_with("QueryPerformanceCounter, "));
+        assert!(state.policy.contains("PRIORITY_CLASS"), "{}", state.policy);
+    }
+}
