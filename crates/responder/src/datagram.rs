@@ -97,7 +97,7 @@ pub fn serve(
             .min(LOOK);
         if due.is_some() {
             // The socket's own timeout counts in ticks of the kernel: too coarse for a model.
-            wiregauge_link::wait_readable(socket, left)?;
+            wiregauge_link::wait_readable(wiregauge_link::borrowed(socket), left)?;
         }
         let received = match due {
             Some(_) => platform::receive_now(socket, &mut buffer),

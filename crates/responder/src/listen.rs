@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{self, Clock};
-use wiregauge_link::{Address, AsSocket, Socket, accepted};
+use wiregauge_link::{Address, AsSocket, Socket, accepted, borrowed};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{CanOptions, LinkOptions};
 
@@ -292,7 +292,7 @@ pub(crate) fn accept_all(
     let mut reported = Reported::default();
     std::thread::scope(|scope| {
         while !stop.load(Ordering::Relaxed) {
-            wiregauge_link::wait_readable(listener, LOOK)?;
+            wiregauge_link::wait_readable(borrowed(listener), LOOK)?;
             let (fd, peer) = match accept() {
                 Ok(accepted) => accepted,
                 // Another signal, or a client that left before it was accepted.

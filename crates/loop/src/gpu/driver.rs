@@ -336,7 +336,7 @@ fn failed(code: sys::CUresult, doing: &str) -> LinkError {
         None => name,
     };
     let (kind, hint) = match code {
-        Code::CUDA_ERROR_NO_DEVICE | Code::CUDA_ERROR_STUB_CUDA => {
+        Code::CUDA_ERROR_NO_DEVICE | Code::CUDA_ERROR_STUB_LIBRARY => {
             (LinkErrorKind::NotFound, NO_GPU)
         }
         Code::CUDA_ERROR_DEVICE_UNAVAILABLE => (

@@ -27,23 +27,23 @@ const NONE: u32 = u32::MAX;
 
 /// What the host wishes.
 pub(crate) mod wish {
-    pub(in super::super) const REST: u32 = 0;
-    pub(in super::super) const PLAY: u32 = 1;
-    pub(in super::super) const QUIT: u32 = 2;
+    pub(crate) const REST: u32 = 0;
+    pub(crate) const PLAY: u32 = 1;
+    pub(crate) const QUIT: u32 = 2;
 }
 
 /// What the device does.
 pub(crate) mod state {
     /// It is not there yet.
-    pub(in super::super) const STARTING: u32 = 0;
+    pub(crate) const STARTING: u32 = 0;
     /// It waits for a point.
-    pub(in super::super) const RESTING: u32 = 1;
+    pub(crate) const RESTING: u32 = 1;
     /// It moves samples.
-    pub(in super::super) const RUNNING: u32 = 2;
+    pub(crate) const RUNNING: u32 = 2;
     /// It could not lay out the point; `error` tells why.
-    pub(in super::super) const REFUSED: u32 = 3;
+    pub(crate) const REFUSED: u32 = 3;
     /// It could not move the samples as fast as was asked.
-    pub(in super::super) const TOO_SLOW: u32 = 4;
+    pub(crate) const TOO_SLOW: u32 = 4;
 }
 
 /// What the device is to be on this host.
