@@ -2,13 +2,6 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CLOCK_MONOTONIC in nanoseconds.
-#[inline]
-pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 /// CLOCK_REALTIME in nanoseconds since 1970.
 #[inline]
 pub fn real_time_ns() -> i64 {

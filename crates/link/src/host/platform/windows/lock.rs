@@ -18,9 +18,8 @@ const MOST_BYTES: usize = 1 << 30;
 pub fn lock_memory() -> Result<(), LinkError> {
     let flags = QUOTA_LIMITS_HARDWS_MIN_ENABLE | QUOTA_LIMITS_HARDWS_MAX_DISABLE;
     // SAFETY: it takes numbers, and a constant that stands for this process.
-    let set = unsafe {
-        SetProcessWorkingSetSizeEx(GetCurrentProcess(), KEPT_BYTES, MOST_BYTES, flags)
-    };
+    let set =
+        unsafe { SetProcessWorkingSetSizeEx(GetCurrentProcess(), KEPT_BYTES, MOST_BYTES, flags) };
     if set != 0 {
         return Ok(());
     }

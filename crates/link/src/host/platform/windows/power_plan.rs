@@ -18,8 +18,7 @@ pub fn power_plan() -> Option<String> {
     // is passed. The scheme was allocated by the call above and is used by nobody any more.
     let read = unsafe {
         let buffer = name.as_mut_ptr().cast();
-        let read =
-            PowerReadFriendlyName(null_mut(), scheme, null(), null(), buffer, &mut bytes);
+        let read = PowerReadFriendlyName(null_mut(), scheme, null(), null(), buffer, &mut bytes);
         LocalFree(scheme.cast::<c_void>());
         read
     };

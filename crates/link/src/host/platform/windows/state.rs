@@ -4,7 +4,6 @@ use super::clock::clock_resolution_ns;
 use super::power_plan::power_plan;
 use super::{allowed, priority};
 use std::ptr::null_mut;
-use wiregauge_record::HostState;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{
@@ -12,6 +11,7 @@ use windows_sys::Win32::System::SystemInformation::{
 };
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 use windows_sys::core::w;
+use wiregauge_record::HostState;
 
 /// Reads the state of the host and of the calling thread, which is to be the measuring one. Windows has no load
 /// average and no limit of real-time threads.

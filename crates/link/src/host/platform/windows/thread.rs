@@ -49,8 +49,7 @@ pub fn cpu_ns(thread: HANDLE) -> Option<u64> {
     let [created, ended, kernel, user] = &mut times;
     // SAFETY: the pointers are valid for the call; a handle that is not valid is an error.
     let read = unsafe { GetThreadTimes(thread, created, ended, kernel, user) };
-    let ticks = |time: &FILETIME| {
-        (u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime)
-    };
+    let ticks =
+        |time: &FILETIME| (u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime);
     (read != 0).then(|| (ticks(&times[2]) + ticks(&times[3])) * 100)
 }
