@@ -9,7 +9,8 @@ pub(crate) fn scheme_of(text: &str) -> Option<&'static str> {
             _ => "serial",
         });
     }
-    if is_numbered(text, "COM") {
+    // `COM10` and above need the prefix in other programs.
+    if is_numbered(text.strip_prefix(r"\\.\").unwrap_or(text), "COM") {
         return Some("serial");
     }
     if ["can", "vcan", "slcan"]
@@ -53,6 +54,7 @@ mod tests {
             ("/dev/hidraw2", Some("hid")),
             ("/dev/usbtmc0", Some("usbtmc")),
             ("COM3", Some("serial")),
+            (r"\\.\COM10", Some("serial")),
             ("can0", Some("can")),
             ("vcan12", Some("can")),
             ("1d6b:0104", Some("usb")),

@@ -1,0 +1,316 @@
+//! WinSock. A socket there either waits or does not (FIONBIO); no call says so by a flag. So the mode is kept, and
+//! switched only when the kind of receive changes: blocking exchanges cost one send and one receive.
+//!
+//! A send must never wait, whatever the mode. It is an overlapped one from a copy of the bytes, which as a rule has
+//! ended when the call returns; as long as one is under way, nothing more is taken.
+
+#![allow(unsafe_code)]
+
+use super::overlapped::{Operation, milliseconds};
+use super::tcp_connect::{connected, set_nonblocking};
+use crate::descriptor_flow::Ready;
+use crate::socket::Connecting;
+use std::io;
+use std::net::SocketAddr;
+use std::os::windows::io::{AsRawSocket, AsSocket as _, OwnedSocket};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Networking::WinSock::{
+    IPPROTO_TCP, LINGER, POLLRDNORM, POLLWRNORM, SO_LINGER, SO_RCVBUF, SO_RCVTIMEO, SO_SNDBUF,
+    SO_TYPE, SOCK_DGRAM, SOCKET, SOL_SOCKET, TCP_NODELAY, WSABUF, WSAECONNREFUSED, WSAECONNRESET,
+    WSAEINTR, WSAEMSGSIZE, WSAENETRESET, WSAENOBUFS, WSAETIMEDOUT, WSAEWOULDBLOCK,
+    WSAGetLastError, WSAPOLLFD, WSAPoll, WSASend, getsockopt, recv, setsockopt,
+};
+
+/// A socket that is owned.
+pub type Socket = OwnedSocket;
+
+pub use std::os::windows::io::{AsSocket, BorrowedSocket};
+
+/// Borrows a socket.
+pub fn borrowed(socket: &impl AsSocket) -> BorrowedSocket<'_> {
+    socket.as_socket()
+}
+
+/// Bytes of one send at most: any datagram fits.
+const MOST_SENT: usize = 64 << 10;
+
+/// How long a receive without a timeout sleeps: no signal ends it here.
+const LONGEST_RECEIVE: Duration = Duration::from_millis(50);
+
+/// The system's timers are no finer than this by themselves.
+const SHORTEST_RECEIVE: Duration = Duration::from_millis(10);
+
+/// A send that is under way ends no poll, so a wait for both looks this often.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// How long what was sent may still take when the socket is closed.
+const REST: Duration = Duration::from_millis(200);
+
+/// A connected socket.
+pub struct Channel {
+    socket: OwnedSocket,
+    is_datagram: bool,
+    is_nonblocking: AtomicBool,
+    send: Mutex<Operation>,
+}
+
+impl Channel {
+    /// A socket in blocking mode.
+    pub fn new(socket: Socket) -> io::Result<Channel> {
+        let kind = option(&socket, SO_TYPE)?;
+        set_nonblocking(&socket, false)?;
+        Ok(Channel {
+            socket,
+            is_datagram: kind == SOCK_DGRAM,
+            is_nonblocking: AtomicBool::new(false),
+            send: Mutex::new(Operation::new(MOST_SENT)?),
+        })
+    }
+
+    fn raw(&self) -> SOCKET {
+        self.socket.as_raw_socket() as SOCKET
+    }
+
+    fn explain(&self, error: io::Error) -> io::Error {
+        match error.raw_os_error() {
+            // Nobody listens on the port: the answer of ICMP to an earlier datagram.
+            Some(WSAECONNRESET | WSAENETRESET) if self.is_datagram => {
+                io::Error::from_raw_os_error(WSAECONNREFUSED)
+            }
+            _ => error,
+        }
+    }
+
+    /// Hands over as many bytes as the system takes now; 0 if it takes none.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        let Ok(mut send) = self.send.lock() else {
+            return Ok(0);
+        };
+        if !send.is_over() {
+            return Ok(0);
+        }
+        if send.is_under_way() {
+            let ended = send.result(self.raw() as HANDLE);
+            ended.map_err(|error| self.explain(of_file(error)))?;
+        }
+        let count = bytes.len().min(MOST_SENT);
+        send.buffer()[..count].copy_from_slice(&bytes[..count]);
+        let raw = self.raw();
+        let begun = send.begin(|buffer, overlapped| {
+            let part = WSABUF {
+                len: count as u32,
+                buf: buffer,
+            };
+            let none = std::ptr::null_mut();
+            // SAFETY: the operation's memory stays in place until it has ended; the description of it is copied.
+            let result = unsafe { WSASend(raw, &part, 1, none, 0, overlapped, None) };
+            match result {
+                0 => 0,
+                // SAFETY: it has no arguments.
+                _ => unsafe { WSAGetLastError() as u32 },
+            }
+        });
+        match begun {
+            Ok(_) => Ok(count),
+            Err(error) => match error.raw_os_error() {
+                Some(WSAEWOULDBLOCK | WSAEINTR | WSAENOBUFS) => Ok(0),
+                _ => Err(self.explain(error)),
+            },
+        }
+    }
+
+    /// Receives, waiting for it if `wait` says so; `None` if nothing came.
+    pub fn receive(&self, into: &mut [u8], wait: bool) -> io::Result<Option<usize>> {
+        if self.is_nonblocking.load(Ordering::Relaxed) == wait {
+            set_nonblocking(&self.socket, !wait)?;
+            self.is_nonblocking.store(!wait, Ordering::Relaxed);
+        }
+        let room = i32::try_from(into.len()).unwrap_or(i32::MAX);
+        // SAFETY: the system writes at most `room` bytes to `into`, which is that long.
+        let received = unsafe { recv(self.raw(), into.as_mut_ptr(), room, 0) };
+        if let Ok(received) = usize::try_from(received) {
+            return Ok(Some(received));
+        }
+        let error = last_error();
+        match error.raw_os_error() {
+            Some(WSAEWOULDBLOCK | WSAETIMEDOUT | WSAEINTR) => Ok(None),
+            // A datagram that is longer was cut.
+            Some(WSAEMSGSIZE) => Ok(Some(into.len())),
+            _ => Err(self.explain(error)),
+        }
+    }
+
+    /// Sleeps until it is ready for what is named, at most so long.
+    pub fn wait(&self, for_what: Ready, at_most: Duration) -> io::Result<()> {
+        if for_what == Ready::Readable {
+            return wait_for(self.socket.as_socket(), for_what, at_most);
+        }
+        let Ok(send) = self.send.lock() else {
+            return Ok(());
+        };
+        if send.is_over() {
+            return wait_for(self.socket.as_socket(), for_what, at_most);
+        }
+        if for_what == Ready::Writable {
+            send.wait(at_most);
+            return Ok(());
+        }
+        let begun = Instant::now();
+        while !send.is_over() && begun.elapsed() < at_most {
+            if poll(self.socket.as_socket(), POLLRDNORM, LOOK.min(at_most))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets blocking receives end after `receive_timeout`; without one, after a moment all the same.
+    pub fn set_receive_timeout(&self, receive_timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = receive_timeout.unwrap_or(LONGEST_RECEIVE);
+        // 0 means forever.
+        let timeout = milliseconds(timeout).max(1);
+        set_option(&self.socket, SOL_SOCKET, SO_RCVTIMEO, &timeout.to_ne_bytes())
+    }
+
+    /// Lets closing reset the connection.
+    pub fn set_reset_on_close(&self) -> io::Result<()> {
+        let linger = LINGER {
+            l_onoff: 1,
+            l_linger: 0,
+        };
+        let [on, time] = [linger.l_onoff, linger.l_linger].map(u16::to_ne_bytes);
+        let value = [on[0], on[1], time[0], time[1]];
+        set_option(&self.socket, SOL_SOCKET, SO_LINGER, &value)
+    }
+
+    /// Refused: the option is Linux's.
+    pub fn set_quick_ack(&self) -> io::Result<()> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "quick acknowledgement (TCP_QUICKACK) needs Linux",
+        ))
+    }
+
+    /// Asks for a receive buffer of this size.
+    pub fn set_receive_buffer(&self, bytes: usize) -> io::Result<()> {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX).to_ne_bytes();
+        set_option(&self.socket, SOL_SOCKET, SO_RCVBUF, &bytes)
+    }
+
+    /// Bytes of the buffers for sending and for receiving.
+    pub fn buffer_bytes(&self) -> (Option<usize>, Option<usize>) {
+        let bytes = |name| usize::try_from(option(&self.socket, name).ok()?).ok();
+        (bytes(SO_SNDBUF), bytes(SO_RCVBUF))
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let handle = self.raw() as HANDLE;
+        if let Ok(send) = self.send.get_mut() {
+            send.wait(REST);
+            send.cancel(handle);
+        }
+    }
+}
+
+/// True if a blocking receive can end after that time.
+pub fn can_wait(receive_timeout: Option<Duration>) -> bool {
+    receive_timeout.is_none_or(|timeout| timeout >= SHORTEST_RECEIVE)
+}
+
+/// A TCP connection to this peer, Nagle's algorithm off.
+pub fn connect_tcp(
+    peer: SocketAddr,
+    connecting: &Connecting,
+    is_interrupted: &mut dyn FnMut() -> bool,
+) -> io::Result<Channel> {
+    let socket = connected(peer, connecting, is_interrupted)?;
+    set_option(&socket, IPPROTO_TCP, TCP_NODELAY, &1_i32.to_ne_bytes())?;
+    Channel::new(socket)
+}
+
+/// Sleeps until the socket is ready for what is named, at most so long.
+pub fn wait_for(socket: BorrowedSocket<'_>, for_what: Ready, at_most: Duration) -> io::Result<()> {
+    let events = match for_what {
+        Ready::Readable => POLLRDNORM,
+        Ready::Writable => POLLWRNORM,
+        Ready::Either => POLLRDNORM | POLLWRNORM,
+    };
+    poll(socket, events, at_most).map(drop)
+}
+
+fn poll(socket: BorrowedSocket<'_>, events: i16, at_most: Duration) -> io::Result<bool> {
+    let mut polled = WSAPOLLFD {
+        fd: socket.as_raw_socket() as SOCKET,
+        events,
+        revents: 0,
+    };
+    let timeout = i32::try_from(milliseconds(at_most)).unwrap_or(i32::MAX);
+    // SAFETY: the description of one socket is valid for the call.
+    let ready = unsafe { WSAPoll(&mut polled, 1, timeout) };
+    match ready {
+        _ if ready >= 0 => Ok(ready > 0),
+        _ => {
+            let error = last_error();
+            match error.raw_os_error() {
+                Some(WSAEINTR) => Ok(false),
+                _ => Err(error),
+            }
+        }
+    }
+}
+
+/// What WinSock says of the last call.
+pub fn last_error() -> io::Error {
+    // SAFETY: it has no arguments.
+    io::Error::from_raw_os_error(unsafe { WSAGetLastError() })
+}
+
+/// An overlapped operation ends with the errors of files; these are the same ones of sockets.
+fn of_file(error: io::Error) -> io::Error {
+    use windows_sys::Win32::Foundation::{
+        ERROR_CONNECTION_ABORTED, ERROR_CONNECTION_REFUSED, ERROR_NETNAME_DELETED,
+        ERROR_PORT_UNREACHABLE,
+    };
+    match error.raw_os_error().map(|code| code as u32) {
+        Some(ERROR_NETNAME_DELETED | ERROR_CONNECTION_ABORTED) => {
+            io::Error::from_raw_os_error(WSAECONNRESET)
+        }
+        Some(ERROR_CONNECTION_REFUSED | ERROR_PORT_UNREACHABLE) => {
+            io::Error::from_raw_os_error(WSAECONNREFUSED)
+        }
+        _ => error,
+    }
+}
+
+fn option(socket: &OwnedSocket, name: i32) -> io::Result<i32> {
+    let (mut value, mut length) = (0_i32, size_of::<i32>() as i32);
+    // SAFETY: the system writes at most `length` bytes to `value`, which is that long.
+    let result = unsafe {
+        getsockopt(
+            socket.as_raw_socket() as SOCKET,
+            SOL_SOCKET,
+            name,
+            (&raw mut value).cast(),
+            &mut length,
+        )
+    };
+    match result {
+        0 => Ok(value),
+        _ => Err(last_error()),
+    }
+}
+
+fn set_option(socket: &OwnedSocket, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
+    let raw = socket.as_raw_socket() as SOCKET;
+    // SAFETY: the system reads the length of `value` from it.
+    let result = unsafe { setsockopt(raw, level, name, value.as_ptr(), value.len() as i32) };
+    match result {
+        0 => Ok(()),
+        _ => Err(last_error()),
+    }
+}
