@@ -11,6 +11,7 @@ use std::time::Duration;
 const ANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// Sleeps while the word is `expected`, at most this long. False if a signal or the time ended it.
+#[inline]
 pub fn wait(word: &AtomicU32, expected: u32, at_most: Option<Duration>) -> bool {
     let timeout = at_most.map(|time| Timespec {
         tv_sec: time.as_secs().min(i64::MAX as u64) as i64,
@@ -22,6 +23,7 @@ pub fn wait(word: &AtomicU32, expected: u32, at_most: Option<Duration>) -> bool 
 }
 
 /// Wakes one thread of this process that waits.
+#[inline]
 pub fn wake(word: &AtomicU32) {
     // It fails only for a bad address.
     let _ = futex::wake(word, Flags::PRIVATE, 1);
@@ -29,6 +31,7 @@ pub fn wake(word: &AtomicU32) {
 
 /// Sleeps while the word, which may lie in memory that processes share, is `expected`, until
 /// CLOCK_MONOTONIC reads `at_ns`, or a signal comes.
+#[inline]
 pub fn wait_shared_until(word: &AtomicU32, expected: u32, at_ns: u64) {
     let at = Timespec {
         tv_sec: (at_ns / 1_000_000_000) as i64,
@@ -44,6 +47,7 @@ pub fn wait_shared_until(word: &AtomicU32, expected: u32, at_ns: u64) {
 }
 
 /// Wakes one thread of any process that waits.
+#[inline]
 pub fn wake_shared(word: &AtomicU32) {
     // It fails only for a bad address.
     let _ = futex::wake(word, Flags::empty(), 1);
