@@ -33,7 +33,6 @@ mod platform;
 mod serial;
 mod served;
 mod socket;
-mod stamps;
 mod tcp;
 mod udp;
 mod unix;
@@ -47,7 +46,7 @@ pub use link::{Link, MAX_WAIT, Most};
 pub use platform::pty::PtyMaster;
 pub use platform::socket::{AsSocket, BorrowedSocket, Socket, borrowed};
 pub use served::{accepted, wait_readable};
-pub use stamps::Stamps;
+pub use platform::stamps::Stamps;
 
 /// The parser of report descriptors, for the fuzzer.
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use crate::flow::{FlowShape, Flows};
 use crate::host::UsbPlace;
-use crate::stamps::Stamps;
+use crate::platform::stamps::Stamps;
 use std::io;
 use std::time::Duration;
 use wiregauge_record::{BusLimit, CanCounts, IsochronousCounts, LinkDetail, Point, Way};

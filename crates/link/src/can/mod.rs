@@ -9,10 +9,10 @@ pub use crate::platform::can::interfaces;
 pub use size::check_message;
 pub use survey::CanInterface;
 
-/// What reads received bytes, for the fuzzer.
+/// What reads and writes the bytes of frames, for the fuzzer.
 #[doc(hidden)]
 pub mod parsers {
-    pub use super::frame::{Received, decode};
+    pub use super::frame::{Received, decode, encode};
     pub use super::timing::timing;
 }
 

@@ -26,7 +26,6 @@ pub(crate) use address::{Settings, TransferKind, UsbAddress, Which};
 pub(crate) use choose::{Choice, class_name};
 pub(crate) use claim::Claim;
 pub(crate) use detail::{detail, limit};
-pub(crate) use errors::vanishes;
 pub(crate) use find::{Present, devices, find, speed_name};
 pub(crate) use link::HELPER;
 pub(crate) use pipe::Pipe;

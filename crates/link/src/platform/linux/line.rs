@@ -1,7 +1,6 @@
 //! What Linux's ttys have and others do not: a flag that says who holds them, parity that does not change, and the
 //! driver's low-latency flag.
 
-use crate::platform::tty::LowLatency;
 use rustix::fd::BorrowedFd;
 use rustix::pty::OpenptFlags;
 use rustix::termios::ControlModes;
@@ -12,6 +11,38 @@ use wiregauge_limits::Framing;
 /// `ASYNC_LOW_LATENCY` of linux/tty_flags.h: the driver hands bytes on at once.
 const ASYNC_LOW_LATENCY: libc::c_int = 1 << 13;
 const TIOCGEXCL: libc::Ioctl = 0x8004_5440;
+
+/// What became of the wish for low latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowLatency {
+    /// It was left as it is.
+    Unchanged,
+    /// The driver does not know the flag.
+    Unknown,
+    /// It was set already.
+    WasOn,
+    /// It was switched on, and is switched off again at the end.
+    SwitchedOn,
+    /// The system refused to set it.
+    Refused,
+}
+
+impl LowLatency {
+    /// As it is kept with a run.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            LowLatency::Unchanged => "unchanged",
+            LowLatency::Unknown => "not supported by the driver",
+            LowLatency::WasOn | LowLatency::SwitchedOn => "on",
+            LowLatency::Refused => "rejected by the system",
+        }
+    }
+
+    /// True if it was switched on here.
+    pub fn is_to_be_undone(self) -> bool {
+        self == LowLatency::SwitchedOn
+    }
+}
 
 /// Parity of mark and space.
 pub const STICK_PARITY: ControlModes = ControlModes::CMSPAR;

@@ -5,7 +5,7 @@
 //! the error queue, in which the stamps of what was sent come back. At depth 1 that one is between exchanges.
 
 use super::socket::{Channel, outcome};
-use crate::stamps::{Stamp, Stamps};
+use crate::host::Offset;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
@@ -24,6 +24,52 @@ const LONGEST_START: Duration = Duration::from_secs(5);
 
 /// Room for control messages: stamps (three timespec) and the extended error with its address.
 const CONTROL: usize = 256;
+
+/// A stamp: by which time so many bytes of a direction had passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// CLOCK_REALTIME in nanoseconds.
+    pub real_ns: u64,
+    /// Bytes since the stamp before of this direction.
+    pub bytes: u32,
+    /// True of a response, false of a request.
+    pub received: bool,
+}
+
+/// The taker's end. The times are those of CLOCK_MONOTONIC.
+pub struct Stamps {
+    stamps: rtrb::Consumer<Stamp>,
+    offset: Offset,
+    clock_set: u64,
+}
+
+impl Stamps {
+    /// Takes the stamps so far: direction (true: received), time, bytes. Those of a moment at which the real-time
+    /// clock was set are dropped.
+    pub fn take(&mut self, mut to: impl FnMut(bool, u64, u32)) {
+        let count = self.stamps.slots();
+        let offset = Offset::read();
+        let is_step = offset.is_step_from(&self.offset);
+        if is_step {
+            self.offset = offset;
+        }
+        for _ in 0..count {
+            let Ok(stamp) = self.stamps.pop() else { break };
+            match is_step {
+                true => self.clock_set += 1,
+                false => {
+                    let at_ns = self.offset.monotonic_ns(stamp.real_ns);
+                    to(stamp.received, at_ns, stamp.bytes);
+                }
+            }
+        }
+    }
+
+    /// Stamps dropped so far because the real-time clock was set.
+    pub fn clock_set(&self) -> u64 {
+        self.clock_set
+    }
+}
 
 /// The measuring thread's end, for one socket after the other.
 pub struct Stamper {
@@ -52,7 +98,12 @@ impl Stamper {
             sizes: Box::new([0; MAX_WAITING]),
             _keeper: keeper,
         };
-        Ok((stamper, Stamps::new(stamps)))
+        let stamps = Stamps {
+            stamps,
+            offset: Offset::read(),
+            clock_set: 0,
+        };
+        Ok((stamper, stamps))
     }
 
     /// Requests the stamps of a new, connected socket.

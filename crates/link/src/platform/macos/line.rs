@@ -1,11 +1,34 @@
 //! Ttys of macOS, where they differ from Linux's.
 
-use crate::platform::tty::LowLatency;
 use rustix::fd::BorrowedFd;
 use rustix::pty::OpenptFlags;
 use rustix::termios::ControlModes;
 use std::io;
 use wiregauge_limits::{Framing, Parity};
+
+/// What became of the wish for low latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowLatency {
+    /// It was left as it is.
+    Unchanged,
+    /// There is no such flag.
+    Unknown,
+}
+
+impl LowLatency {
+    /// As it is kept with a run.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            LowLatency::Unchanged => "unchanged",
+            LowLatency::Unknown => "not supported by the driver",
+        }
+    }
+
+    /// Nothing was switched on.
+    pub fn is_to_be_undone(self) -> bool {
+        false
+    }
+}
 
 /// There is no such parity.
 pub const STICK_PARITY: ControlModes = ControlModes::empty();

@@ -1,5 +1,7 @@
 //! What Linux and macOS share.
 
+#[cfg(test)]
+mod flow_tests;
 pub mod pty;
 pub mod serial;
 pub mod socket;

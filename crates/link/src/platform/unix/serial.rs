@@ -2,7 +2,7 @@
 
 use super::pty::open_pty;
 use super::socket;
-use super::tty::{LowLatency, RawTty, TtyError};
+use super::tty::{RawTty, TtyError};
 use crate::descriptor_flow::{self, Ends, Ready};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::UsbPlace;
@@ -223,12 +223,7 @@ impl Link for Serial {
                 settings.push(("baud".into(), line.baud.to_string()));
                 settings.push(("framing".into(), line.framing.to_string()));
             }
-            let low_latency = match tty.low_latency() {
-                LowLatency::Unchanged => "unchanged",
-                LowLatency::Unknown => "not supported by the driver",
-                LowLatency::WasOn | LowLatency::SwitchedOn => "on",
-                LowLatency::Refused => "rejected by the system",
-            };
+            let low_latency = tty.low_latency().in_words();
             settings.push(("low_latency".into(), low_latency.into()));
         }
         settings.extend(tty_medium::settings(&self.path));

@@ -1,6 +1,6 @@
 //! Ttys: raw mode, exclusive use, the driver's low-latency flag.
 
-use crate::platform::line::{self, STICK_PARITY};
+use crate::platform::line::{self, LowLatency, STICK_PARITY};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_getfl, fcntl_setfl, flock, open};
 use rustix::termios::{
@@ -28,21 +28,6 @@ pub struct RawTty {
     waiting: OwnedFd,
     before: Termios,
     low_latency: LowLatency,
-}
-
-/// What became of the wish for low latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowLatency {
-    /// It was left as it is.
-    Unchanged,
-    /// The driver does not know the flag.
-    Unknown,
-    /// It was set already.
-    WasOn,
-    /// It was switched on, and is switched off again at the end.
-    SwitchedOn,
-    /// The system refused to set it.
-    Refused,
 }
 
 /// Why a tty could not be had.
@@ -195,7 +180,7 @@ impl Drop for RawTty {
         // Bytes still on the way would be taken for input by whatever had the tty before.
         let _ = tcflush(&self.ready, QueueSelector::IFlush);
         self.send_rest();
-        if self.low_latency == LowLatency::SwitchedOn {
+        if self.low_latency.is_to_be_undone() {
             line::write_low_latency(self.ready.as_fd(), false);
         }
         let _ = tcsetattr(&self.ready, OptionalActions::Now, &self.before);

@@ -79,7 +79,10 @@ impl Operation {
     /// Begins an operation with `call`, which gets the memory and returns the system's error code or 0. True if it
     /// has ended already.
     #[inline]
-    pub fn begin(&mut self, call: impl FnOnce(*mut u8, *mut OVERLAPPED) -> u32) -> io::Result<bool> {
+    pub fn begin(
+        &mut self,
+        call: impl FnOnce(*mut u8, *mut OVERLAPPED) -> u32,
+    ) -> io::Result<bool> {
         match call(self.buffer.cast::<u8>(), self.overlapped) {
             0 => Ok(true),
             ERROR_IO_PENDING => {

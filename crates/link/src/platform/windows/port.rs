@@ -9,7 +9,6 @@ use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use wiregauge_limits::{Framing, Parity, StopBits, Uart};
 use windows_sys::Win32::Devices::Communication::{
     COMMTIMEOUTS, DCB, EVENPARITY, GetCommState, MARKPARITY, NOPARITY, ODDPARITY, ONE5STOPBITS,
     ONESTOPBIT, PURGE_RXCLEAR, PURGE_TXCLEAR, PurgeComm, SPACEPARITY, SetCommState,
@@ -23,6 +22,7 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, FILE_FLAG_OVERLAPPED, OPEN_EXISTING, ReadFile, WriteFile,
 };
+use wiregauge_limits::{Framing, Parity, StopBits, Uart};
 
 /// Bytes of a read or a write at most.
 const MOST: usize = 64 << 10;
@@ -71,7 +71,7 @@ struct Read {
 }
 
 impl Port {
-    /// Opens a port such as `COM3` or `\\\\.\\COM10`.
+    /// Opens a port such as `COM3` or `\\.\COM10`.
     pub fn open(
         name: &str,
         baud: Option<u32>,

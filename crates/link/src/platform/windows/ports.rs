@@ -77,7 +77,10 @@ pub fn of_usb(name: &str) -> Option<UsbPort> {
 
 /// The device with the same ids; of several, the one with the same serial number.
 fn device_of<'a>(port: &UsbPort, usb: &'a [UsbDevice]) -> Option<&'a UsbDevice> {
-    let ids = (format!("{:04x}", port.vendor), format!("{:04x}", port.product));
+    let ids = (
+        format!("{:04x}", port.vendor),
+        format!("{:04x}", port.product),
+    );
     let same = |device: &&UsbDevice| (&device.vendor_id, &device.product_id) == (&ids.0, &ids.1);
     let alike: Vec<&UsbDevice> = usb.iter().filter(same).collect();
     let is_its = |device: &&&UsbDevice| {

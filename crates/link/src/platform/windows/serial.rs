@@ -9,9 +9,9 @@ use crate::platform::socket::can_wait;
 use crate::{Address, FlowShape, Flows, Link, MAX_WAIT, closed};
 use std::io;
 use std::time::Duration;
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION};
 use wiregauge_limits::{Framing, Refused};
 use wiregauge_record::{LinkDetail, LinkOptions};
-use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION};
 
 /// An address.
 pub const EXAMPLE: &str = "serial://COM3";

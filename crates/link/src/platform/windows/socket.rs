@@ -12,7 +12,7 @@ use crate::descriptor_flow::Ready;
 use crate::socket::Connecting;
 use std::io;
 use std::net::SocketAddr;
-use std::os::windows::io::{AsRawSocket, AsSocket as _, OwnedSocket};
+use std::os::windows::io::{AsRawSocket, OwnedSocket};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::Networking::WinSock::{
     IPPROTO_TCP, LINGER, POLLRDNORM, POLLWRNORM, SO_LINGER, SO_RCVBUF, SO_RCVTIMEO, SO_SNDBUF,
     SO_TYPE, SOCK_DGRAM, SOCKET, SOL_SOCKET, TCP_NODELAY, WSABUF, WSAECONNREFUSED, WSAECONNRESET,
-    WSAEINTR, WSAEMSGSIZE, WSAENETRESET, WSAENOBUFS, WSAETIMEDOUT, WSAEWOULDBLOCK,
-    WSAGetLastError, WSAPOLLFD, WSAPoll, WSASend, getsockopt, recv, setsockopt,
+    WSAEINTR, WSAEMSGSIZE, WSAENETRESET, WSAENOBUFS, WSAETIMEDOUT, WSAEWOULDBLOCK, WSAGetLastError,
+    WSAPOLLFD, WSAPoll, WSASend, getsockopt, recv, setsockopt,
 };
 
 /// A socket that is owned.
@@ -172,7 +172,12 @@ impl Channel {
         let timeout = receive_timeout.unwrap_or(LONGEST_RECEIVE);
         // 0 means forever.
         let timeout = milliseconds(timeout).max(1);
-        set_option(&self.socket, SOL_SOCKET, SO_RCVTIMEO, &timeout.to_ne_bytes())
+        set_option(
+            &self.socket,
+            SOL_SOCKET,
+            SO_RCVTIMEO,
+            &timeout.to_ne_bytes(),
+        )
     }
 
     /// Lets closing reset the connection.

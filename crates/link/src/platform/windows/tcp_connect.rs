@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::socket::last_error;
+use crate::MAX_WAIT;
 use crate::socket::Connecting;
 use std::io;
 use std::net::SocketAddr;
@@ -30,9 +31,9 @@ pub fn connected(
         return Err(error);
     }
     let raw = socket.as_raw_socket() as SOCKET;
+    let mut wait = connecting.first_wait().unwrap_or(MAX_WAIT);
     loop {
-        let wait = connecting.next_wait(is_interrupted)?;
-        let wait = TIMEVAL {
+        let at_most = TIMEVAL {
             tv_sec: 0,
             // At most a tenth of a second.
             tv_usec: wait.as_micros().clamp(1, 999_999) as i32,
@@ -46,11 +47,11 @@ pub fn connected(
                 std::ptr::null_mut(),
                 &mut writable,
                 &mut failed,
-                &wait,
+                &at_most,
             )
         };
         match ready {
-            0 => {}
+            0 => wait = connecting.next_wait(is_interrupted)?,
             _ if ready < 0 => return Err(last_error()),
             _ => {
                 error_of(&socket)?;

@@ -4,7 +4,7 @@ use super::find::Present;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::hid::descriptor::Report;
 use crate::platform::usb::{RULE_FILE, mode_in_words};
-use crate::usb::vanishes;
+use crate::usb::errors::vanishes;
 use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
