@@ -12,4 +12,4 @@ pub mod tty_medium;
 pub mod usb;
 pub mod usbtmc;
 
-pub use super::unix::{pty, serial, socket, tty, unix_socket};
+pub use super::unix::{pty, serial, socket, unix_socket};

@@ -5,5 +5,5 @@ pub mod ports;
 pub mod socket_options;
 pub mod tty_medium;
 
-pub use super::unix::{pty, serial, socket, tty, unix_socket};
+pub use super::unix::{pty, serial, socket, unix_socket};
 pub use super::unsupported::{can, hid, neighbours, network, stamps, usb, usbtmc};
