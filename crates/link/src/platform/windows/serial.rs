@@ -186,3 +186,55 @@ impl Link for Serial {
         LinkDetail { settings }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(text: &str) -> Result<Box<dyn Link>, LinkError> {
+        let options = LinkOptions::default();
+        let address = Address::parse(text)?;
+        address.open(&options, Duration::from_secs(1))
+    }
+
+    #[test]
+    fn a_port_that_is_not_there_is_not_found() {
+        let error = open("COM250").err().unwrap();
+        assert_eq!(error.kind(), LinkErrorKind::NotFound, "{error}");
+        assert!(error.to_string().contains("serial://COM250"), "{error}");
+    }
+
+    #[test]
+    #[ignore = "needs a port that echoes: WIREGAUGE_ECHO_PORT=COM5"]
+    fn a_port_that_echoes_gives_back_what_it_gets() {
+        let port = std::env::var("WIREGAUGE_ECHO_PORT").unwrap();
+        let mut link = open(&port).unwrap();
+        let mut into = [0; 4096];
+        for round in 0..30_u8 {
+            let bytes = [round; 1000];
+            assert_eq!(link.send(&bytes).unwrap(), bytes.len());
+            let mut got = 0;
+            let begun = std::time::Instant::now();
+            while got < bytes.len() && begun.elapsed() < Duration::from_secs(5) {
+                got += match round % 3 {
+                    0 => link.receive_blocking(&mut into[got..]).unwrap(),
+                    1 => {
+                        link.wait(false, MAX_WAIT).unwrap();
+                        link.receive(&mut into[got..]).unwrap()
+                    }
+                    _ => link.receive(&mut into[got..]).unwrap(),
+                };
+            }
+            assert_eq!(into[..got], bytes, "round {round}");
+        }
+        assert_eq!(open(&port).err().unwrap().kind(), LinkErrorKind::Busy);
+        link.close();
+        link.reopen(&mut || false).unwrap();
+        assert_eq!(link.send(b"again").unwrap(), 5);
+        let mut got = 0;
+        while got < 5 {
+            got += link.receive_blocking(&mut into[got..]).unwrap();
+        }
+        assert_eq!(&into[..got], b"again");
+    }
+}
