@@ -63,18 +63,13 @@ impl Caller for Terminal {
         Box::new(anstream::stderr())
     }
 
-    /// A flag that SIGINT and SIGTERM raise. A second signal ends the program at once, should it
-    /// hang.
+    /// A flag that Ctrl-C raises. The second Ctrl-C ends the program at once, should it hang.
     fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
         if let Some(stop) = self.stop.get() {
             return Ok(Arc::clone(stop));
         }
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-                .context("cannot install the handler for Ctrl-C")?;
-        }
+        platform::raise_on_ctrl_c(&stop).context("cannot install the handler for Ctrl-C")?;
         Ok(Arc::clone(self.stop.get_or_init(|| stop)))
     }
 

@@ -212,7 +212,7 @@ fn measured(before: &[Conditions], after: &[Conditions]) -> Vec<Changed> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let mut changed = Vec::new();
-    let load = |conditions: &Conditions| Some(conditions.host.load[0]);
+    let load = |conditions: &Conditions| conditions.host.load.map(|[minute, ..]| minute);
     if let (Some(b), Some(a)) = (mean(before, &load), mean(after, &load))
         && (b - a).abs() >= LOAD
     {

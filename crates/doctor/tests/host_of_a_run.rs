@@ -156,7 +156,7 @@ fn the_load_and_the_neighbours_of_the_run_count() {
         Level::Good
     );
     let loaded = HostState {
-        load: [3.5, 0.0, 0.0],
+        load: Some([3.5, 0.0, 0.0]),
         ..quiet()
     };
     let found = only("neighbours", disturbed(loaded, &[]));

@@ -19,8 +19,8 @@ pub struct HostState {
     pub clock_source: String,
     /// Frequency governor, where the kernel has one.
     pub governor: Option<String>,
-    /// Load averages over 1, 5 and 15 minutes before the run.
-    pub load: [f64; 3],
+    /// Load averages over 1, 5 and 15 minutes before the run, where the system has them.
+    pub load: Option<[f64; 3]>,
     /// Hypervisor, where the processor tells of one.
     pub hypervisor: bool,
     /// Scheduling policy and priority of the measuring thread.

@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The modelled board of the demo is a serial line.
 pub const DEMO_BOARD: &str = "pty:";
@@ -15,6 +17,15 @@ pub const DEMO_BOARD: &str = "pty:";
 /// Standard output once more, as a file.
 pub fn own_stdout() -> io::Result<File> {
     io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Lets SIGINT and SIGTERM raise the flag; a second one ends the program.
+pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)))?;
+    }
+    Ok(())
 }
 
 /// Keeps Ctrl-C from a program that is started.

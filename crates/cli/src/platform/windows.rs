@@ -7,6 +7,12 @@ use std::os::windows::io::AsHandle;
 use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use windows_sys::Win32::System::Console::{
+    CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, SetConsoleCtrlHandler,
+};
+use windows_sys::core::BOOL;
 
 /// CREATE_NEW_PROCESS_GROUP: Ctrl-C is not for it.
 const NEW_GROUP: u32 = 0x0200;
@@ -29,6 +35,26 @@ pub fn own_stdout() -> io::Result<File> {
         .as_handle()
         .try_clone_to_owned()
         .map(File::from)
+}
+
+/// What Ctrl-C raises.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Called by the system in a thread of its own. What is not handled here ends the program.
+unsafe extern "system" fn on_event(event: u32) -> BOOL {
+    let is_stop = matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT | CTRL_CLOSE_EVENT);
+    let is_first = |flag: &Arc<AtomicBool>| !flag.swap(true, Ordering::Relaxed);
+    BOOL::from(is_stop && STOP.get().is_some_and(is_first))
+}
+
+/// Lets Ctrl-C, Ctrl-Break and the closing of the console raise the flag; a second one ends the program.
+pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    let _ = STOP.set(Arc::clone(flag));
+    // SAFETY: the handler lives as long as the program, and only stores to an atomic.
+    match unsafe { SetConsoleCtrlHandler(Some(on_event), 1) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// Keeps Ctrl-C from a program that is started.

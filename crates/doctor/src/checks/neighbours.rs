@@ -157,7 +157,7 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
 
 fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     let host = &run.conditions().host;
-    let [load, ..] = host.load;
+    let load = host.load.map(|[minute, ..]| minute);
     let shares = || {
         disturbances.iter().filter_map(|one| match one {
             Disturbance::SharedProcessor { share } => Some(*share),
@@ -169,12 +169,11 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         .filter(|one| matches!(one, Disturbance::Preempted { .. }))
         .count();
     let shared = shares().count();
-    let seen = format!(
-        "{}: load {load:.2} over the minute before, on {} CPUs",
-        run.name(),
-        host.processors
-    );
-    let is_loaded = load >= BUSY_NOTED * f64::from(host.processors.max(1));
+    let shown = load.map_or("load unknown".to_owned(), |load| {
+        format!("load {load:.2} over the minute before")
+    });
+    let seen = format!("{}: {shown}, on {} CPUs", run.name(), host.processors);
+    let is_loaded = load.is_some_and(|load| load >= BUSY_NOTED * f64::from(host.processors.max(1)));
     // What took the processor away is the matter of real-time priority.
     let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
         (true, _, _) => (Level::Hurts, "other programs ran on the CPU of the run"),

@@ -257,7 +257,6 @@ fn surroundings<'a, K: RunKind>(
 fn of_host(conditions: &Conditions) -> Values {
     let host = &conditions.host;
     let text = |name: &str, value: String| (name.to_owned(), value);
-    let [one, five, fifteen] = host.load;
     vec![
         text("name", host.name.clone()),
         text("kernel", host.kernel.clone()),
@@ -271,7 +270,9 @@ fn of_host(conditions: &Conditions) -> Values {
         text("clock source", host.clock_source.clone()),
         text(
             "load over 1, 5, 15 minutes",
-            format!("{one:.2}, {five:.2}, {fifteen:.2}"),
+            host.load.map_or("unknown".into(), |[one, five, fifteen]| {
+                format!("{one:.2}, {five:.2}, {fifteen:.2}")
+            }),
         ),
     ]
 }

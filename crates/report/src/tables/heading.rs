@@ -115,9 +115,12 @@ fn host(conditions: &Conditions, more: &str) -> Option<String> {
         true => " (virtual machine)",
         false => "",
     };
+    let load = host
+        .load
+        .map_or(String::new(), |[minute, ..]| format!(", load {minute:.2}"));
     Some(format!(
-        "host {}: {}, {} CPUs{virtual_machine}, {}{more}, load {:.2}",
-        host.name, host.cpu, host.processors, host.policy, host.load[0]
+        "host {}: {}, {} CPUs{virtual_machine}, {}{more}{load}",
+        host.name, host.cpu, host.processors, host.policy
     ))
 }
 

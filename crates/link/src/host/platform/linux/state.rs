@@ -18,7 +18,7 @@ pub fn host_state(memory_locked: bool) -> HostState {
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
             .unwrap_or_default(),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        load: load_average(),
+        load: Some(load_average()),
         hypervisor: cpu_field(&cpuinfo, "flags")
             .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")),
         policy: scheduling::policy(),

@@ -21,7 +21,7 @@ pub fn host_state(memory_locked: bool) -> HostState {
         processors: processors(),
         clock_source: format!("CLOCK_UPTIME_RAW, {} ns", clock_resolution_ns()),
         governor: None,
-        load: load_average(),
+        load: Some(load_average()),
         hypervisor: number(c"kern.hv_vmm_present") == Some(1),
         policy: scheduling::policy(),
         affinity: scheduling::allowed(),

@@ -23,7 +23,7 @@ pub fn host_state(memory_locked: bool) -> HostState {
         processors: processors(),
         clock_source: format!("QueryPerformanceCounter, {} ns", clock_resolution_ns()),
         governor: power_plan(),
-        load: [0.0; 3],
+        load: None,
         hypervisor: hypervisor(),
         policy: priority::policy(),
         affinity: allowed(),

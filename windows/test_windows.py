@@ -1,0 +1,167 @@
+"""wiregauge.exe under Wine: the links, the commands, and what a user of Windows would meet first.
+
+Wine's scheduler is not Windows': times are compared with those of a small C program in the same run, and otherwise not looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from wine import Responder, Wine, json_of
+
+
+class Windows(unittest.TestCase):
+    wine: Wine
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.wine = Wine()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.wine.end()
+
+    def done(self, *words: str, code: int = 0):
+        """Runs wiregauge.exe, which must end with this code."""
+        ended = self.wine.run(*words)
+        self.assertEqual(ended.returncode, code, f"{words}\n{ended.stdout}\n{ended.stderr}")
+        return ended
+
+    def exchanges(self, *words: str) -> dict:
+        """The only point of an exchange run: nothing lost."""
+        value = json_of(self.done("exchange", *words, "--json", "--no-calibration", "--no-store"))
+        (point,) = value["points"]
+        self.assertEqual((point["counts"]["lost"], point["counts"]["corrupted"]), (0, 0), point["counts"])
+        return value
+
+    def test_every_wait_measures_over_tcp(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            for wait in ("block", "poll", "spin"):
+                with self.subTest(wait):
+                    value = self.exchanges(responder.address, "--in", "48", "--count", "200", "--wait", wait)
+                    self.assertEqual(value["points"][0]["counts"]["answered"], 200)
+
+    def test_several_requests_outstanding_and_large_responses_over_tcp(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            self.exchanges(responder.address, "--out", "20000", "--in", "100000", "--depth", "8", "--count", "100")
+
+    def test_a_new_connection_for_each_exchange(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            self.exchanges(responder.address, "--connect", "each", "--count", "50")
+
+    def test_datagrams(self) -> None:
+        with Responder("udp://127.0.0.1:0") as responder:
+            self.exchanges(responder.address, "--in", "500", "--depth", "4", "--count", "200")
+
+    def test_a_com_port_answers(self) -> None:
+        with Responder("pty:") as responder:
+            self.wine.com_port(5, responder.address.removeprefix("serial://"))
+            value = self.exchanges("serial://COM5", "--in", "48", "--depth", "2", "--count", "200")
+            self.assertEqual(value["points"][0]["counts"]["answered"], 200)
+
+    def test_streams_are_counted_at_both_ends(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as tcp, Responder("pty:") as pty:
+            self.wine.com_port(6, pty.address.removeprefix("serial://"))
+            for address in (tcp.address, "serial://COM6"):
+                for direction in ("in", "out"):
+                    with self.subTest(address, direction=direction):
+                        ended = self.done(
+                            "stream", address, "--direction", direction, "--transfer", "4096",
+                            "--duration", "300ms", "--json", "--no-store",
+                        )  # fmt: skip
+                        (point,) = json_of(ended)["points"]
+                        (flow,) = point["flows"]
+                        self.assertGreater(flow["counts"]["received"], 0)
+                        self.assertEqual((flow["counts"]["lost"], flow["counts"]["corrupted"]), (0, 0))
+
+    def test_a_responder_on_windows_answers_linux(self) -> None:
+        for scheme in ("tcp", "udp"):
+            with self.subTest(scheme):
+                server = self.wine.start("serve", f"{scheme}://127.0.0.1:0", "--quiet")
+                try:
+                    address = server.stdout.readline().strip().removeprefix("serving ")
+                    measured = subprocess.run(
+                        [os.environ["WIREGAUGE"], "exchange", address, "--in", "48", "--count", "100",
+                         "--no-calibration", "--no-store", "--json"],
+                        capture_output=True, encoding="utf-8", timeout=60,
+                    )  # fmt: skip
+                    self.assertEqual(measured.returncode, 0, measured.stderr)
+                    self.assertEqual(json_of(measured)["points"][0]["counts"]["answered"], 100)
+                finally:
+                    server.kill()
+                    server.communicate()
+
+    def test_runs_are_stored_in_the_folder_of_the_user_and_found_again(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            for count in ("300", "301"):
+                self.done("exchange", responder.address, "--count", count, "--no-calibration")
+        stored = list(self.wine.drive_c().glob("users/*/AppData/Local/wiregauge/runs/*/run.json"))
+        self.assertGreaterEqual(len(stored), 2)
+        self.assertIn("tcp-127.0.0.1", self.done("runs").stdout)
+        self.assertIn("µs" if "µs" in self.done("show", "last").stdout else "us", self.done("show", "last").stdout)
+        self.done("explain", "last")
+        page = self.wine.place / "a page.html"
+        self.done("report", "last", "-o", f"Z:{page}")
+        self.assertIn("<html", page.read_text(encoding="utf-8"))
+        names = [line.split()[0] for line in self.done("runs").stdout.splitlines() if "tcp-127" in line]
+        self.done("compare", *[name for name in names[:2]])
+
+    def test_conditions_name_the_system_and_the_clock(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            host = self.exchanges(responder.address, "--count", "10")["conditions"]["host"]
+        self.assertRegex(host["kernel"], r"^Windows \d+\.\d+")
+        self.assertIn("QueryPerformanceCounter", host["clock_source"])
+        self.assertGreater(host["processors"], 0)
+        self.assertTrue(host["cpu"])
+
+    def test_what_windows_does_not_have_is_refused_with_the_reason(self) -> None:
+        for words, code, said in [
+            (["serve", "pty:"], 2, "pseudo-terminal"),
+            (["exchange", "can://can0", "--request-id", "1", "--response-id", "2"], 2, "SocketCAN"),
+            (["exchange", "unix:///tmp/x"], 2, "Unix socket"),
+            (["exchange", "serial://COM77"], 3, "COM77"),
+            (["exchange", "tcp://127.0.0.1:1"], 3, "refuse"),
+            (["serve", "usb-gadget"], 2, "Linux"),
+            (["doctor"], 2, "Windows"),
+        ]:
+            with self.subTest(words):
+                ended = self.wine.run(*words)
+                self.assertEqual(ended.returncode, code, ended.stderr)
+                self.assertIn(said.lower(), ended.stderr.lower())
+
+    def test_ctrl_c_keeps_the_samples(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            going = self.wine.start("exchange", responder.address, "--duration", "60s", "--no-calibration", "--no-store", "--json")
+            time.sleep(3)
+            going.send_signal(signal.SIGINT)
+            out, errors = going.communicate(timeout=60)
+        self.assertEqual(going.returncode, 130, errors)
+        self.assertIn('"points"', out)
+
+    def test_a_closed_loop_runs_on_the_virtual_devices(self) -> None:
+        for device in ("virtual", "virtual:thread"):
+            with self.subTest(device):
+                self.done("loop", device, "--rate", "100k", "--notify", "4096", "--duration", "300ms", "--no-store")
+
+    def test_the_overhead_is_that_of_a_small_c_program(self) -> None:
+        """Interleaved, so that both meet the same host; the least of several medians is what the host permits."""
+        with Responder("tcp://127.0.0.1:0", "--protocol", "echo") as responder:
+            port = responder.address.rpartition(":")[2]
+            ratios = []
+            for _ in range(5):
+                floor = float(self.wine.run(port, "100", "2000", program="floor.exe").stdout)
+                value = self.exchanges(
+                    responder.address, "--protocol", "echo", "--out", "100", "--in", "100", "--count", "2000"
+                )  # fmt: skip
+                ratios.append(value["points"][0]["rtt"]["p50"]["value"] / 1000 / floor)
+        print(f"RTT over that of a C program, five interleaved pairs: {', '.join(f'{ratio:.2f}' for ratio in sorted(ratios))}")
+        # A tool that added a system call would be beyond it in every pair.
+        self.assertLess(min(ratios), 1.5)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
