@@ -10,9 +10,9 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use windows_sys::Win32::Devices::Communication::{
-    COMMTIMEOUTS, DCB, EVENPARITY, GetCommState, MARKPARITY, NOPARITY, ODDPARITY, ONE5STOPBITS,
-    ONESTOPBIT, PURGE_RXCLEAR, PURGE_TXCLEAR, PurgeComm, SPACEPARITY, SetCommState,
-    SetCommTimeouts, SetupComm, TWOSTOPBITS,
+    COMMTIMEOUTS, COMSTAT, ClearCommError, DCB, EVENPARITY, GetCommState, MARKPARITY, NOPARITY,
+    ODDPARITY, ONE5STOPBITS, ONESTOPBIT, PURGE_RXCLEAR, PURGE_TXCLEAR, PurgeComm, SPACEPARITY,
+    SetCommState, SetCommTimeouts, SetupComm, TWOSTOPBITS,
 };
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_BAD_COMMAND, ERROR_DEVICE_NOT_CONNECTED, ERROR_DEVICE_REMOVED,
@@ -33,6 +33,9 @@ const QUEUE: u32 = 64 << 10;
 /// A read ends with the first bytes, or after this time.
 const READ_MS: u32 = 50;
 
+/// After this time a read has ended, if the driver knows such timeouts.
+const PROBE: Duration = Duration::from_millis(200);
+
 /// How long what was written may still take when the port is closed.
 const REST: Duration = Duration::from_millis(500);
 
@@ -41,6 +44,16 @@ const BINARY: u32 = 1;
 const CHECK_PARITY: u32 = 1 << 1;
 const DTR_ON: u32 = 1 << 4;
 const RTS_ON: u32 = 1 << 12;
+
+/// How a read ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadEnd {
+    /// With what has come: all timeouts of a read are as the documentation of COMMTIMEOUTS has it for that.
+    WithWhatCame,
+    /// With its buffer full: a driver (and Wine) that knows nothing else. So each read is one of one byte, and the rest
+    /// of what has come is read after it.
+    WithAllBytes,
+}
 
 /// Why a port could not be had.
 #[derive(Debug)]
@@ -65,6 +78,7 @@ pub struct Port {
 /// What was read, and the read that is under way.
 struct Read {
     operation: Operation,
+    end: ReadEnd,
     /// Part of the buffer that was not handed over.
     from: usize,
     to: usize,
@@ -76,6 +90,7 @@ impl Port {
         name: &str,
         baud: Option<u32>,
         framing: Option<Framing>,
+        end: Option<ReadEnd>,
     ) -> Result<Port, PortError> {
         let handle = open(name).map_err(PortError::Open)?;
         let raw = handle.as_raw_handle();
@@ -91,15 +106,8 @@ impl Port {
         };
         // SAFETY: the structure is valid for the call.
         done(unsafe { SetCommState(raw, &settings(before, line)) }).map_err(PortError::Line)?;
-        let timeouts = COMMTIMEOUTS {
-            ReadIntervalTimeout: u32::MAX,
-            ReadTotalTimeoutMultiplier: u32::MAX,
-            ReadTotalTimeoutConstant: READ_MS,
-            WriteTotalTimeoutMultiplier: 0,
-            WriteTotalTimeoutConstant: 0,
-        };
-        // SAFETY: the structure is valid for the call.
-        done(unsafe { SetCommTimeouts(raw, &timeouts) }).map_err(PortError::Open)?;
+        let known = end.unwrap_or(ReadEnd::WithWhatCame);
+        set_timeouts(raw, known).map_err(PortError::Open)?;
         // SAFETY: no pointers. A driver may refuse: then its queues stay as they are, or what is in them.
         unsafe {
             SetupComm(raw, QUEUE, QUEUE);
@@ -108,11 +116,15 @@ impl Port {
         let operation = || Operation::new(MOST).map_err(PortError::Open);
         let mut read = Read {
             operation: operation()?,
+            end: known,
             from: 0,
             to: 0,
         };
         let write = operation()?;
         read.begin(raw).map_err(PortError::Open)?;
+        if end.is_none() {
+            read.find_end(raw).map_err(PortError::Open)?;
+        }
         Ok(Port {
             handle,
             before,
@@ -129,6 +141,11 @@ impl Port {
     /// What the line is set to.
     pub fn line(&self) -> Uart {
         self.line
+    }
+
+    /// How its reads end, so that a port that is opened again need not find it out.
+    pub fn read_end(&self) -> Option<ReadEnd> {
+        self.read.lock().ok().map(|read| read.end)
     }
 
     /// Hands over as many bytes as fit into one write; 0 while one is under way.
@@ -215,11 +232,45 @@ impl Drop for Port {
 impl Read {
     fn begin(&mut self, handle: HANDLE) -> io::Result<()> {
         (self.from, self.to) = (0, 0);
+        let most = match self.end {
+            ReadEnd::WithWhatCame => MOST as u32,
+            ReadEnd::WithAllBytes => 1,
+        };
         self.operation.begin_for_result(|buffer, overlapped| {
             let none = std::ptr::null_mut();
             // SAFETY: the operation's memory stays in place until it has ended.
-            code(unsafe { ReadFile(handle, buffer, MOST as u32, none, overlapped) })
+            code(unsafe { ReadFile(handle, buffer, most, none, overlapped) })
         })
+    }
+
+    /// Finds out how reads end, with one that was just begun.
+    fn find_end(&mut self, handle: HANDLE) -> io::Result<()> {
+        self.operation.wait(PROBE);
+        if self.operation.is_over() {
+            return Ok(());
+        }
+        self.operation.cancel(handle);
+        self.end = ReadEnd::WithAllBytes;
+        set_timeouts(handle, self.end)?;
+        self.begin(handle)
+    }
+
+    /// Reads the rest of what has come behind the first byte, which does not wait.
+    fn read_rest(&mut self, handle: HANDLE) -> io::Result<()> {
+        let mut state = COMSTAT::default();
+        // SAFETY: the structure is valid for the call, and null is allowed for the errors.
+        done(unsafe { ClearCommError(handle, std::ptr::null_mut(), &mut state) })?;
+        let count = state.cbInQue.min(MOST as u32 - 1);
+        if count > 0 {
+            self.operation.begin_for_result(|buffer, overlapped| {
+                let none = std::ptr::null_mut();
+                // SAFETY: the memory has room for one byte and `MOST - 1` more, and stays in place until the end.
+                code(unsafe { ReadFile(handle, buffer.add(1), count, none, overlapped) })
+            })?;
+            self.operation.wait(PROBE);
+            self.to += self.operation.result(handle)?;
+        }
+        Ok(())
     }
 
     /// True if there is something to hand over. A read that ended without anything is begun anew.
@@ -233,6 +284,9 @@ impl Read {
         }
         if self.operation.is_under_way() {
             self.to = self.operation.result(handle).map_err(explain)?;
+            if self.to > 0 && self.end == ReadEnd::WithAllBytes {
+                self.read_rest(handle).map_err(explain)?;
+            }
         }
         if self.to == 0 {
             self.begin(handle).map_err(explain)?;
@@ -300,6 +354,20 @@ fn settings(before: DCB, line: Uart) -> DCB {
         },
         ..before
     }
+}
+
+fn set_timeouts(handle: HANDLE, end: ReadEnd) -> io::Result<()> {
+    let timeouts = match end {
+        ReadEnd::WithWhatCame => COMMTIMEOUTS {
+            ReadIntervalTimeout: u32::MAX,
+            ReadTotalTimeoutMultiplier: u32::MAX,
+            ReadTotalTimeoutConstant: READ_MS,
+            ..COMMTIMEOUTS::default()
+        },
+        ReadEnd::WithAllBytes => COMMTIMEOUTS::default(),
+    };
+    // SAFETY: the structure is valid for the call.
+    done(unsafe { SetCommTimeouts(handle, &timeouts) })
 }
 
 fn done(result: i32) -> io::Result<()> {
