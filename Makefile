@@ -21,7 +21,7 @@ FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
   fuzz bench lab test-lab docs clean \
-  verify firmware test-firmware test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
+  verify firmware test-firmware test-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -75,9 +75,9 @@ test: ## Run the tests, after what set-up they need.
 
 # What `make test-all` adds to `make test`, in order.
 LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-python test-octave test-browser \
-  test-lab test-firmware fuzz bench bench-languages bench-targets
+  test-lab test-firmware test-windows check-macos fuzz bench bench-languages bench-targets
 
-test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
 	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
 
@@ -149,6 +149,18 @@ test-firmware: build ## Build the firmware and test it on simulated boards. No h
 	@scripts/setup firmware
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-firmware
 
+test-windows: build ## Build wiregauge.exe and test it under Wine (skipped where that is not there).
+	@scripts/setup hosts
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-windows
+
+check-macos: ## Check that the program compiles for macOS (skipped without the Rust target). It has never run there.
+	@scripts/setup hosts
+	@target=aarch64-apple-darwin; \
+	  if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib" ]; then \
+	    echo "checking the program for macOS"; \
+	    cargo check --locked --target $$target -p wiregauge-cli $(QUIET); \
+	  else echo "check-macos: skipped, for this machine has no Rust target $$target"; fi
+
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
 
 lint-format:
@@ -177,11 +189,11 @@ firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware \
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows \
 	  scripts/kernels scripts/test-parts scripts/fuzz-target verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run
+	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run windows
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --config 'src = ["verify"]' --select E4,E7,E9,F,I verify verify/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
