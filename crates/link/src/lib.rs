@@ -45,8 +45,8 @@ pub use kind::{Address, Kind, Open, OpenFloor};
 pub use link::{Link, MAX_WAIT, Most};
 pub use platform::pty::PtyMaster;
 pub use platform::socket::{AsSocket, BorrowedSocket, Socket, borrowed};
-pub use served::{accepted, wait_readable};
 pub use platform::stamps::Stamps;
+pub use served::{accepted, wait_readable};
 
 /// The parser of report descriptors, for the fuzzer.
 #[doc(hidden)]

@@ -34,7 +34,6 @@ impl Opener for Once {
         receive_timeout: Option<Duration>,
         _is_interrupted: &mut dyn FnMut() -> bool,
     ) -> io::Result<Channel> {
-        // An accepted socket is in blocking mode on Linux whatever its listener's mode (accept(2)).
         let socket = self.socket.lock().ok().and_then(|mut socket| socket.take());
         let channel = Channel::new(socket.ok_or_else(closed)?)?;
         channel.set_receive_timeout(receive_timeout)?;

@@ -1,4 +1,4 @@
-//! A CAN node through SocketCAN: a frame for each message, or ISO-TP. Linux only.
+//! A CAN node through SocketCAN: a frame for each message, or ISO-TP. Links are Linux only.
 
 pub(crate) mod frame;
 mod size;

@@ -1,5 +1,5 @@
 //! USBTMC instruments: messages and replies over bulk endpoints, whose headers say where they end. Through the file of
-//! the kernel's usbtmc driver, or without a driver through `nusb`. Linux only.
+//! the kernel's usbtmc driver (Linux only), or without a driver through `nusb`.
 //!
 //! A reply is sent only when it is asked for: by the driver in each read, here right behind each message. A message that
 //! comes before the reply to the last one was read aborts that reply (IEEE 488.2, 6.3.2.3: Query INTERRUPTED), so that
@@ -57,9 +57,7 @@ fn open(
     let parsed = TmcAddress::parse(address.rest())
         .map_err(|said| LinkError::new(LinkErrorKind::Usage, doing.clone(), said))?;
     match parsed {
-        TmcAddress::File(path) => {
-            platform::usbtmc::open_file(&path, timeout, &doing)
-        }
+        TmcAddress::File(path) => platform::usbtmc::open_file(&path, timeout, &doing),
         TmcAddress::Device(which, interface) => {
             bulk::BulkLink::open(which, interface, name, &doing)
                 .map(|link| Box::new(link) as Box<dyn Link>)

@@ -18,6 +18,12 @@ pub fn new_socket(
     Ok(rustix::net::socket_with(family, kind, flags, protocol)?)
 }
 
+/// An accepted socket is in blocking mode on Linux whatever its listener's mode (accept(2)).
+#[inline]
+pub fn adopt(_socket: &OwnedFd) -> io::Result<()> {
+    Ok(())
+}
+
 /// Lets the kernel acknowledge at once what comes next; it leaves this mode by itself (tcp(7)).
 #[inline]
 pub fn set_quick_ack(fd: BorrowedFd<'_>) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! Sockets of macOS, where they differ from Linux's.
 
 use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::FdFlags;
 use rustix::net::sockopt;
 use rustix::net::{AddressFamily, Protocol, SendFlags, SocketType};
@@ -19,6 +20,13 @@ pub fn new_socket(
     rustix::io::fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
     sockopt::set_socket_nosigpipe(&fd, true)?;
     Ok(fd)
+}
+
+/// An accepted socket has the mode of its listener here: puts it into blocking mode.
+pub fn adopt(socket: &OwnedFd) -> io::Result<()> {
+    let flags = fcntl_getfl(socket)?;
+    fcntl_setfl(socket, flags & !OFlags::NONBLOCK)?;
+    Ok(sockopt::set_socket_nosigpipe(socket, true)?)
 }
 
 /// Refused: the option is Linux's.

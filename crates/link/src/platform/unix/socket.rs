@@ -30,8 +30,9 @@ pub fn borrowed(socket: &impl AsSocket) -> BorrowedSocket<'_> {
 pub struct Channel(OwnedFd);
 
 impl Channel {
-    /// A socket in blocking mode.
+    /// A connected or accepted socket.
     pub fn new(socket: Socket) -> io::Result<Channel> {
+        socket_options::adopt(&socket)?;
         Ok(Channel(socket))
     }
 

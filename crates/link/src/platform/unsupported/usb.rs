@@ -4,8 +4,9 @@ use crate::Link;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::usb::UsbAddress;
 use crate::usb::errors::{Identity, gone};
-use nusb::{Device, DeviceInfo, Error, ErrorKind, Speed};
+use nusb::{Device, DeviceInfo, Error, ErrorKind, MaybeFuture, Speed};
 use std::io;
+use std::sync::OnceLock;
 use wiregauge_record::IsochronousOptions;
 
 /// The number of the error that says that the system has no memory: ERROR_NOT_ENOUGH_MEMORY.
@@ -50,11 +51,27 @@ impl Facts {
     }
 }
 
-/// Where a device hangs: bus, root port, ports of hubs.
+/// Where a device hangs: bus, root port, ports of hubs (`3-1.4`). The buses are numbered in the order of their names.
 pub fn path_of(info: &DeviceInfo) -> String {
     let ports: Vec<String> = info.port_chain().iter().map(u8::to_string).collect();
-    let bus = info.bus_id().trim_start_matches('0');
-    format!("{bus}-{}", ports.join("."))
+    let buses = buses();
+    let bus = buses.iter().position(|bus| bus == info.bus_id());
+    let number = 1 + bus.unwrap_or(buses.len());
+    format!("{number}-{}", ports.join("."))
+}
+
+/// Names of the buses, as they were at first: so a number means the same bus as long as the program runs.
+fn buses() -> &'static [String] {
+    static BUSES: OnceLock<Vec<String>> = OnceLock::new();
+    BUSES.get_or_init(|| {
+        let Ok(found) = nusb::list_buses().wait() else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = found.map(|bus| bus.bus_id().to_owned()).collect();
+        names.sort();
+        names.dedup();
+        names
+    })
 }
 
 /// Every such system has USB.

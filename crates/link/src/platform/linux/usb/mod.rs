@@ -81,8 +81,8 @@ pub fn path_of(info: &DeviceInfo) -> String {
 
 /// Refuses a system without USB.
 pub fn check_usb(doing: &str) -> Result<(), LinkError> {
-if !std::path::Path::new(sysfs::DEVICES).exists() {
-    return Err(LinkError::new(
+    if !std::path::Path::new(sysfs::DEVICES).exists() {
+        return Err(LinkError::new(
         LinkErrorKind::NotFound,
         doing,
         format!("this system has no USB: {} does not exist", sysfs::DEVICES),
@@ -91,7 +91,7 @@ if !std::path::Path::new(sysfs::DEVICES).exists() {
         "pass the devices into the container or virtual machine; on a board, the kernel needs a host \
          controller driver (dmesg | grep -i usb)",
     ));
-}
+    }
     Ok(())
 }
 
