@@ -23,6 +23,7 @@ mod device;
 mod find;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod kind;
 pub mod marker;
 mod open;
 mod pages;

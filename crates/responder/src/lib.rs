@@ -27,6 +27,7 @@
 //! # }
 //! ```
 
+mod accept;
 mod application;
 pub mod bus;
 mod bus_stream;
@@ -48,6 +49,7 @@ mod plant;
 mod platform;
 mod replies;
 mod scpi;
+mod serve;
 mod stream;
 mod streams;
 #[cfg(test)]
@@ -65,6 +67,7 @@ pub use device::DeviceConfig;
 pub use device::{Device, Trust};
 pub use event::ServeEvent;
 pub use faults::{FaultRate, Faults};
-pub use listen::{Serve, ServeAddress, serve};
+pub use listen::serve;
 pub use model::{Model, ModelledDevice, Passage};
+pub use serve::{Serve, ServeAddress};
 pub use streams::Pull;

@@ -1,6 +1,6 @@
 //! What only Linux has: sound cards of ALSA, and memory that a device in another process maps (memfd, a futex).
 
-use crate::open::Kind;
+use crate::kind::Kind;
 use crate::virtual_device::body::Body;
 use crate::virtual_device::memory::{Header, RingMemory};
 use crate::virtual_device::shared::Asked;

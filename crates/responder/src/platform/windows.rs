@@ -2,7 +2,7 @@
 
 pub(crate) use super::not_linux::*;
 use crate::event::ServeEvent;
-use crate::listen::Serve;
+use crate::serve::Serve;
 use crate::trace::Trace;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

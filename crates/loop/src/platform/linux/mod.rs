@@ -2,19 +2,16 @@
 
 #[cfg(target_endian = "little")]
 mod alsa;
+mod mapping;
 pub(crate) mod process;
 
-pub(crate) use super::unix::{INVALID, Mapping, OUT_OF_MEMORY};
+pub(crate) use mapping::{INVALID, Mapping, OUT_OF_MEMORY};
 pub(crate) use process::Process;
 pub use process::{
     be_device_if_asked, be_device_if_asked_with, serve_devices_with, serve_devices_with_program,
 };
 
-use crate::open::Kind;
-use rustix::mm::MapFlags;
-
-/// New pages are there at once.
-pub(crate) const POPULATE: MapFlags = MapFlags::POPULATE;
+use crate::kind::Kind;
 
 /// How CUDA's driver is named.
 #[cfg(feature = "gpu")]

@@ -1,7 +1,8 @@
 //! Serves on a pseudo-terminal made for this.
 
+use crate::accept::failed;
 use crate::event::ServeEvent;
-use crate::listen::{Serve, failed};
+use crate::serve::Serve;
 use crate::stream;
 use crate::trace::Trace;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Serves on a Unix socket.
 
+use crate::accept::{accept_all, failed};
 use crate::event::ServeEvent;
-use crate::listen::{Serve, accept_all, failed};
+use crate::serve::Serve;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};

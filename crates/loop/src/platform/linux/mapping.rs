@@ -1,6 +1,5 @@
-//! Memory of whole pages, on Linux and macOS.
+//! Memory of whole pages.
 
-use super::POPULATE;
 use rustix::fd::AsFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::io;
@@ -22,7 +21,7 @@ impl Mapping {
 
     /// Memory of this process.
     pub(crate) fn anonymous(bytes: usize) -> io::Result<Mapping> {
-        let flags = MapFlags::PRIVATE | POPULATE;
+        let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, Mapping::PROT, flags) };
         Mapping::of(base, bytes)
@@ -30,7 +29,7 @@ impl Mapping {
 
     /// Memory of a file that another process maps as well.
     pub(crate) fn shared(file: impl AsFd, offset: u64, bytes: usize) -> io::Result<Mapping> {
-        let flags = MapFlags::SHARED | POPULATE;
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let base = unsafe { mmap(ptr::null_mut(), bytes, Mapping::PROT, flags, file, offset) };
         Mapping::of(base, bytes)
