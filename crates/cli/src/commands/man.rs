@@ -24,7 +24,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
 const ENVIRONMENT: [(&str, &str); 4] = [
     (
         "WIREGAUGE_RUNS",
-        "Directory of the stored runs (default: wiregauge/runs in $XDG_DATA_HOME, or in ~/.local/share).",
+        "Directory of the stored runs (default: wiregauge/runs in $XDG_DATA_HOME, or in ~/.local/share; on Windows in %LOCALAPPDATA%).",
     ),
     (
         "WIREGAUGE_WORKER",
