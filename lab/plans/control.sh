@@ -24,6 +24,17 @@ wait_usb 1d6b 0104
 measure late exchange usb://1d6b:0104 --endpoint control --no-calibration --in 48 --timeout 200ms --give-up 20 --count 40
 end_background
 
+# A host that is killed gives its fetch up; the device answers it nevertheless, and serves the next host.
+background wiregauge serve usb-gadget --function bulk --service-time 50ms
+wait_usb 1d6b 0104
+wiregauge exchange usb://1d6b:0104 --endpoint control --no-calibration --count 1000 --quiet &
+host=$!
+sleep 0.5
+kill -KILL "$host"
+sleep 0.2
+measure after-kill exchange usb://1d6b:0104 --endpoint control --no-calibration --count 4
+end_background
+
 # A device without a responder behind endpoint 0, but with a kernel driver.
 background wiregauge serve usb-virtual --function acm
 wait_usb 1d6b 0104
