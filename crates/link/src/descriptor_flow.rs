@@ -1,32 +1,12 @@
 //! Flows over a descriptor: a transfer is one write or one read, and the system queues by itself.
 //! Both directions use the link at once, so nothing here changes it.
 
-use super::MAX_WAIT;
 use super::flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
+use super::waiting::MAX_WAIT;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
-    /// There is something to receive.
-    Readable,
-    /// More can be sent.
-    Writable,
-    /// One of both.
-    Either,
-}
-
-impl Ready {
-    /// Something to receive, or (with `or_writable`) that more can be sent.
-    #[inline]
-    pub fn readable_or(or_writable: bool) -> Ready {
-        match or_writable {
-            true => Ready::Either,
-            false => Ready::Readable,
-        }
-    }
-}
+pub use super::waiting::Ready;
 
 /// What a flow needs of a link, from two threads at once.
 pub trait Ends: Sync {

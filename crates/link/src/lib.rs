@@ -38,15 +38,17 @@ mod udp;
 mod unix;
 mod usb;
 pub mod usbtmc;
+mod waiting;
 
 pub use error::{LinkError, LinkErrorKind};
 pub use flow::{Completed, Flow, FlowShape, Flows, ORDER_BYTES};
 pub use kind::{Address, Kind, Open, OpenFloor};
-pub use link::{Link, MAX_WAIT, Most};
+pub use link::{Link, Most};
 pub use platform::pty::PtyMaster;
 pub use platform::socket::{AsSocket, BorrowedSocket, Socket, borrowed};
 pub use platform::stamps::Stamps;
 pub use served::{accepted, wait_readable};
+pub use waiting::MAX_WAIT;
 
 /// The parser of report descriptors, for the fuzzer.
 #[doc(hidden)]

@@ -7,9 +7,6 @@ use std::io;
 use std::time::Duration;
 use wiregauge_record::{BusLimit, CanCounts, IsochronousCounts, LinkDetail, Point, Way};
 
-/// How long a sleep may last before it looks up, so that a stop is heeded.
-pub const MAX_WAIT: Duration = Duration::from_millis(100);
-
 /// The most that one device takes, where it is less than its kind allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Most {
@@ -43,7 +40,7 @@ pub trait Link: Send {
     /// timeout set by [`Link::set_receive_timeout`] is over; in the last two cases 0.
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// How long `receive_blocking` sleeps at most; at first [`MAX_WAIT`]. `None` lets it sleep
+    /// How long `receive_blocking` sleeps at most; at first [`crate::MAX_WAIT`]. `None` lets it sleep
     /// until a signal comes and spares the kernel a timer for each receive. Returns false where
     /// the kind cannot wait that short a time in the call itself (a tty counts tenths of seconds):
     /// then [`Link::wait`] must be used.

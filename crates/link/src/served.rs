@@ -1,8 +1,8 @@
 //! The responder's end of a stream, under the same trait as the host's: an accepted socket. It cannot be opened again.
 
 use super::closed;
-use super::descriptor_flow::Ready;
 use super::socket::{Opener, SocketLink};
+use super::waiting::Ready;
 use crate::platform::socket::{self, BorrowedSocket, Channel, Socket};
 use std::io;
 use std::sync::Mutex;

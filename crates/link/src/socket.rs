@@ -8,7 +8,7 @@ use crate::platform::socket::{self, Channel};
 use crate::platform::stamps::{Stamper, Stamps};
 use std::io;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wiregauge_limits::Transport;
 use wiregauge_record::{BusLimit, LinkDetail};
 
@@ -202,42 +202,6 @@ impl<O: Opener> Link for SocketLink<O> {
     }
 }
 
-/// How long a connect that has begun may still wait: at most [`MAX_WAIT`], so that an interruption is
-/// heard.
-pub struct Connecting {
-    begun: Instant,
-    timeout: Duration,
-    receive_timeout: Option<Duration>,
-}
-
-impl Connecting {
-    /// A connect that has failed after the timeout; without a receive timeout signals end each of its waits.
-    pub fn begin(timeout: Duration, receive_timeout: Option<Duration>) -> Connecting {
-        Connecting {
-            begun: Instant::now(),
-            timeout,
-            receive_timeout,
-        }
-    }
-
-    /// How long the first wait may last; `None` where a signal ends it.
-    pub fn first_wait(&self) -> Option<Duration> {
-        let at_most = self.timeout.clamp(Duration::from_micros(1), MAX_WAIT);
-        self.receive_timeout.map(|_| at_most)
-    }
-
-    /// The next wait; an error once the time is over, or `is_interrupted` says so.
-    pub fn next_wait(&self, is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<Duration> {
-        if is_interrupted() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        match self.timeout.checked_sub(self.begun.elapsed()) {
-            Some(left) if !left.is_zero() => Ok(left.min(MAX_WAIT)),
-            _ => Err(io::ErrorKind::TimedOut.into()),
-        }
-    }
-}
-
 /// The failure of a connect that was interrupted or took too long; others are the caller's to explain.
 pub fn explain_connect(doing: &str, error: &io::Error, timeout: Duration) -> Option<LinkError> {
     match error.kind() {
@@ -301,6 +265,7 @@ mod tests {
     use crate::{KINDS, accepted};
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
+    use std::time::Instant;
 
     fn floor_of(scheme: &str) -> Box<dyn Link> {
         let kind = KINDS.iter().find(|kind| kind.scheme == scheme).unwrap();

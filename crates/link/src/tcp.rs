@@ -1,7 +1,8 @@
 //! TCP, with Nagle's algorithm off (RFC 896 holds small segments back until the last one is
 //! acknowledged, which would put the peer's delayed acknowledgement into every RTT).
 
-use super::socket::{self, Connecting, Opener, SocketLink};
+use super::socket::{self, Opener, SocketLink};
+use super::waiting::Connecting;
 use super::{Address, Kind, Link};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::platform::socket::{Channel, connect_tcp};

@@ -1,11 +1,13 @@
 //! A CAN node through SocketCAN: a frame for each message, or ISO-TP. Links are Linux only.
 
 pub(crate) mod frame;
+mod options;
 mod size;
 mod survey;
 pub(crate) mod timing;
 
 pub use crate::platform::can::interfaces;
+pub use options::check_options;
 pub use size::check_message;
 pub use survey::CanInterface;
 
@@ -16,10 +18,7 @@ pub mod parsers {
     pub use super::timing::timing;
 }
 
-use crate::error::{LinkError, LinkErrorKind};
-use crate::{Address, Kind, platform};
-use wiregauge_limits::CanRates;
-use wiregauge_record::{CanOptions, LinkOptions};
+use crate::{Kind, platform};
 
 /// The kind.
 pub static KIND: Kind = Kind {
@@ -53,37 +52,4 @@ fn check(name: &str) -> Result<(), String> {
         }
         _ => Err(format!("`{name}` is not the name of an interface")),
     }
-}
-
-/// Refuses options that no CAN link has.
-pub fn check_options(address: &Address, options: &LinkOptions) -> Result<CanOptions, LinkError> {
-    let usage = |said: &str, hint: &str| {
-        let doing = format!("cannot open {address}");
-        Err(LinkError::new(LinkErrorKind::Usage, doing, said).hint(hint))
-    };
-    let Some(options) = options.can else {
-        return usage(
-            "it requires the identifiers of requests and responses",
-            "wiregauge exchange and serve have --request-id and --response-id",
-        );
-    };
-    if options.request_id == options.response_id {
-        return usage(
-            "request and response have the same identifier: two nodes must not send the same one",
-            "use the identifiers that the device documents",
-        );
-    }
-    if let Some(nominal) = options.bitrate {
-        let rates = CanRates {
-            nominal,
-            data: options.data_bitrate,
-        };
-        if let Err(refused) = rates.check() {
-            return usage(
-                &refused.to_string(),
-                "use the bit rates of the bus, such as --bitrate 500k",
-            );
-        }
-    }
-    Ok(options)
 }

@@ -3,7 +3,7 @@
 
 use super::address::Settings;
 use super::choose::{self, Choice, InterfaceFact, OneWayChoice};
-use super::errors::Identity;
+use super::identity::Identity;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::platform;
 use nusb::descriptors::ConfigurationDescriptor;

@@ -2,8 +2,8 @@
 
 use super::address::TransferKind;
 use super::choose::{Choice, EndpointFact, OneWayChoice, class_name};
-use super::errors::Identity;
 use super::find::{Present, speed_name};
+use super::identity::Identity;
 use crate::{limits, platform};
 use nusb::DeviceInfo;
 use wiregauge_record::{BusLimit, LinkDetail, Way};

@@ -1,9 +1,8 @@
 //! What can go wrong with a USB device, worded so that a user can act.
 
+use super::identity::Identity;
 use crate::error::{LinkError, LinkErrorKind};
-use crate::host::UsbPlace;
-use crate::platform::usb::{ENOMEM, Facts, out_of_memory};
-use nusb::DeviceInfo;
+use crate::platform::usb::{ENOMEM, out_of_memory};
 use nusb::transfer::TransferError;
 use std::io;
 use std::time::{Duration, Instant};
@@ -11,55 +10,6 @@ use std::time::{Duration, Instant};
 /// How long after a bus error a device that was unplugged may still seem to be there: the hub's
 /// change is noticed at its next interrupt transfer, every 256 ms (bInterval 12 at high speed).
 const UNPLUG_NOTICED: Duration = Duration::from_millis(600);
-
-/// What of a device the error texts need; kept, so that they can be made after it has gone.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    /// Its name in sysfs.
-    pub path: String,
-    /// idVendor.
-    pub vendor: u16,
-    /// idProduct.
-    pub product: u16,
-    /// What the system shows of it.
-    pub facts: Facts,
-}
-
-impl Identity {
-    /// Of a device that is there.
-    pub fn of(info: &DeviceInfo) -> Identity {
-        let path = super::find::path_of(info);
-        Identity {
-            facts: Facts::of(info, &path),
-            path,
-            vendor: info.vendor_id(),
-            product: info.product_id(),
-        }
-    }
-
-    /// Where it is, seen from the outside of the system: the endpoints of a choice.
-    pub fn place(&self, in_endpoint: u8, out_endpoint: u8) -> Option<UsbPlace> {
-        let (bus, address) = self.facts.place()?;
-        Some(UsbPlace {
-            bus,
-            address,
-            in_endpoint,
-            out_endpoint,
-            transfers: true,
-            status: None,
-        })
-    }
-
-    /// Its speed in Mbit/s, as sysfs writes it.
-    pub fn megabits(&self) -> Option<String> {
-        self.facts.megabits(&self.path)
-    }
-
-    /// True if it is no longer there, or another one is in its place.
-    pub fn is_gone(&self) -> bool {
-        self.facts.is_gone(&self.path)
-    }
-}
 
 /// The device went away.
 pub fn gone(doing: &str) -> LinkError {

@@ -17,6 +17,7 @@ pub(crate) mod detail;
 pub(crate) mod errors;
 pub(crate) mod find;
 mod flow;
+pub(crate) mod identity;
 mod link;
 pub(crate) mod one_way;
 mod pipe;

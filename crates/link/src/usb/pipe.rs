@@ -1,7 +1,8 @@
 //! One endpoint: its transfers, their buffers, and what is done when it stalls. Buffers are laid out
 //! before and used again and again.
 
-use super::errors::{self, Identity};
+use super::errors;
+use super::identity::Identity;
 use crate::host::WakeEvent;
 use nusb::transfer::TransferError;
 use nusb::transfer::{Buffer, BulkOrInterrupt, Completion, EndpointDirection, In, Out};

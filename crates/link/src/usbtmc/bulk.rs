@@ -5,6 +5,7 @@ use super::class::{Progress, Requests};
 use super::errors;
 use super::header::{HEADER, Tags, ToInstrument, padding};
 use super::incoming::{Incoming, Piece};
+use super::interface::{self, CLASS, SUBCLASS};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::{Helper, Woken};
 use crate::usb::{self, Choice, Claim, Pipe, Settings, TransferKind, Which};
@@ -91,7 +92,7 @@ impl BulkLink {
             .map_err(|error| LinkError::from_io(doing, &error))?;
         let identity = open.claim.identity();
         let mut detail = usb::detail(&info, &open.choice, identity);
-        let kind = super::kind_name(is_usb488);
+        let kind = interface::kind_name(is_usb488);
         detail.settings.push(("instrument".into(), kind));
         let helper = Helper::named(usb::HELPER);
         Ok(BulkLink {
@@ -128,7 +129,7 @@ fn interface_of(
     doing: &str,
 ) -> Result<(u8, bool), LinkError> {
     let mut fitting = info.interfaces().filter(|interface| {
-        (interface.class(), interface.subclass()) == (super::CLASS, super::SUBCLASS)
+        (interface.class(), interface.subclass()) == (CLASS, SUBCLASS)
             && wanted.is_none_or(|wanted| wanted == interface.interface_number())
     });
     match fitting.next() {

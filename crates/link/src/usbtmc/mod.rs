@@ -11,19 +11,16 @@ mod class;
 mod errors;
 pub mod header;
 pub mod incoming;
+pub(crate) mod interface;
 
 pub use class::{requests, status};
+pub use interface::{CLASS, SUBCLASS};
 
 use crate::error::{LinkError, LinkErrorKind};
 use crate::{Address, Kind, Link, platform};
 use address::TmcAddress;
 use std::time::Duration;
 use wiregauge_record::LinkOptions;
-
-/// bInterfaceClass and bInterfaceSubClass: application-specific, test and measurement.
-pub const CLASS: u8 = 0xfe;
-/// See [`CLASS`].
-pub const SUBCLASS: u8 = 0x03;
 
 /// The kind.
 pub static KIND: Kind = Kind {
@@ -62,13 +59,5 @@ fn open(
             bulk::BulkLink::open(which, interface, name, &doing)
                 .map(|link| Box::new(link) as Box<dyn Link>)
         }
-    }
-}
-
-/// What kind of interface it is.
-pub(crate) fn kind_name(is_usb488: bool) -> String {
-    match is_usb488 {
-        true => "USBTMC with USB488 (protocol 1)".into(),
-        false => "USBTMC (protocol 0)".into(),
     }
 }

@@ -1,9 +1,10 @@
 //! macOS.
 
 pub mod line;
+pub mod neighbours;
 pub mod ports;
 pub mod socket_options;
 pub mod tty_medium;
 
 pub use super::unix::{pty, serial, socket, unix_socket};
-pub use super::unsupported::{can, hid, neighbours, network, stamps, usb, usbtmc};
+pub use super::unsupported::{can, hid, network, stamps, usb, usbtmc};

@@ -3,11 +3,12 @@
 use super::pty::open_pty;
 use super::socket;
 use super::tty::{RawTty, TtyError};
-use crate::descriptor_flow::{self, Ends, Ready};
+use crate::descriptor_flow::{self, Ends};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::UsbPlace;
 use crate::kind::OpenFloor;
 use crate::platform::tty_medium;
+use crate::waiting::Ready;
 use crate::{Address, FlowShape, Flows, Link, MAX_WAIT, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

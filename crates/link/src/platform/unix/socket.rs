@@ -1,9 +1,8 @@
 //! Sockets of Unix: one system call a send and one a receive. The descriptor stays in blocking mode; a call that must
 //! not wait says so by its flag, so no mode is switched.
 
-use crate::descriptor_flow::Ready;
 use crate::platform::socket_options;
-use crate::socket::Connecting;
+use crate::waiting::{Connecting, Ready};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;

@@ -2,7 +2,6 @@
 
 pub mod can;
 pub mod hid;
-pub mod neighbours;
 pub mod network;
 pub mod stamps;
 pub mod usb;

@@ -4,7 +4,7 @@ use crate::Link;
 use crate::devices::TmcDevice;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::usb::{self, Present};
-use crate::usbtmc::{CLASS, SUBCLASS};
+use crate::usbtmc::interface::{CLASS, SUBCLASS};
 use nusb::InterfaceInfo;
 use std::path::Path;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Windows.
 
+pub mod neighbours;
 mod overlapped;
 mod port;
 pub mod ports;
@@ -7,7 +8,8 @@ pub mod pty;
 mod registry;
 pub mod serial;
 pub mod socket;
+mod socket_error;
 mod tcp_connect;
 pub mod unix_socket;
 
-pub use super::unsupported::{can, hid, neighbours, network, stamps, usb, usbtmc};
+pub use super::unsupported::{can, hid, network, stamps, usb, usbtmc};

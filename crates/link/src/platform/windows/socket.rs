@@ -7,9 +7,9 @@
 #![allow(unsafe_code)]
 
 use super::overlapped::{Operation, milliseconds};
+use super::socket_error::last_error;
 use super::tcp_connect::{connected, set_nonblocking};
-use crate::descriptor_flow::Ready;
-use crate::socket::Connecting;
+use crate::waiting::{Connecting, Ready};
 use std::io;
 use std::net::SocketAddr;
 use std::os::windows::io::{AsRawSocket, OwnedSocket};
@@ -267,12 +267,6 @@ fn poll(socket: BorrowedSocket<'_>, events: i16, at_most: Duration) -> io::Resul
             }
         }
     }
-}
-
-/// What WinSock says of the last call.
-pub fn last_error() -> io::Error {
-    // SAFETY: it has no arguments.
-    io::Error::from_raw_os_error(unsafe { WSAGetLastError() })
 }
 
 /// An overlapped operation ends with the errors of files; these are the same ones of sockets.

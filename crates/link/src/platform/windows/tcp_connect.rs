@@ -2,9 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use super::socket::last_error;
-use crate::MAX_WAIT;
-use crate::socket::Connecting;
+use super::socket_error::last_error;
+use crate::waiting::{Connecting, MAX_WAIT};
 use std::io;
 use std::net::SocketAddr;
 use std::os::windows::io::{AsRawSocket, FromRawSocket, OwnedSocket};

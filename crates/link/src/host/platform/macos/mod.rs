@@ -4,6 +4,7 @@ mod clock;
 pub mod futex;
 mod interrupt;
 mod memory;
+mod processors;
 mod scheduling;
 mod state;
 mod thread;

@@ -1,7 +1,7 @@
 //! Priorities of threads; never run on macOS, which has no call to pin a thread to a processor or to lock all memory of
 //! a process.
 
-use super::state::processors;
+use super::processors::processors;
 use super::thread::by_number;
 use crate::error::{LinkError, LinkErrorKind};
 use std::io;

@@ -1,6 +1,7 @@
 //! The host as it was found, read once before a run; never run on macOS.
 
 use super::clock::clock_resolution_ns;
+use super::processors::processors;
 use super::scheduling;
 use std::ffi::CStr;
 use std::ptr::null_mut;
@@ -28,13 +29,6 @@ pub fn host_state(memory_locked: bool) -> HostState {
         memory_locked,
         rt_runtime_us: None,
     }
-}
-
-/// Processors that are online.
-pub fn processors() -> u32 {
-    // SAFETY: sysconf takes a number and touches no memory of ours.
-    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-    u32::try_from(online).unwrap_or(1).max(1)
 }
 
 fn load_average() -> [f64; 3] {

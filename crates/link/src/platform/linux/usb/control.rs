@@ -4,12 +4,14 @@
 
 use super::detail;
 use super::errors;
+use super::memory;
 use super::usbfs::{ControlFile, Ended, SETUP};
 use crate::error::LinkError;
 use crate::flow::{FlowShape, Flows};
 use crate::usb::address::{Control, UsbAddress};
-use crate::usb::errors::{Identity, of_transfer};
+use crate::usb::errors::of_transfer;
 use crate::usb::find;
+use crate::usb::identity::Identity;
 use crate::{Link, MAX_WAIT, closed};
 use nusb::DeviceInfo;
 use nusb::transfer::TransferError;
@@ -149,7 +151,7 @@ impl Open {
     fn explain(&self, error: io::Error) -> io::Error {
         match error.raw_os_error() {
             Some(libc::ENODEV | libc::ESHUTDOWN) => self.failed(TransferError::Disconnected),
-            Some(libc::ENOMEM) => errors::out_of_memory(),
+            Some(libc::ENOMEM) => memory::out_of_memory(),
             _ => error,
         }
     }

@@ -4,7 +4,7 @@ use super::sysfs::Node;
 use crate::limits;
 use crate::usb::choose::IsochronousFact;
 use crate::usb::detail::{of_device, of_interface};
-use crate::usb::errors::Identity;
+use crate::usb::identity::Identity;
 use nusb::DeviceInfo;
 use wiregauge_record::{BusLimit, LinkDetail};
 

@@ -1,6 +1,6 @@
 //! The endpoints behind a tty that a USB driver made: where usbmon sees its bytes.
 
-use super::facts_of;
+use super::facts::facts_of;
 use super::sysfs::Node;
 use crate::host::{PacketStatus, UsbPlace};
 use crate::usb::address::TransferKind;

@@ -2,7 +2,7 @@
 
 use super::find::Present;
 use crate::platform::usb::sysfs::{self, Node};
-use crate::usbtmc::kind_name;
+use crate::usbtmc::interface::kind_name;
 use wiregauge_record::LinkDetail;
 
 /// Settings worth keeping of an instrument behind the kernel's driver.

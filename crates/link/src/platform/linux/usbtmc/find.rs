@@ -2,7 +2,7 @@
 
 use crate::error::{LinkError, LinkErrorKind};
 use crate::platform::usb::sysfs::{self, Node};
-use crate::usbtmc::{CLASS, SUBCLASS};
+use crate::usbtmc::interface::{CLASS, SUBCLASS};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};

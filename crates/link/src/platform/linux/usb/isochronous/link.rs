@@ -1,9 +1,9 @@
 //! A stream over one isochronous endpoint: transfers of several packets, one packet in each interval of the bus. What a
 //! device answers is never repeated, so there are no exchanges.
 
-use super::super::errors;
+use super::super::facts::active_facts;
 use super::super::sysfs::Node;
-use super::super::{active_facts, detail};
+use super::super::{detail, errors, memory};
 use super::accounting::Accounting;
 use super::endpoint::{self, Chosen};
 use super::urbs::{Ended, IsochronousFile};
@@ -12,8 +12,9 @@ use crate::flow::{Completed, Flow, FlowShape, Flows};
 use crate::host::{Clock, UsbPlace};
 use crate::usb::address::UsbAddress;
 use crate::usb::choose::InterfaceFact;
-use crate::usb::errors::{Identity, of_transfer};
+use crate::usb::errors::of_transfer;
 use crate::usb::find;
+use crate::usb::identity::Identity;
 use crate::usb::one_way::Absent;
 use crate::{Link, MAX_WAIT, closed};
 use nusb::transfer::TransferError;
@@ -164,7 +165,7 @@ impl Open {
     fn lay_out(&mut self, shape: FlowShape) -> io::Result<()> {
         self.cancel_all(&mut |_| {})?;
         let bytes = (shape.queue * shape.transfer_bytes) as u64;
-        errors::check_memory(bytes)?;
+        memory::check_memory(bytes)?;
         let packet_bytes = self.options.packet_bytes as usize;
         let address = self.chosen.endpoint.address;
         self.file
@@ -181,7 +182,7 @@ impl Open {
             Some(libc::ENODEV | libc::ESHUTDOWN) => {
                 of_transfer(&self.identity, TransferError::Disconnected)
             }
-            Some(libc::ENOMEM) => errors::out_of_memory(),
+            Some(libc::ENOMEM) => memory::out_of_memory(),
             _ => error,
         }
     }

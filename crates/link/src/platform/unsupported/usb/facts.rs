@@ -1,16 +1,8 @@
-//! USB where the kernel's usbfs and sysfs are missing: devices through `nusb` only (WinUSB, IOKit).
+//! What `nusb` tells of a device.
 
-use crate::Link;
-use crate::error::{LinkError, LinkErrorKind};
-use crate::usb::UsbAddress;
-use crate::usb::errors::{Identity, gone};
-use nusb::{Device, DeviceInfo, Error, ErrorKind, MaybeFuture, Speed};
-use std::io;
+use crate::error::LinkError;
+use nusb::{Device, DeviceInfo, MaybeFuture, Speed};
 use std::sync::OnceLock;
-use wiregauge_record::IsochronousOptions;
-
-/// The number of the error that says that the system has no memory: ERROR_NOT_ENOUGH_MEMORY.
-pub const ENOMEM: u32 = 8;
 
 /// The class of interfaces of a maker's own kind.
 const VENDOR_CLASS: u8 = 0xff;
@@ -109,76 +101,3 @@ pub fn could_use(info: &DeviceInfo) -> Option<u8> {
 
 /// Drivers were not taken off.
 pub fn put_drivers_back(_device: &Device, _path: &str, _drivers_before: &[(u8, String)]) {}
-
-/// What to do about a device that another driver holds.
-const DRIVER: &str = "Windows: install WinUSB for it (Zadig), or use the responder's firmware, whose Microsoft OS 2.0 \
-                      descriptors bind it by itself. macOS: close the program or driver that uses it";
-
-/// Why a device could not be opened.
-pub fn opening(device: &Identity, doing: &str, error: &Error) -> LinkError {
-    explain(device, doing, error, String::new())
-}
-
-/// Why an interface could not be claimed.
-pub fn claiming(device: &Identity, interface: u8, doing: &str, error: &Error) -> LinkError {
-    let what = format!("cannot claim interface {interface}: ");
-    explain(device, doing, error, what)
-}
-
-fn explain(device: &Identity, doing: &str, error: &Error, what: String) -> LinkError {
-    let (kind, hint) = match error.kind() {
-        ErrorKind::Disconnected => return gone(doing),
-        ErrorKind::PermissionDenied => (LinkErrorKind::PermissionDenied, DRIVER),
-        ErrorKind::Unsupported => (LinkErrorKind::Busy, DRIVER),
-        ErrorKind::Busy => (LinkErrorKind::Busy, "end the program that uses the device"),
-        ErrorKind::NotFound => (LinkErrorKind::NotFound, DRIVER),
-        _ => (LinkErrorKind::Io, DRIVER),
-    };
-    let said = format!(
-        "{what}{error} ({:04x}:{:04x})",
-        device.vendor, device.product
-    );
-    LinkError::new(kind, doing, said).hint(hint)
-}
-
-/// The system has no memory for the transfers.
-pub fn out_of_memory() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::OutOfMemory,
-        "not enough memory for the USB transfers; use fewer or smaller transfers",
-    )
-}
-
-/// There is no limit that is known before.
-pub fn check_memory(_wanted: u64) -> io::Result<()> {
-    Ok(())
-}
-
-/// Refuses a link over endpoint 0.
-pub fn open_control(
-    _info: &DeviceInfo,
-    _address: UsbAddress,
-    _name: String,
-    doing: &str,
-) -> Result<Box<dyn Link>, LinkError> {
-    Err(LinkError::new(
-        LinkErrorKind::Usage,
-        doing,
-        "control endpoints need Linux's usbfs",
-    )
-    .hint("use bulk or interrupt endpoints: remove type=control from the address"))
-}
-
-/// Refuses a link over an isochronous endpoint.
-pub fn open_isochronous(
-    _address: &UsbAddress,
-    _options: IsochronousOptions,
-    doing: &str,
-) -> Result<Box<dyn Link>, LinkError> {
-    Err(LinkError::new(
-        LinkErrorKind::Usage,
-        doing,
-        "isochronous endpoints need Linux's usbfs",
-    )
-    .hint("run wiregauge on Linux"))
-}

@@ -1,4 +1,4 @@
-//! The network: the tables of the kernel are Linux's.
+//! The network: which hosts this one talks to is not known.
 
 use crate::devices::NetworkDevice;
 use std::net::Ipv4Addr;
