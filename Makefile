@@ -79,7 +79,7 @@ LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-pyth
 
 test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick FUZZ_SECONDS=5
 
 # The crates with tests that are kept out for their length; no others are built for them. Beside crates/py, which has no
 # such tests and depends on the program, what they share with the program has the features that it has there, so that

@@ -10,28 +10,18 @@ fn whole_pages(bytes: u64) -> u64 {
     bytes.next_multiple_of(Mapping::page_bytes())
 }
 
-/// Bytes of a file that has room for these rings.
-pub(crate) fn file_bytes(ring_bytes: u64) -> u64 {
-    header_bytes().saturating_add(RingMemory::bytes(ring_bytes))
-}
-
 /// Bytes before the rings in shared memory: whole pages.
 pub(crate) fn header_bytes() -> u64 {
     whole_pages(size_of::<Shared>() as u64)
 }
 
 /// The page by which host and device speak.
-pub(crate) struct Header(Mapping);
+pub(crate) struct Header(pub(crate) Mapping);
 
 impl Header {
     /// For two threads.
     pub(crate) fn anonymous() -> io::Result<Header> {
         Mapping::anonymous(header_bytes() as usize).map(Header)
-    }
-
-    /// In memory of at least [`header_bytes`] that another process maps as well.
-    pub(crate) fn over(mapping: Mapping) -> Header {
-        Header(mapping)
     }
 }
 

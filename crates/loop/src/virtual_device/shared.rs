@@ -119,6 +119,7 @@ impl Shared {
     }
 
     /// What the device is to be, and for which process. `None` if this is another layout, or none.
+    #[allow(dead_code)] // Only a process of its own asks, which only Linux has.
     pub(crate) fn asked(&self) -> Option<(Asked, u32)> {
         let order = Ordering::Relaxed;
         let bytes = size_of::<Shared>() as u64;

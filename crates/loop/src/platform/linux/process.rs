@@ -6,7 +6,7 @@
 
 use crate::platform::Mapping;
 use crate::virtual_device::body::Body;
-use crate::virtual_device::memory::{Header, RingMemory, file_bytes, header_bytes};
+use crate::virtual_device::memory::{Header, RingMemory, header_bytes};
 use crate::virtual_device::mover;
 use crate::virtual_device::shared::{Asked, wish};
 use rustix::fd::{AsFd, OwnedFd};
@@ -80,9 +80,14 @@ pub fn serve_devices_with_program(path: impl Into<PathBuf>, before: &[OsString])
     serve_devices_with(path, arguments)
 }
 
+/// Bytes of a file that has room for these rings.
+fn file_bytes(ring_bytes: u64) -> u64 {
+    header_bytes().saturating_add(RingMemory::bytes(ring_bytes))
+}
+
 /// The header at the begin of a file of at least `header_bytes`, which cannot shrink.
 fn header_of(file: impl AsFd) -> io::Result<Header> {
-    Mapping::shared(file, 0, header_bytes() as usize).map(Header::over)
+    Mapping::shared(file, 0, header_bytes() as usize).map(Header)
 }
 
 /// The rings behind the header of a file that is large enough and cannot shrink.
