@@ -53,8 +53,8 @@ impl VirtualDevice {
         VirtualDevice::open(host, |asked| Ok(Box::new(thread::Thread::start(asked)?)))
     }
 
-    /// The device in a process of its own, of the program that [`be_device_if_asked`] or
-    /// [`serve_devices_with`] has named. Made before the caller raises its own priority.
+    /// The device in a process of its own, of the program that [`crate::be_device_if_asked`] or
+    /// [`crate::serve_devices_with`] has named. Made before the caller raises its own priority.
     pub fn process(host: &HostPlan) -> Result<VirtualDevice, LinkError> {
         VirtualDevice::open(host, |asked| Ok(Box::new(Process::start(asked)?)))
     }
