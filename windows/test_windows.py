@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from wine import Responder, Wine, json_of
@@ -133,13 +134,21 @@ class Windows(unittest.TestCase):
                 self.assertIn(said.lower(), ended.stderr.lower())
 
     def test_ctrl_c_keeps_the_samples(self) -> None:
-        with Responder("tcp://127.0.0.1:0", quiet=False) as responder:
-            going = self.wine.start("exchange", responder.address, "--duration", "60s", "--no-calibration", "--no-store", "--json")
-            responder.wait_for(" connected")
+        run = self.wine.place / "interrupted run"
+        with Responder("tcp://127.0.0.1:0") as responder:
+            going = self.wine.start(
+                "exchange", responder.address, "--duration", "60s", "--no-calibration", "--store", f"Z:{run}", "--quiet"
+            )  # fmt: skip
+            # Before the first point there would be nothing to keep.
+            until = time.monotonic() + 60
+            while not list(run.glob("samples/*.part")) and time.monotonic() < until:
+                time.sleep(0.05)
             going.send_signal(signal.SIGINT)
             out, errors = going.communicate(timeout=60)
-        self.assertEqual(going.returncode, 130, errors)
-        self.assertIn('"points"', out)
+        self.assertEqual(going.returncode, 130, out + errors)
+        kept = json_of(self.done("show", f"Z:{run}", "--json"))
+        self.assertEqual(kept["state"], "interrupted")
+        self.assertTrue(list(run.glob("samples/*.parquet")), "the samples are a file that can be read")
 
     def test_a_closed_loop_runs_on_the_virtual_devices(self) -> None:
         for device in ("virtual", "virtual:thread"):

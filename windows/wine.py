@@ -79,17 +79,10 @@ class Wine:
 class Responder:
     """A responder of this Linux, to its first words."""
 
-    def __init__(self, *words: str, quiet: bool = True) -> None:
-        command = [os.environ["WIREGAUGE"], "serve", *words] + ["--quiet"] * quiet
+    def __init__(self, *words: str) -> None:
+        command = [os.environ["WIREGAUGE"], "serve", *words, "--quiet"]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
         self.address = self.process.stdout.readline().strip().removeprefix("serving ")
-
-    def wait_for(self, said: str) -> None:
-        """Waits until a responder that is not quiet says this."""
-        for line in self.process.stdout:
-            if said in line:
-                return
-        raise AssertionError(f"the responder ended without saying {said!r}")
 
     def __enter__(self) -> Responder:
         return self

@@ -1,27 +1,27 @@
-//! WinSock. A socket there either waits or does not (FIONBIO); no call says so by a flag. So the mode is kept, and
-//! switched only when the kind of receive changes: blocking exchanges cost one send and one receive.
-//!
-//! A send must never wait, whatever the mode. It is an overlapped one from a copy of the bytes, which as a rule has
-//! ended when the call returns; as long as one is under way, nothing more is taken.
+//! WinSock. Sends and receives are overlapped: the system goes on with them by itself, so a send never waits, a receive
+//! that has not ended stays begun until it has, and whether it has costs no system call. A receive that waits costs two,
+//! as the blocking one does inside; but that one must not be used again after a timeout (SO_RCVTIMEO: "the socket state is
+//! indeterminate").
 
 #![allow(unsafe_code)]
 
-use super::overlapped::{Operation, milliseconds};
+use super::overlapped::{Operation, milliseconds, wait_for_either};
 use super::socket_error::last_error;
 use super::tcp_connect::{connected, set_nonblocking};
-use crate::waiting::{Connecting, Ready};
+use crate::waiting::{Connecting, MAX_WAIT, Ready};
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::os::windows::io::{AsRawSocket, OwnedSocket};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-use windows_sys::Win32::Foundation::HANDLE;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use windows_sys::Win32::Foundation::{ERROR_MORE_DATA, HANDLE};
 use windows_sys::Win32::Networking::WinSock::{
-    IPPROTO_TCP, LINGER, POLLRDNORM, POLLWRNORM, SO_LINGER, SO_RCVBUF, SO_RCVTIMEO, SO_SNDBUF,
-    SO_TYPE, SOCK_DGRAM, SOCKET, SOL_SOCKET, TCP_NODELAY, WSABUF, WSAECONNREFUSED, WSAECONNRESET,
-    WSAEINTR, WSAEMSGSIZE, WSAENETRESET, WSAENOBUFS, WSAETIMEDOUT, WSAEWOULDBLOCK, WSAGetLastError,
-    WSAPOLLFD, WSAPoll, WSASend, getsockopt, recv, setsockopt,
+    IPPROTO_TCP, LINGER, POLLRDNORM, POLLWRNORM, SO_LINGER, SO_RCVBUF, SO_SNDBUF, SO_TYPE,
+    SOCK_DGRAM, SOCKET, SOL_SOCKET, TCP_NODELAY, WSABUF, WSAECONNREFUSED, WSAECONNRESET, WSAEINTR,
+    WSAENETRESET, WSAENOBUFS, WSAEWOULDBLOCK, WSAGetLastError, WSAPOLLFD, WSAPoll, WSARecv,
+    WSASend, getsockopt, setsockopt,
 };
 
 /// A socket that is owned.
@@ -34,8 +34,8 @@ pub fn borrowed(socket: &impl AsSocket) -> BorrowedSocket<'_> {
     socket.as_socket()
 }
 
-/// Bytes of one send at most: any datagram fits.
-const MOST_SENT: usize = 64 << 10;
+/// Bytes of one send or receive at most: any datagram fits.
+const MOST: usize = 64 << 10;
 
 /// How long a receive without a timeout sleeps: no signal ends it here.
 const LONGEST_RECEIVE: Duration = Duration::from_millis(50);
@@ -43,18 +43,24 @@ const LONGEST_RECEIVE: Duration = Duration::from_millis(50);
 /// The system's timers are no finer than this by themselves.
 const SHORTEST_RECEIVE: Duration = Duration::from_millis(10);
 
-/// A send that is under way ends no poll, so a wait for both looks this often.
-const LOOK: Duration = Duration::from_millis(1);
-
 /// How long what was sent may still take when the socket is closed.
 const REST: Duration = Duration::from_millis(200);
 
 /// A connected socket.
 pub struct Channel {
+    /// Dropped last: what is begun on it is ended before.
     socket: OwnedSocket,
     is_datagram: bool,
-    is_nonblocking: AtomicBool,
+    receive_timeout_ms: AtomicU32,
+    receive: Mutex<Receive>,
     send: Mutex<Operation>,
+}
+
+/// The receive that is begun, or what came.
+struct Receive {
+    operation: Operation,
+    /// Part of the buffer that was not handed over.
+    arrived: Option<Range<usize>>,
 }
 
 impl Channel {
@@ -65,8 +71,12 @@ impl Channel {
         Ok(Channel {
             socket,
             is_datagram: kind == SOCK_DGRAM,
-            is_nonblocking: AtomicBool::new(false),
-            send: Mutex::new(Operation::new(MOST_SENT)?),
+            receive_timeout_ms: AtomicU32::new(milliseconds(MAX_WAIT)),
+            receive: Mutex::new(Receive {
+                operation: Operation::new(MOST)?,
+                arrived: None,
+            }),
+            send: Mutex::new(Operation::new(MOST)?),
         })
     }
 
@@ -96,7 +106,7 @@ impl Channel {
             let ended = send.result(self.raw() as HANDLE);
             ended.map_err(|error| self.explain(of_file(error)))?;
         }
-        let count = bytes.len().min(MOST_SENT);
+        let count = bytes.len().min(MOST);
         send.buffer()[..count].copy_from_slice(&bytes[..count]);
         let raw = self.raw();
         let begun = send.begin(|buffer, overlapped| {
@@ -124,60 +134,98 @@ impl Channel {
 
     /// Receives, waiting for it if `wait` says so; `None` if nothing came.
     pub fn receive(&self, into: &mut [u8], wait: bool) -> io::Result<Option<usize>> {
-        if self.is_nonblocking.load(Ordering::Relaxed) == wait {
-            set_nonblocking(&self.socket, !wait)?;
-            self.is_nonblocking.store(!wait, Ordering::Relaxed);
+        let Ok(mut receive) = self.receive.lock() else {
+            return Ok(None);
+        };
+        let at_most = match wait {
+            true => Duration::from_millis(self.receive_timeout_ms.load(Ordering::Relaxed).into()),
+            false => Duration::ZERO,
+        };
+        if !self.has_arrived(&mut receive, at_most)? {
+            return Ok(None);
         }
-        let room = i32::try_from(into.len()).unwrap_or(i32::MAX);
-        // SAFETY: the system writes at most `room` bytes to `into`, which is that long.
-        let received = unsafe { recv(self.raw(), into.as_mut_ptr(), room, 0) };
-        if let Ok(received) = usize::try_from(received) {
-            return Ok(Some(received));
+        let Receive { operation, arrived } = &mut *receive;
+        let Some(range) = arrived.take() else {
+            return Ok(None);
+        };
+        let count = range.len().min(into.len());
+        into[..count].copy_from_slice(&operation.buffer()[range.start..range.start + count]);
+        // What is left of a datagram is lost, as everywhere.
+        if count < range.len() && !self.is_datagram {
+            *arrived = Some(range.start + count..range.end);
         }
-        let error = last_error();
-        match error.raw_os_error() {
-            Some(WSAEWOULDBLOCK | WSAETIMEDOUT | WSAEINTR) => Ok(None),
-            // A datagram that is longer was cut.
-            Some(WSAEMSGSIZE) => Ok(Some(into.len())),
-            _ => Err(self.explain(error)),
+        Ok(Some(count))
+    }
+
+    /// True if something can be handed over, or the other end closed the connection. A receive is begun if none is.
+    fn has_arrived(&self, receive: &mut Receive, at_most: Duration) -> io::Result<bool> {
+        if receive.arrived.is_some() {
+            return Ok(true);
         }
+        if !receive.operation.is_under_way() {
+            self.begin(&mut receive.operation)?;
+        }
+        if !at_most.is_zero() {
+            receive.operation.wait(at_most);
+        }
+        if !receive.operation.is_over() {
+            return Ok(false);
+        }
+        let bytes = match receive.operation.result(self.raw() as HANDLE) {
+            Ok(bytes) => bytes,
+            Err(error) if error.raw_os_error() == Some(ERROR_MORE_DATA as i32) => MOST,
+            Err(error) => return Err(self.explain(of_file(error))),
+        };
+        receive.arrived = Some(0..bytes);
+        Ok(true)
+    }
+
+    fn begin(&self, operation: &mut Operation) -> io::Result<()> {
+        let raw = self.raw();
+        let begun = operation.begin_for_result(|buffer, overlapped| {
+            let part = WSABUF {
+                len: MOST as u32,
+                buf: buffer,
+            };
+            let (none, mut flags) = (std::ptr::null_mut(), 0);
+            // SAFETY: the operation's memory stays in place until it has ended; the description of it is copied.
+            let result = unsafe { WSARecv(raw, &part, 1, none, &mut flags, overlapped, None) };
+            match result {
+                0 => 0,
+                // SAFETY: it has no arguments.
+                _ => unsafe { WSAGetLastError() as u32 },
+            }
+        });
+        begun.map_err(|error| self.explain(error))
     }
 
     /// Sleeps until it is ready for what is named, at most so long.
     pub fn wait(&self, for_what: Ready, at_most: Duration) -> io::Result<()> {
-        if for_what == Ready::Readable {
-            return wait_for(self.socket.as_socket(), for_what, at_most);
+        if for_what == Ready::Writable {
+            if let Ok(send) = self.send.lock() {
+                send.wait(at_most);
+            }
+            return Ok(());
         }
-        let Ok(send) = self.send.lock() else {
+        let Ok(mut receive) = self.receive.lock() else {
             return Ok(());
         };
-        if send.is_over() {
-            return wait_for(self.socket.as_socket(), for_what, at_most);
-        }
-        if for_what == Ready::Writable {
-            send.wait(at_most);
+        if self.has_arrived(&mut receive, Duration::ZERO)? {
             return Ok(());
         }
-        let begun = Instant::now();
-        while !send.is_over() && begun.elapsed() < at_most {
-            if poll(self.socket.as_socket(), POLLRDNORM, LOOK.min(at_most))? {
-                break;
-            }
+        if for_what == Ready::Readable {
+            receive.operation.wait(at_most);
+        } else if let Ok(send) = self.send.lock() {
+            wait_for_either(&receive.operation, &send, at_most);
         }
         Ok(())
     }
 
-    /// Lets blocking receives end after `receive_timeout`; without one, after a moment all the same.
+    /// Lets receives that wait end after `receive_timeout`; without one, after a moment all the same.
     pub fn set_receive_timeout(&self, receive_timeout: Option<Duration>) -> io::Result<()> {
-        let timeout = receive_timeout.unwrap_or(LONGEST_RECEIVE);
-        // 0 means forever.
-        let timeout = milliseconds(timeout).max(1);
-        set_option(
-            &self.socket,
-            SOL_SOCKET,
-            SO_RCVTIMEO,
-            &timeout.to_ne_bytes(),
-        )
+        let timeout_ms = milliseconds(receive_timeout.unwrap_or(LONGEST_RECEIVE)).max(1);
+        self.receive_timeout_ms.store(timeout_ms, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Lets closing reset the connection.
@@ -218,6 +266,9 @@ impl Drop for Channel {
         if let Ok(send) = self.send.get_mut() {
             send.wait(REST);
             send.cancel(handle);
+        }
+        if let Ok(receive) = self.receive.get_mut() {
+            receive.operation.cancel(handle);
         }
     }
 }
