@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use wiregauge_record::{
-    Conditions, Connect, Counts, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point,
-    PointSummary, Protocol, ResourceUse, Sample, Schedule, Status, Throughput, Wait,
+    Conditions, Connect, Counts, Ending, HostPlan, HostState, Limit, LinkOptions, Phase, Plan,
+    Point, PointSummary, Protocol, ResourceUse, Sample, Schedule, Status, Throughput, Wait,
 };
 
 /// Most tests are of the first kind of run; what is not particular to it is the same code for all.
@@ -51,6 +51,10 @@ pub fn conditions() -> Conditions {
         started: "2026-11-21T14:36:05Z".to_owned(),
         command: vec!["wiregauge".to_owned(), "exchange".to_owned()],
         version: "0.1.0".to_owned(),
+        host: HostState {
+            load: Some([0.0; 3]),
+            ..HostState::default()
+        },
         ..Conditions::default()
     }
 }
