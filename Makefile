@@ -77,9 +77,9 @@ test: ## Run the tests, after what set-up they need.
 LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-python test-octave test-browser \
   test-lab test-firmware test-windows check-macos fuzz bench bench-languages bench-targets
 
-test-all: ## Run what takes longer: simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer: simulations, mutations (unless their sources are those that passed), the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick FUZZ_SECONDS=5
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick UNLESS_PROVED=1
 
 # The crates with tests that are kept out for their length; no others are built for them. Beside crates/py, which has no
 # such tests and depends on the program, what they share with the program has the features that it has there, so that
@@ -116,12 +116,12 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPE
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo
-	@scripts/mutate-session
+	@$(if $(UNLESS_PROVED),scripts/unless-proved mutations,scripts/mutate-session)
 
 mutations-wire: ## Break the receivers of the protocol one place at a time: the test vectors must notice each.
 	@scripts/setup test
 	@echo "breaking crates/wire (a minute or two)"
-	@scripts/mutate-wire
+	@$(if $(UNLESS_PROVED),scripts/unless-proved mutations-wire,scripts/mutate-wire)
 
 verify: build ## Recompute all figures with numpy; check statements, intervals, packet captures (VERIFY_FLAGS=--quick: under two minutes).
 	@scripts/setup verify
@@ -189,7 +189,7 @@ firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows \
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows scripts/unless-proved \
 	  scripts/kernels scripts/test-parts scripts/fuzz-target verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
