@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import unittest
 from pathlib import Path
 
 BUILT = Path(os.environ["BUILT"])
@@ -31,7 +32,18 @@ class Wine:
             "DISPLAY": "",
         }
         self.environment.pop("WIREGAUGE_RUNS", None)
-        subprocess.run(["wineboot", "--init"], env=self.environment, check=True, capture_output=True, timeout=300)
+        if not self.runs():
+            self.end()
+            raise unittest.SkipTest("Wine runs no program on this machine, not even its own")
+
+    def runs(self) -> bool:
+        """Makes the prefix; True if Wine then runs a program of its own."""
+        how = {"env": self.environment, "stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 300}
+        try:
+            subprocess.run(["wineboot", "--init"], check=True, **how)
+            return subprocess.run(["wine", "cmd", "/c", "exit 7"], **how).returncode == 7
+        except (OSError, subprocess.SubprocessError):
+            return False
 
     def command(self, name: str, *words: str) -> list[str]:
         """The words that run a program of ours in this prefix."""
