@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use wiregauge_link::host::Clock;
 use wiregauge_link::{LinkError, LinkErrorKind};
 
-/// Receives what is there: the caller has waited for it. With nothing there it ends after the socket's read timeout.
+/// Receives without waiting; an error of kind `WouldBlock` if there is nothing.
 pub(crate) fn receive_now(
     socket: &UdpSocket,
     buffer: &mut [u8],
