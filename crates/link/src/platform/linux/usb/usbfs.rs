@@ -5,8 +5,9 @@
 //! Everything unsafe is here: a transfer's memory stays in place, untouched, from its submission until the kernel gives
 //! it back, and the file is closed (which ends all transfers) before the memory is freed.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsRawFd, OwnedFd};
+use crate::platform::socket::wait_for;
+use crate::waiting::Ready;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::io;
@@ -198,12 +199,7 @@ impl ControlFile {
 
     /// Sleeps until a transfer is over, a signal comes, or so long.
     pub fn wait(&self, at_most: Duration) -> io::Result<()> {
-        let time = Timespec::try_from(at_most).unwrap_or_default();
         // usbfs reports a transfer that is over as writable.
-        let mut file = [PollFd::new(&self.fd, PollFlags::OUT)];
-        match poll(&mut file, Some(&time)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait_for(self.fd.as_fd(), Ready::Writable, at_most)
     }
 }

@@ -6,8 +6,9 @@
 
 use super::super::usbfs::{DISCARD, REAP_NOW, SUBMIT, Urb, read};
 use super::accounting::Packet;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsRawFd, OwnedFd};
+use crate::platform::socket::wait_for;
+use crate::waiting::Ready;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::io;
@@ -297,13 +298,8 @@ impl IsochronousFile {
 
     /// Sleeps until a transfer is over, a signal comes, or so long.
     pub fn wait(&self, at_most: Duration) -> io::Result<()> {
-        let time = Timespec::try_from(at_most).unwrap_or_default();
         // usbfs reports a transfer that is over as writable.
-        let mut file = [PollFd::new(&self.fd, PollFlags::OUT)];
-        match poll(&mut file, Some(&time)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait_for(self.fd.as_fd(), Ready::Writable, at_most)
     }
 }
 
