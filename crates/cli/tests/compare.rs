@@ -8,7 +8,8 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use serde_json::Value;
-use wiregauge_record::{Sample, Status};
+use wiregauge_record::{Calibration, Conditions, Floor, Sample, Status};
+use wiregauge_stats::Series;
 
 /// Measures a run under this name.
 fn measured(desk: &Desk, name: &str, command: &str) {
@@ -39,12 +40,30 @@ fn compared(desk: &Desk, arguments: &str, conditions: &[&str]) -> assert_cmd::as
 
 /// Stores a run as `exchange` would: 16 B out, these sizes in, each exchange within 40 us above `shortest_us`.
 fn made(desk: &Desk, name: &str, address: &str, sizes: [u32; 2], shortest_us: u64) {
+    made_under(
+        desk,
+        name,
+        address,
+        sizes,
+        shortest_us,
+        &Conditions::default(),
+    );
+}
+
+fn made_under(
+    desk: &Desk,
+    name: &str,
+    address: &str,
+    sizes: [u32; 2],
+    shortest_us: u64,
+    conditions: &Conditions,
+) {
     let mut plan = made::plan(2);
     plan.address = address.to_owned();
     for (point, size) in plan.points.iter_mut().zip(sizes) {
         (point.depth, point.in_bytes) = (1, size);
     }
-    made::exchange_run(&desk.path(name), &plan, |point| {
+    made::exchange_run_with(&desk.path(name), &plan, conditions, |point| {
         let jittered = made::exchanges(1000, shortest_us + u64::from(point.in_bytes));
         jittered.scan(0, move |start_ns, sample| {
             let rtt_ns = shortest_us * 1000 + (sample.rtt_ns - 20_000) % 40_000;
@@ -60,6 +79,84 @@ fn made(desk: &Desk, name: &str, address: &str, sizes: [u32; 2], shortest_us: u6
             })
         })
     });
+}
+
+/// A host of this name and system whose own floor is `floor_us`.
+fn host(name: &str, kernel: &str, floor_us: Option<f64>) -> Conditions {
+    let mut conditions = Conditions::default();
+    conditions.host.name = name.to_owned();
+    conditions.host.kernel = kernel.to_owned();
+    conditions.before = floor_us.map(|us| {
+        let mut rtts = Series::with_exact_limit(100);
+        (0..100).for_each(|_| rtts.push((us * 1e3) as u64));
+        let rtt = rtts.distribution().expect("100 samples");
+        Calibration {
+            floors: vec![Floor {
+                name: "tcp echo on this host".to_owned(),
+                bytes: 48,
+                rtt,
+            }],
+            ..Calibration::default()
+        }
+    });
+    conditions
+}
+
+#[test]
+fn of_two_hosts_the_slower_is_named_and_how_much_of_that_is_its_floor() {
+    let desk = Desk::new();
+    let of = |name: &str, us: u64, conditions: &Conditions| {
+        made_under(&desk, name, "tcp://device:1", [48, 1000], us, conditions);
+    };
+    of("linux", 500, &host("lab", "Linux 6.1.0 #1 SMP", Some(30.0)));
+    of(
+        "windows",
+        900,
+        &host("lab", "Windows 10.0.19045", Some(130.0)),
+    );
+    of("slow-floor", 900, &host("old", "Linux 6.1.0", Some(430.0)));
+    of("same-floor", 900, &host("old", "Linux 6.1.0", Some(31.0)));
+    of("no-floor", 900, &host("old", "Linux 6.1.0", None));
+    of("again", 510, &host("lab", "Linux 6.1.0 #1 SMP", Some(29.0)));
+    let says = |runs: &str, text: &str| {
+        // In Markdown no line is wrapped.
+        let said = compared(&desk, &format!("{runs} --format md"), &[]);
+        said.success().stdout(is_match(text).unwrap());
+    };
+    let point = "at out=16 in=48 depth=1: median RTT";
+    says(
+        "linux windows",
+        &format!(
+            r"lab \(Windows 10.0.19045\) is slower than lab \(Linux 6.1.0\) {point} 9\d\d.\d+ us against 5\d\d.\d+ us, \d+.\d+ us more\.\n- Their floors \(tcp echo on this host\) are 130.00 us and 30.00 us: they account for 2\d % of the difference\."
+        ),
+    );
+    let printed = compared(&desk, "linux windows", &[]).success();
+    printed.stdout(contains("is slower than").and(contains("Their floors")));
+    // Whichever side it is on.
+    says(
+        "windows linux",
+        r"lab \(Windows 10.0.19045\) is slower than lab \(Linux 6.1.0\)",
+    );
+    says(
+        "linux slow-floor",
+        r"old is slower than lab .*\n- .*430.00 us and 30.00 us: they account for the difference\.",
+    );
+    says(
+        "linux same-floor",
+        r"31.00 us and 30.00 us: they do not account for the difference\.",
+    );
+    says("linux no-floor", r"unknown: no floor was measured on both");
+    // Two runs that scatter prove nothing of their host.
+    says(
+        "slow-floor linux,again",
+        r"No significant difference between the hosts at .*: median RTT 904.\d+ us from old, 50\d.\d+ us from lab\.",
+    );
+    // One host twice, or several on a side, are no comparison of hosts.
+    for runs in ["linux again", "linux,windows no-floor"] {
+        compared(&desk, runs, &[])
+            .success()
+            .stdout(contains("is slower than").not());
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod conditions;
 mod error;
 mod exchange;
 mod figure;
+mod hosts;
 mod key;
 mod matching;
 mod outcome;
@@ -17,7 +18,9 @@ pub use conditions::Changed;
 pub use error::CompareError;
 pub use figure::{Better, Figure, Part, Unit};
 pub use key::Key;
-pub use outcome::{Compared, ComparedPoint, Comparison, RunNote, Unmatched, Verdict};
+pub use outcome::{
+    Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
+};
 
 use key::Place;
 use side::{Found, Read, Side};
@@ -50,7 +53,9 @@ pub fn compare(
     if let (Some(before), Some(after)) = exchanges {
         let figures = exchange::figures(before.iter().chain(&after).copied());
         let changed = conditions::of_exchange(&before, &after);
-        return of(kind, &before, &after, figures, changed, wanted, progress);
+        let mut comparison = of(kind, &before, &after, figures, changed, wanted, progress)?;
+        comparison.hosts = hosts::of_exchange(&before, &after, &comparison.points);
+        return Ok(comparison);
     }
     if let (Some(before), Some(after)) = (each_stream(before), each_stream(after)) {
         let figures = stream::figures(before.iter().chain(&after).copied());
@@ -144,6 +149,7 @@ where
         after: after.iter().map(|run| RunNote::of(*run)).collect(),
         confidence: 1.0 - Confidence::NINETY_FIVE.missed(),
         compared: family,
+        hosts: None,
         changed,
         points,
         unmatched,

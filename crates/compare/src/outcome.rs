@@ -20,6 +20,8 @@ pub struct Comparison {
     pub confidence: f64,
     /// How many intervals that is: points times figures.
     pub compared: usize,
+    /// Exchanges with the same device from two hosts: which is slower, and why.
+    pub hosts: Option<HostDifference>,
     /// What else differs between the sides, and may be the cause.
     pub changed: Vec<Changed>,
     /// The points that every run has.
@@ -86,6 +88,45 @@ impl Compared {
             Unit::Share => Some(difference.absolute),
             _ => difference.relative,
         }
+    }
+}
+
+/// Two hosts at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostDifference {
+    /// One exchange at a time, as the floor is measured, with the shortest packages of both runs.
+    pub point: Key,
+    /// Whether the median RTT after is longer.
+    pub verdict: Verdict,
+    /// The host of the runs before.
+    pub before: HostSide,
+    /// The host of the runs after.
+    pub after: HostSide,
+    /// What the floor was measured with on both hosts; `None` where they have none in common.
+    pub floor: Option<String>,
+}
+
+/// One of two hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostSide {
+    /// Its name.
+    pub name: String,
+    /// Its system and release, such as `Linux 6.1.0`.
+    pub system: String,
+    /// Median RTT to the device, in nanoseconds.
+    pub p50_ns: f64,
+    /// Median RTT of the floor, in nanoseconds.
+    pub floor_ns: Option<f64>,
+}
+
+impl HostDifference {
+    /// The share of the difference that the floors account for; more than 1 where the floors differ by
+    /// more than the RTTs, less than 0 where they differ the other way. `None` without floors or without
+    /// a difference.
+    pub fn floor_share(&self) -> Option<f64> {
+        let floors = self.after.floor_ns? - self.before.floor_ns?;
+        let differ = matches!(self.verdict, Verdict::Worse | Verdict::Better);
+        differ.then(|| floors / (self.after.p50_ns - self.before.p50_ns))
     }
 }
 

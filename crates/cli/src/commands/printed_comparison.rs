@@ -46,6 +46,9 @@ fn text(
                 if let Some(caveat) = &printed.caveat {
                     writeln!(out, "{CAUTION}{}{RESET}", wrapped(caveat, width, "  "))?;
                 }
+                for sentence in &printed.hosts {
+                    writeln!(out, "{}", wrapped(sentence, width, "  "))?;
+                }
             }
             _ => writeln!(out, "  {}", wrapped(line, width - 2, "    "))?,
         }

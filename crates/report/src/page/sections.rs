@@ -278,8 +278,10 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
             if let Some(caveat) = &tables.caveat {
                 let _ = writeln!(out, "<p>{}</p>", prose(caveat));
             }
-            let items: String = rest
+            let items: String = tables
+                .hosts
                 .iter()
+                .chain(rest)
                 .map(|line| format!("<li>{}</li>\n", prose(line)))
                 .collect();
             let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");

@@ -1,7 +1,7 @@
 //! A comparison in words and tables: first what differs, then each point and figure.
 
-use super::Table;
 use super::markdown::line_of;
+use super::{Table, hosts};
 use crate::units::{RateUnit, grouped, percent, time};
 use std::fmt::Write;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
@@ -19,6 +19,8 @@ pub struct ComparisonTables {
     pub words: Vec<String>,
     /// What the number of runs leaves open: belongs directly after the verdict.
     pub caveat: Option<String>,
+    /// Which of two hosts is slower, and why; empty if both sides ran on one.
+    pub hosts: Vec<String>,
     /// What else differs and may be the cause; empty if nothing does.
     pub changed: Option<Table>,
     /// Every point and figure.
@@ -45,6 +47,7 @@ impl ComparisonTables {
             if let Some(caveat) = &self.caveat {
                 let _ = writeln!(out, "{}\n", line_of(caveat));
             }
+            list(&mut out, &self.hosts);
             list(&mut out, rest);
         }
         for table in self.changed.iter().chain([&self.figures]) {
@@ -64,6 +67,7 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
         ],
         words: words(comparison),
         caveat: caveat(comparison),
+        hosts: comparison.hosts.iter().flat_map(hosts::sentences).collect(),
         changed: changed(comparison),
         figures: figures(comparison, &|_| true),
         differing: figures(comparison, &is_shown),

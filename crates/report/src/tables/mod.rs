@@ -14,6 +14,7 @@ mod digits;
 mod exchange;
 mod flow_rows;
 mod heading;
+mod hosts;
 mod html;
 mod isochronous;
 mod latex;
