@@ -111,6 +111,42 @@ class Windows(unittest.TestCase):
         self.assertGreaterEqual(len(names), 2)
         self.done("compare", *names[:2])
 
+    def test_a_run_is_judged_and_exported(self) -> None:
+        run = f"Z:{self.wine.place / 'a run'}"
+        with Responder("tcp://127.0.0.1:0") as responder:
+            self.done("exchange", responder.address, "--in", "48", "--count", "2000", "--no-calibration", "--store", run)
+        judged = json_of(self.done("deadline", run, "--period", "100ms", "--json"))
+        self.assertEqual(judged["points"][0]["missed"], 0)
+        missed = self.done("deadline", run, "--period", "1us", "--require", "missed<0.1%", code=1)
+        self.assertIn("limit not met: missed<0.1%", missed.stderr)
+        self.done("control", run, "--plant", "1/(s+1)", "--pid", "1,1,0", "--period", "100ms")
+        table = self.wine.place / "samples.csv"
+        self.done("export", run, "--csv", f"Z:{table}")
+        self.assertEqual(len(table.read_text().splitlines()), 2002, "a heading, the first exchange and 2,000")
+
+    def test_the_best_setting_is_found_and_confirmed(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            found = json_of(
+                self.done(
+                    "tune", responder.address, "--maximise", "exchanges", "--in", "48", "--depth", "1,2,4", "--count", "300",
+                    "--no-store", "--json",
+                )
+            )  # fmt: skip
+        self.assertIn(found["best"]["depth"], (1, 2, 4))
+
+    def test_limits_and_devices_are_listed(self) -> None:
+        self.assertIn("15,872,000", self.done("limits", "usb", "--speed", "high").stdout)
+        self.done("devices")
+
+    def test_priority_processor_and_memory_are_set_and_stored(self) -> None:
+        with Responder("tcp://127.0.0.1:0") as responder:
+            host = self.exchanges(
+                responder.address, "--count", "10", "--priority", "20", "--pin", "0", "--lock-memory"
+            )["conditions"]["host"]  # fmt: skip
+        self.assertEqual(host["affinity"], [0])
+        self.assertTrue(host["memory_locked"])
+        self.assertIn("TIME_CRITICAL", host["policy"])
+
     def test_conditions_name_the_system_and_the_clock(self) -> None:
         with Responder("tcp://127.0.0.1:0") as responder:
             host = self.exchanges(responder.address, "--count", "10")["conditions"]["host"]
