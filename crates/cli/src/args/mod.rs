@@ -35,6 +35,7 @@ pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, TimestampsArg, WaitArg};
 pub use explain::ExplainArgs;
+pub use groups::group_of;
 pub use limits::{LimitsArgs, MediumArg};
 pub use loop_control::LoopControlArgs;
 pub use loop_model::{MissArgs, ModelArgs};
@@ -67,6 +68,12 @@ failed or interrupted run keeps all of its samples.";
 
 /// Below the options in the help of the program.
 const HELP: &str = "\
+Examples:
+  wiregauge demo
+  wiregauge devices
+  wiregauge exchange /dev/ttyACM0 --protocol echo --out 64 --depth 1,2,4
+  wiregauge report last -o report.html
+
 Help of a command: wiregauge help COMMAND; of a warning: wiregauge help W07.
 All warnings: wiregauge help warnings.";
 

@@ -1,7 +1,7 @@
 //! `wiregauge man`: write the man pages. What clap_mangen does not know of is added here: exit status, environment, examples.
 
 use crate::Outcome;
-use crate::args::Arguments;
+use crate::args::{Arguments, group_of};
 use crate::output::files;
 use anyhow::Context;
 use clap::{Command, CommandFactory};
@@ -47,14 +47,36 @@ pub fn write(directory: &Path) -> anyhow::Result<Outcome> {
         .filter(|command| !command.is_hide_set())
         .collect();
     for &command in &commands {
-        page(command, &["wiregauge(1)".to_owned()], directory)?;
+        let mut others = vec!["wiregauge(1)".to_owned()];
+        others.extend(related(command, &commands));
+        page(command, &others, directory)?;
     }
-    let others: Vec<String> = commands
-        .iter()
-        .map(|command| name_of(command) + "(1)")
-        .collect();
+    let others: Vec<String> = commands.iter().map(|&command| title(command)).collect();
     page(&program, &others, directory)?;
     Ok(Outcome::Done)
+}
+
+/// The pages of the other commands of its group, and of those that its help names.
+fn related(command: &Command, commands: &[&Command]) -> Vec<String> {
+    let help = command.clone().render_long_help().to_string();
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let is_named = |other: &str| {
+        words.windows(2).any(|pair| {
+            let name = pair[1].trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+            pair[0].trim_start_matches('`') == "wiregauge" && name == other
+        })
+    };
+    let group = group_of(command.get_name());
+    let others = commands.iter().map(|other| (other, other.get_name()));
+    others
+        .filter(|(_, name)| *name != command.get_name())
+        .filter(|(_, name)| group.contains(name) || is_named(name))
+        .map(|(&other, _)| title(other))
+        .collect()
+}
+
+fn title(command: &Command) -> String {
+    name_of(command) + "(1)"
 }
 
 fn name_of(command: &Command) -> String {
