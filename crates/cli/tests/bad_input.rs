@@ -177,6 +177,8 @@ fn a_host_that_has_no_address_is_reported() {
 fn a_tty_that_is_not_there_is_asked_whether_it_is_plugged_in() {
     let desk = Desk::new();
     refused(&desk, "serial:///dev/ttyNOPE7", "", 3, "plugged in");
+    // A name of Windows: which names are those of here.
+    refused(&desk, "COM3", "", 3, "/dev/ttyACM0");
     desk.wiregauge("serve serial:///dev/ttyNOPE7")
         .assert()
         .code(3)

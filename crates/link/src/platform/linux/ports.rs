@@ -4,6 +4,18 @@ use crate::devices::{Answer, SerialPort, UsbDevice};
 use std::fs;
 use std::path::Path;
 
+/// What the names of ports look like.
+pub const NAMES: &str =
+    "serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N";
+
+/// What to try where a port is not there.
+pub const NOT_FOUND: &str =
+    "is the device plugged in? its name may have changed: ls -l /dev/serial/by-id";
+
+/// What to try where a port may not be opened.
+pub const NOT_PERMITTED: &str =
+    "add yourself to the group of the tty: sudo usermod -aG dialout $USER, then log in again";
+
 /// All of them.
 pub fn ports(usb: &[UsbDevice]) -> Vec<SerialPort> {
     let Ok(entries) = fs::read_dir("/sys/class/tty") else {

@@ -7,7 +7,7 @@ use crate::descriptor_flow::{self, Ends};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::UsbPlace;
 use crate::kind::OpenFloor;
-use crate::platform::tty_medium;
+use crate::platform::{ports, tty_medium};
 use crate::waiting::Ready;
 use crate::{Address, FlowShape, Flows, Link, MAX_WAIT, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -69,9 +69,7 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             doing,
             format!("{} is not a tty", path.display()),
         )
-        .hint(
-            "serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N",
-        ),
+        .hint(ports::NAMES),
         TtyError::Busy(sign) => LinkError::new(
             LinkErrorKind::Busy,
             doing,
@@ -93,11 +91,9 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
         TtyError::Io(error) => {
             let error = LinkError::from_io(doing, &error);
             match error.kind() {
-                LinkErrorKind::NotFound => {
-                    error.hint("is the device plugged in? its name may have changed: ls -l /dev/serial/by-id")
-                }
-                LinkErrorKind::PermissionDenied => error
-                    .hint("add yourself to the group of the tty: sudo usermod -aG dialout $USER, then log in again"),
+                LinkErrorKind::NotFound if !path.is_absolute() => error.hint(ports::NAMES),
+                LinkErrorKind::NotFound => error.hint(ports::NOT_FOUND),
+                LinkErrorKind::PermissionDenied => error.hint(ports::NOT_PERMITTED),
                 _ => error,
             }
         }
