@@ -89,6 +89,11 @@ impl Function {
         self.is_adapter() || self == Function::Iso
     }
 
+    /// True for a vendor interface of wiregauge's own: no system has a driver for it, and on Windows WinUSB is to be bound.
+    pub fn is_vendor(self) -> bool {
+        matches!(self, Function::Bulk | Function::Interrupt | Function::Iso)
+    }
+
     /// Vendor and product ID by which the driver of an adapter knows its chip.
     pub fn adapter_id(self) -> Option<(u16, u16)> {
         match self {

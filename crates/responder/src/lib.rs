@@ -47,6 +47,7 @@ pub mod hid;
 mod listen;
 mod modbus;
 mod model;
+pub mod ms_os;
 mod pair;
 mod plant;
 mod platform;

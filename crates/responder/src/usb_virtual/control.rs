@@ -1,10 +1,11 @@
-//! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, and those of a serial port (PSTN 1.2,
-//! 6.3). What is not known is stalled.
+//! Requests on endpoint 0: the standard ones of USB 2.0, 9.4, those of a serial port (PSTN 1.2, 6.3), and Windows' for
+//! Microsoft OS 2.0 descriptors. What is not known is stalled.
 
 use super::descriptors::Identity;
 use super::interfaces::HID_DESCRIPTOR;
 use crate::gadget::Function;
 use crate::hid::report;
+use crate::ms_os;
 use std::collections::HashMap;
 use wiregauge_link::limits::Bus;
 
@@ -77,6 +78,7 @@ const FROM_INTERFACE: u8 = 0x81;
 const FROM_ENDPOINT: u8 = 0x82;
 const CLASS_TO_INTERFACE: u8 = 0x21;
 const CLASS_FROM_INTERFACE: u8 = 0xa1;
+const VENDOR_FROM_DEVICE: u8 = 0xc0;
 
 // bRequest (USB 2.0, table 9-4; PSTN 1.2, table 13).
 const GET_STATUS: u8 = 0;
@@ -156,6 +158,9 @@ impl Control {
                     })
                 })
             }
+            (VENDOR_FROM_DEVICE, ms_os::VENDOR_CODE) if index == ms_os::DESCRIPTOR_INDEX => {
+                identity.ms_os().map(Answer::Data)
+            }
             (CLASS_TO_INTERFACE, SEND_BREAK) => port.map(|_| Answer::Done(Effect::None)),
             _ => None,
         };
@@ -181,7 +186,7 @@ fn hid_descriptor(identity: &Identity, value: u16) -> Option<Answer> {
     }
 }
 
-/// Types of descriptor: USB 2.0, table 9-5.
+/// Types of descriptor: USB 2.0, table 9-5; the BOS: USB 3.2, table 9-6.
 fn descriptor(identity: &Identity, value: u16) -> Option<Answer> {
     let [index, kind] = value.to_le_bytes();
     let other = match identity.speed {
@@ -194,6 +199,7 @@ fn descriptor(identity: &Identity, value: u16) -> Option<Answer> {
         (3, index) => identity.string(index),
         (6, 0) => identity.qualifier(),
         (7, 0) if identity.speed == Bus::HighSpeed => Some(identity.configuration(7, other)),
+        (15, 0) => identity.bos(),
         _ => None,
     }
     .map(Answer::Data)
@@ -281,6 +287,45 @@ mod tests {
         let bulk = identity(&[Function::Bulk]);
         let missing = control.answer(&bulk, [0x01, 11, 1, 0, 0, 0, 0, 0], &[]);
         assert_eq!(missing, Answer::Stall);
+    }
+
+    /// Any wValue, because Windows' is 0 and nothing depends on it.
+    #[test]
+    fn microsoft_os_descriptors_are_answered_by_their_index_and_never_beyond_what_is_asked_for() {
+        let mut control = Control::default();
+        let device = identity(&[Function::Bulk, Function::Acm]);
+        let set = device.ms_os().expect("a vendor interface");
+        for index in 0..=u16::MAX {
+            let [low, high] = index.to_le_bytes();
+            let setup = [0xc0, 0x20, 0, 0, low, high, 0xff, 0xff];
+            let expected = match index {
+                7 => Answer::Data(set.clone()),
+                _ => Answer::Stall,
+            };
+            assert_eq!(control.answer(&device, setup, &[]), expected, "{index}");
+        }
+        for asked in (0..300).chain([4096, u16::MAX]) {
+            let [low, high] = asked.to_le_bytes();
+            let setup = [0xc0, 0x20, 0, 0, 7, 0, low, high];
+            let most = set.len().min(usize::from(asked));
+            let expected = Answer::Data(set[..most].to_vec());
+            assert_eq!(control.answer(&device, setup, &[]), expected, "{asked}");
+        }
+        // To the device, to an interface, another number; and a device without a vendor interface.
+        for setup in [
+            [0x40, 0x20, 0, 0, 7, 0, 10, 0],
+            [0xc1, 0x20, 0, 0, 7, 0, 10, 0],
+            [0xc0, 0x21, 0, 0, 7, 0, 10, 0],
+        ] {
+            assert_eq!(control.answer(&device, setup, &[]), Answer::Stall);
+        }
+        let serial = identity(&[Function::Acm]);
+        for setup in [
+            [0xc0, 0x20, 0, 0, 7, 0, 10, 0],
+            [0x80, 6, 0, 15, 0, 0, 5, 0],
+        ] {
+            assert_eq!(control.answer(&serial, setup, &[]), Answer::Stall);
+        }
     }
 
     #[test]

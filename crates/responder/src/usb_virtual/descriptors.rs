@@ -4,6 +4,7 @@
 use super::interfaces::{Endpoint, EndpointKind, Interface, Item, interfaces_of, release_of};
 use crate::bus::Direction;
 use crate::gadget::Function;
+use crate::ms_os;
 use wiregauge_link::limits::Bus;
 
 /// Who the device says it is.
@@ -34,7 +35,8 @@ const FIRST_INTERFACE_NAME: u8 = 4;
 impl Identity {
     /// The device descriptor (USB 2.0, table 9-8).
     pub fn device(&self) -> Vec<u8> {
-        let mut bytes = vec![18, 1, 0x00, 0x02];
+        let mut bytes = vec![18, 1];
+        bytes.extend(self.usb_version().to_le_bytes());
         bytes.extend(self.class());
         bytes.push(64);
         bytes.extend(self.vendor.to_le_bytes());
@@ -47,11 +49,40 @@ impl Identity {
     /// The device qualifier (USB 2.0, table 9-9): only a device that can do high speed has one.
     pub fn qualifier(&self) -> Option<Vec<u8>> {
         (self.speed == Bus::HighSpeed).then(|| {
-            let mut bytes = vec![10, 6, 0x00, 0x02];
+            let mut bytes = vec![10, 6];
+            bytes.extend(self.usb_version().to_le_bytes());
             bytes.extend(self.class());
             bytes.extend([64, 1, 0]);
             bytes
         })
+    }
+
+    /// bcdUSB: only a device that says 2.1 or more is asked for a BOS.
+    fn usb_version(&self) -> u16 {
+        match self.ms_os() {
+            Some(_) => ms_os::USB_VERSION,
+            None => 0x0200,
+        }
+    }
+
+    /// The Microsoft OS 2.0 descriptors, if it has vendor interfaces. An adapter has none: it is like its chip.
+    pub fn ms_os(&self) -> Option<Vec<u8>> {
+        let mut next = 0;
+        let vendor: Vec<u8> = self
+            .functions
+            .iter()
+            .filter_map(|function| {
+                let first = next;
+                next += interfaces_of(*function).len() as u8;
+                function.is_vendor().then_some(first)
+            })
+            .collect();
+        (!vendor.is_empty()).then(|| ms_os::set(&vendor, self.interface_count() > 1))
+    }
+
+    /// The BOS (USB 3.2, 9.6.2): only a device with Microsoft OS 2.0 descriptors has one.
+    pub fn bos(&self) -> Option<Vec<u8>> {
+        self.ms_os().map(|set| ms_os::bos(set.len()))
     }
 
     /// A function of several interfaces needs an association, and says so in the device's class
@@ -317,6 +348,53 @@ mod tests {
                 assert_eq!(addresses.len(), endpoints.len());
                 assert!(device.fits());
             }
+        }
+    }
+
+    #[test]
+    fn only_a_device_with_a_vendor_interface_has_a_bos_and_says_that_it_is_of_usb_2_1() {
+        use Function::{Acm, Bulk, Cp210x, Ftdi, Hid, Interrupt, Iso};
+        for (functions, expected) in [
+            (&[Acm][..], None),
+            (&[Hid, Acm], None),
+            (&[Ftdi], None),
+            (&[Cp210x], None),
+            (&[Iso], Some(ms_os::set(&[0], false))),
+            (&[Bulk], Some(ms_os::set(&[0], false))),
+            (&[Bulk, Acm], Some(ms_os::set(&[0], true))),
+            (
+                &[Acm, Hid, Interrupt, Bulk],
+                Some(ms_os::set(&[3, 4], true)),
+            ),
+        ] {
+            let device = identity(Bus::HighSpeed, functions);
+            let version = if expected.is_some() {
+                0x0210
+            } else {
+                0x0200_u16
+            };
+            assert_eq!(device.device()[2..4], version.to_le_bytes());
+            let qualifier = device.qualifier().expect("that of a high-speed device");
+            assert_eq!(qualifier[2..4], version.to_le_bytes());
+            let length = expected.as_ref().map(Vec::len);
+            assert_eq!(device.bos(), length.map(ms_os::bos), "{functions:?}");
+            assert_eq!(device.ms_os(), expected, "{functions:?}");
+        }
+    }
+
+    #[test]
+    fn the_interfaces_in_the_microsoft_os_descriptors_are_those_of_the_vendor_class() {
+        for functions in SETS {
+            let device = identity(Bus::FullSpeed, functions);
+            let bytes = device.configuration(2, Bus::FullSpeed);
+            let vendor: Vec<u8> = parts(&bytes)
+                .into_iter()
+                .filter(|part| part[1] == 4 && part[5] == 0xff)
+                .map(|part| part[2])
+                .collect();
+            let is_composite = bytes[4] > 1;
+            let expected = (!vendor.is_empty()).then(|| ms_os::set(&vendor, is_composite));
+            assert_eq!(device.ms_os(), expected, "{functions:?}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! Written here and not by the `usb-gadget` crate, which leaves the packet size of full-speed
 //! endpoints zero for the kernel to fill in: it does so for bulk endpoints only.
 
+use super::os_descriptors;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, open};
@@ -33,6 +34,11 @@ impl Endpoints {
             Endpoints::Tmc => [usbtmc::CLASS, usbtmc::SUBCLASS, USB488],
         }
     }
+
+    /// True for an interface of the vendor's class.
+    pub fn is_vendor(self) -> bool {
+        self.class()[0] == VENDOR_CLASS
+    }
 }
 
 const DESCRIPTORS_MAGIC_V2: u32 = 3;
@@ -41,6 +47,8 @@ const STRINGS_MAGIC: u32 = 2;
 const ALL_SPEEDS: u32 = 1 | 2 | 4;
 /// Requests to the device come here too, if the kernel does not know them (`FUNCTIONFS_ALL_CTRL_RECIP`).
 const ALL_REQUESTS: u32 = 64;
+/// Microsoft OS descriptors follow (`FUNCTIONFS_HAS_MS_OS_DESC`).
+const MS_OS: u32 = 8;
 const INTERFACE: u8 = 4;
 const ENDPOINT: u8 = 5;
 const SUPER_SPEED_COMPANION: u8 = 0x30;
@@ -56,12 +64,22 @@ const PACKETS: [u16; 3] = [64, 512, 1024];
 /// Packets in a burst at super speed, less one: the most that may be asked for.
 const BURST: u8 = 15;
 
-/// What is written to endpoint 0 first: all interfaces at all speeds.
-fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
+/// What is written to endpoint 0 first: all interfaces at all speeds, and Microsoft OS descriptors of the vendor interfaces
+/// with this bcdVersion.
+fn descriptors(pairs: &[Endpoints], ms_os_version: u16) -> Vec<u8> {
+    let vendor: Vec<u8> = (0..)
+        .zip(pairs)
+        .filter_map(|(number, pair)| pair.is_vendor().then_some(number))
+        .collect();
     let mut body = Vec::new();
     let per_speed = 3 * pairs.len() as u32;
     for count in [per_speed, per_speed, per_speed + 2 * pairs.len() as u32] {
         body.extend_from_slice(&count.to_le_bytes());
+    }
+    let mut flags = ALL_SPEEDS | ALL_REQUESTS;
+    if !vendor.is_empty() {
+        flags |= MS_OS;
+        body.extend_from_slice(&os_descriptors::count(&vendor).to_le_bytes());
     }
     for (speed, packet) in PACKETS.into_iter().enumerate() {
         for (index, &pair) in pairs.iter().enumerate() {
@@ -93,13 +111,23 @@ fn descriptors(pairs: &[Endpoints]) -> Vec<u8> {
             }
         }
     }
+    body.extend(os_descriptors::encode(&vendor, ms_os_version));
     let mut all = Vec::with_capacity(12 + body.len());
-    let flags = ALL_SPEEDS | ALL_REQUESTS;
     for word in [DESCRIPTORS_MAGIC_V2, 12 + body.len() as u32, flags] {
         all.extend_from_slice(&word.to_le_bytes());
     }
     all.extend_from_slice(&body);
     all
+}
+
+/// Writes the descriptors with the bcdVersion that this kernel takes.
+fn write_descriptors(ep0: &OwnedFd, pairs: &[Endpoints]) -> io::Result<()> {
+    let [version, older] = os_descriptors::VERSIONS;
+    match write(ep0, &descriptors(pairs, version)) {
+        Err(Errno::INVAL) => write(ep0, &descriptors(pairs, older))?,
+        written => written?,
+    };
+    Ok(())
 }
 
 /// What is written to endpoint 0 next: the interfaces' names.
@@ -170,7 +198,7 @@ impl FunctionFs {
             OFlags::RDWR | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        write(&ep0, &descriptors(pairs))?;
+        write_descriptors(&ep0, pairs)?;
         write(&ep0, &strings())?;
         Ok(FunctionFs {
             ep0,
@@ -301,29 +329,38 @@ impl Pair {
 mod tests {
     use super::*;
 
-    /// Counts the descriptors of each kind, by walking them.
-    fn kinds(all: &[u8]) -> Vec<u8> {
-        let mut rest = &all[24..];
-        let mut found = Vec::new();
-        while let [length, kind, ..] = *rest {
-            found.push(kind);
-            rest = &rest[length as usize..];
-        }
-        found
+    /// The kinds of so many descriptors, by walking them, and what is behind them.
+    fn kinds(mut rest: &[u8], count: u32) -> (Vec<u8>, &[u8]) {
+        let kinds = (0..count).map(|_| {
+            let kind = rest[1];
+            rest = &rest[usize::from(rest[0])..];
+            kind
+        });
+        (kinds.collect(), rest)
     }
 
     #[test]
     fn descriptors_are_as_many_and_as_long_as_their_head_says() {
-        for pairs in [
-            &[Endpoints::Bulk][..],
-            &[Endpoints::Bulk, Endpoints::Interrupt, Endpoints::Bulk],
-            &[Endpoints::Tmc],
+        for (pairs, vendor) in [
+            (&[Endpoints::Bulk][..], &[0][..]),
+            (
+                &[Endpoints::Bulk, Endpoints::Interrupt, Endpoints::Bulk],
+                &[0, 1, 2],
+            ),
+            (&[Endpoints::Tmc], &[]),
         ] {
-            let all = descriptors(pairs);
+            let all = descriptors(pairs, 0x0100);
             let word = |at: usize| u32::from_le_bytes(all[at..at + 4].try_into().unwrap());
             assert_eq!(word(4) as usize, all.len());
-            let kinds = kinds(&all);
-            assert_eq!(kinds.len() as u32, word(12) + word(16) + word(20));
+            let has_ms_os = word(8) & MS_OS != 0;
+            assert_eq!(has_ms_os, !vendor.is_empty());
+            let heads = if has_ms_os { 28 } else { 24 };
+            let count = word(12) + word(16) + word(20);
+            let (kinds, behind) = kinds(&all[heads..], count);
+            assert_eq!(behind, os_descriptors::encode(vendor, 0x0100));
+            if has_ms_os {
+                assert_eq!(word(24), os_descriptors::count(vendor));
+            }
             let companions = kinds.iter().filter(|&&kind| kind == SUPER_SPEED_COMPANION);
             assert_eq!(companions.count(), 2 * pairs.len());
         }

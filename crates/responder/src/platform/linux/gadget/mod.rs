@@ -4,11 +4,12 @@
 //! One thread looks after endpoint 0, one after each vendor interface, serial port and HID function; the
 //! caller's waits for the end. `setup` makes what the plan asks for and takes it down,
 //! `functionfs` and `queue` speak to the kernel, `control` answers on endpoint 0, `pair` and `sync` move the bytes of a
-//! device, `tmc` those of a USBTMC instrument.
+//! device, `os_descriptors` binds WinUSB on Windows, `tmc` those of a USBTMC instrument.
 
 mod answers;
 mod control;
 mod functionfs;
+mod os_descriptors;
 mod pair;
 mod queue;
 mod serve;

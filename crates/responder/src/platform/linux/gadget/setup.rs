@@ -4,13 +4,14 @@
 use super::functionfs::{Endpoints, FunctionFs};
 use crate::gadget::{Function, GadgetPlan, Speed};
 use crate::hid::report;
+use crate::ms_os;
 use std::io;
 use std::path::{Path, PathBuf};
 use usb_gadget::function::Handle;
 use usb_gadget::function::custom::Custom;
 use usb_gadget::function::hid::Hid;
 use usb_gadget::function::serial::{Serial, SerialClass};
-use usb_gadget::{Class, Config, Gadget, Id, RegGadget, Strings, Udc};
+use usb_gadget::{Class, Config, Gadget, Id, OsDescriptor, RegGadget, Strings, Udc};
 use wiregauge_link::{LinkError, LinkErrorKind};
 
 /// Marks the gadgets of this program. The maker's process number and its start time follow, which
@@ -159,6 +160,9 @@ impl Setup {
     }
 }
 
+/// bcdDevice of a gadget with Microsoft OS descriptors.
+const RELEASE_WITH_MS_OS: u16 = 0x0100;
+
 const DOING: &str = "cannot become a USB device";
 
 fn describe(plan: &GadgetPlan, handles: Vec<Handle>) -> Gadget {
@@ -181,6 +185,14 @@ fn describe(plan: &GadgetPlan, handles: Vec<Handle>) -> Gadget {
     let mut gadget =
         Gadget::new(class, Id::new(plan.vendor, plan.product), strings).with_config(config);
     gadget.name = Some(own_name());
+    // Windows asks a device for these descriptors once, and remembers the answer by vendor, product and release: this
+    // release is not the one (0) of gadgets without them.
+    if plan.functions.iter().any(|function| function.is_vendor()) {
+        gadget.device_release = RELEASE_WITH_MS_OS;
+        let mut descriptor = OsDescriptor::microsoft();
+        descriptor.vendor_code = ms_os::VENDOR_CODE;
+        gadget.os_descriptor = Some(descriptor);
+    }
     gadget.max_speed = plan.speed.map(|speed| match speed {
         Speed::Full => usb_gadget::Speed::FullSpeed,
         Speed::High => usb_gadget::Speed::HighSpeed,
