@@ -57,6 +57,7 @@ SUITE = [
     Run("zero", "zero"),
     Run("pairs", "pairs"),
     Run("program", "program"),
+    Run("winusb", "winusb"),
     Run("can-bus", "can-bus"),
     Run("control", "control"),
     Run("acm", "acm", shown=True),

@@ -711,6 +711,63 @@ class Usbtmc(unittest.TestCase):
         self.assertEqual((RUNS / "usbtmc" / "capabilities.txt").read_text().split(), ["4"])
 
 
+class WinUsb(unittest.TestCase):
+    """Microsoft OS descriptors, by which Windows binds WinUSB without an installation; read by lab/peers/ms_os.py."""
+
+    GUID = "{5D3F1F3E-6C0B-4C52-9E0A-7A3D2B8F41C6}"
+    # Windows knows one value with a string and one with a list; the kernel's gadget has only the former.
+    PROPERTIES = {"1.0": {"DeviceInterfaceGUID": GUID}, "2.0": {"DeviceInterfaceGUIDs": [GUID]}}
+    VENDOR = 0xFF
+
+    def found(self, place: str) -> dict[str, Any]:
+        """What was read, its interfaces by number."""
+        found: dict[str, Any] = json.loads((RUNS / f"{place}.json").read_text())
+        for name in ("classes", "functions"):
+            found[name] = {int(number): value for number, value in found[name].items()}
+        return found
+
+    def hold(self, place: str, version: str | None, interfaces: int) -> dict[str, Any]:
+        """Every vendor interface, and no other, has WinUSB and the GUID."""
+        found = self.found(place)
+        vendor = [number for number, kind in found["classes"].items() if kind == self.VENDOR]
+        self.assertEqual(len(vendor), interfaces)
+        self.assertEqual(found["version"], version)
+        expected = {number: {"driver": "WINUSB", **self.PROPERTIES[version]} for number in vendor}
+        self.assertEqual(found["functions"], expected)
+        return found
+
+    def hold_answered(self, run: str) -> None:
+        """The device works after these requests."""
+        (found,) = points(run)
+        self.assertEqual((found["counts"]["answered"], found["counts"]["lost"]), (20, 0))
+
+    def test_each_vendor_interface_of_the_kernels_gadget_has_descriptors_of_version_1_0(self) -> None:
+        for name, interfaces in (("bulk", 1), ("composite", 2)):
+            with self.subTest(name):
+                found = self.hold(f"winusb/gadget-{name}", "1.0", interfaces)
+                self.hold_answered(f"winusb/gadget-{name}")
+                # Not the release of gadgets without these descriptors, whose lack Windows remembers.
+                self.assertEqual(found["release"], 0x0100)
+
+    def test_each_vendor_interface_of_a_virtual_device_has_descriptors_of_version_2_0(self) -> None:
+        for name, interfaces in (("bulk", 1), ("iso", 1), ("composite", 2)):
+            with self.subTest(name):
+                found = self.hold(f"winusb/virtual-{name}", "2.0", interfaces)
+                self.assertEqual((found["usb"], found["windows"]), (0x0210, 0x06030000))
+                if name != "iso":
+                    self.hold_answered(f"winusb/virtual-{name}")
+
+    def test_the_rp2040_has_them_as_linux_reads_it(self) -> None:
+        found = self.hold("rp2040-xhci/ms_os", "2.0", 1)
+        self.assertEqual(found["classes"], {0: 2, 1: 10, 2: self.VENDOR})
+
+    def test_a_device_without_a_vendor_interface_has_none(self) -> None:
+        for name in ("gadget-serial", "gadget-instrument", "virtual-serial"):
+            with self.subTest(name):
+                found = self.hold(f"winusb/{name}", None, 0)
+                self.assertEqual(found["usb"], 0x0200)
+
+
 class VirtualTime(unittest.TestCase):
     """The clock of the guest."""
 

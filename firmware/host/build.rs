@@ -1,4 +1,4 @@
-//! Compiles firmware/common for this computer, every warning an error.
+//! Compiles firmware/common and the descriptors of the RP2040 for this computer, every warning an error.
 
 const FILES: [&str; 6] = [
     "wg_count.c",
@@ -27,6 +27,13 @@ fn main() {
     println!("cargo:rerun-if-changed=../common");
     println!("cargo:rerun-if-changed=shim.c");
     println!("cargo:rerun-if-changed=small.c");
+    println!("cargo:rerun-if-changed=rp2040.c");
+    println!("cargo:rerun-if-changed=../rp2040");
+    strict()
+        .include("../rp2040")
+        .file("rp2040.c")
+        .file("../rp2040/descriptors.c")
+        .compile("wiregauge_firmware_rp2040");
     let mut small = strict();
     small.file("small.c").define("WG_EXACT", "0");
     for file in SMALL {

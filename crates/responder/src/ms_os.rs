@@ -14,17 +14,15 @@ pub const DESCRIPTOR_INDEX: u16 = 7;
 /// Which driver is to be bound.
 pub const COMPATIBLE_ID: [u8; 8] = *b"WINUSB\0\0";
 
-/// The value in the registry that holds [`INTERFACE_GUID`].
-pub const PROPERTY: &str = "DeviceInterfaceGUIDs";
-
 /// By it programs for Windows find the interface; drawn for wiregauge, the same on all its devices.
 pub const INTERFACE_GUID: &str = "{5D3F1F3E-6C0B-4C52-9E0A-7A3D2B8F41C6}";
 
-/// Type of a value in the registry that is a list of strings.
-pub const REG_MULTI_SZ: u16 = 7;
-
 /// bcdUSB of a device with a BOS: 2.1.
 pub const USB_VERSION: u16 = 0x0210;
+
+/// The value in the registry that holds [`INTERFACE_GUID`], a list of strings.
+const PROPERTY: &str = "DeviceInterfaceGUIDs";
+const REG_MULTI_SZ: u16 = 7;
 
 /// D8DD60DF-4589-4CC7-9CD2-659D9E648A9F (table 4).
 const CAPABILITY: [u8; 16] = [

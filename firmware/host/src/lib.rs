@@ -3,6 +3,7 @@
 
 pub mod differential;
 pub mod recipe;
+pub mod rp2040;
 
 use std::ffi::CString;
 

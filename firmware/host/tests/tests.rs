@@ -2,6 +2,7 @@
 
 mod answers;
 mod datagrams;
+mod descriptors;
 mod differential;
 mod small_sink;
 mod vectors;

@@ -116,9 +116,29 @@ export class Driver {
             hold((await asked()) === 1, 'it can be configured again, and twice');
         }
         this.#anew();
-        const vendorCode = this.device.bos[5 + 26];
-        const ms = await host.control(0xc0, vendorCode, 0, 7, 4096);
-        hold(ms.length === ms.readUInt16LE(8) && ms.includes('WINUSB'), 'the Microsoft OS 2.0 descriptors are whole');
+        await this.#examineMicrosoftOs(refused);
+    }
+
+    // What Windows asks for to bind WinUSB; firmware/host holds the bytes against those of `wiregauge serve`.
+    async #examineMicrosoftOs(refused) {
+        const { host } = this;
+        const bos = this.device.bos;
+        hold(bos.readUInt16LE(2) === 5 + 28 && bos[6] === 16 && bos[7] === 5, 'the BOS has the platform capability alone');
+        const bytes = bos.readUInt16LE(5 + 24), vendorCode = bos[5 + 26];
+        const ask = (length, index = 7, code = vendorCode) => host.control(0xc0, code, 0, index, length);
+        const whole = await ask(0xffff);
+        hold(whole.length === bytes, 'the BOS names the length of the Microsoft OS 2.0 descriptors');
+        hold(whole.readUInt16LE(8) === bytes && whole.includes('WINUSB'), 'the Microsoft OS 2.0 descriptors are whole');
+        for (const length of [0, 1, 10, 63, 64, 65, 128, bytes - 1, bytes, bytes + 1, 4096]) {
+            const answer = await ask(length);
+            const expected = whole.subarray(0, length);
+            hold(answer.equals(expected), `of the Microsoft OS 2.0 descriptors come the ${length} bytes that are asked for`);
+        }
+        for (const index of [0, 4, 5, 6, 8, 0x0107, 0x0700, 0xffff]) {
+            await refused(`Microsoft OS index ${index}`, ask(64, index));
+        }
+        await refused('a vendor request that is not there', ask(64, 7, vendorCode + 1));
+        await refused('a vendor request OUT', host.control(0x40, vendorCode, 0, 7, Buffer.alloc(8)));
     }
 
     #descriptor(kind, index, length) {

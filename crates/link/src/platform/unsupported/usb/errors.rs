@@ -6,8 +6,8 @@ use crate::usb::identity::Identity;
 use nusb::{Error, ErrorKind};
 
 /// What to do about a device that another driver holds.
-const DRIVER: &str = "Windows: install WinUSB for it (Zadig), or use the responder's firmware, whose Microsoft OS 2.0 \
-                      descriptors bind it by itself. macOS: close the program or driver that uses it";
+const DRIVER: &str = "Windows: install WinUSB for it (Zadig); wiregauge's firmware and `serve usb-gadget` need no installation, \
+                      because their Microsoft OS descriptors bind it. macOS: close the program or driver that uses it";
 
 /// Why a device could not be opened.
 pub fn opening(device: &Identity, doing: &str, error: &Error) -> LinkError {

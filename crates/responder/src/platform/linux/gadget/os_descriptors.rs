@@ -1,7 +1,7 @@
 //! Microsoft OS 1.0 descriptors of the vendor interfaces, as FunctionFS takes them (linux/usb/functionfs.h, "OSDesc"). The
 //! kernel answers Windows' requests with them, names and values as UTF-16.
 
-use crate::ms_os::{COMPATIBLE_ID, INTERFACE_GUID, PROPERTY, REG_MULTI_SZ};
+use crate::ms_os::{COMPATIBLE_ID, INTERFACE_GUID};
 
 /// bcdVersion, in the order in which kernels are asked: 1.0 and, before Linux 6.4, that number with its bytes swapped.
 pub const VERSIONS: [u16; 2] = [0x0100, 0x0001];
@@ -9,6 +9,12 @@ pub const VERSIONS: [u16; 2] = [0x0100, 0x0001];
 /// wIndex of the two kinds of descriptors.
 const COMPATIBLE_IDS: u16 = 4;
 const PROPERTIES: u16 = 5;
+
+/// The value in the registry that holds [`INTERFACE_GUID`]. One string, and not the list `DeviceInterfaceGUIDs` as in
+/// [`ms_os::set`](crate::ms_os::set): the kernel takes a list here, but then stalls the request for it (composite.c,
+/// `fill_ext_prop`).
+const PROPERTY: &str = "DeviceInterfaceGUID";
+const REG_SZ: u32 = 1;
 
 /// How many descriptors [`encode`] makes.
 pub fn count(interfaces: &[u8]) -> u32 {
@@ -56,11 +62,10 @@ fn descriptor(interface: u8, version: u16, kind: u16, number: u16, body: &[u8]) 
 /// Name and value in eight-bit characters.
 fn property() -> Vec<u8> {
     let name = format!("{PROPERTY}\0");
-    // One string, and an empty one that ends the list.
-    let value = format!("{INTERFACE_GUID}\0\0");
+    let value = format!("{INTERFACE_GUID}\0");
     let length = (14 + name.len() + value.len()) as u32;
     let mut bytes = length.to_le_bytes().to_vec();
-    bytes.extend(u32::from(REG_MULTI_SZ).to_le_bytes());
+    bytes.extend(REG_SZ.to_le_bytes());
     bytes.extend((name.len() as u16).to_le_bytes());
     bytes.extend(name.bytes());
     bytes.extend((value.len() as u32).to_le_bytes());
@@ -103,11 +108,11 @@ mod tests {
                     5 => {
                         properties.push(all[0]);
                         assert_eq!((number, long(body, 0)), (1, body.len()));
-                        assert_eq!(long(body, 4), 7, "a list of strings");
+                        assert_eq!(long(body, 4), 1, "a string");
                         let (name, value) = body[10..].split_at(word(body, 8));
-                        assert_eq!(name, b"DeviceInterfaceGUIDs\0");
+                        assert_eq!(name, b"DeviceInterfaceGUID\0");
                         assert_eq!(long(value, 0), value.len() - 4);
-                        assert_eq!(&value[4..], format!("{INTERFACE_GUID}\0\0").as_bytes());
+                        assert_eq!(&value[4..], format!("{INTERFACE_GUID}\0").as_bytes());
                     }
                     kind => panic!("descriptor of kind {kind}"),
                 }
