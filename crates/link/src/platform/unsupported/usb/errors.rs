@@ -6,7 +6,7 @@ use crate::usb::identity::Identity;
 use nusb::{Error, ErrorKind};
 
 /// What to do about a device that another driver holds.
-const DRIVER: &str = "Windows: install WinUSB for it (Zadig); wiregauge's firmware and `serve usb-gadget` need no installation, \
+const DRIVER: &str = "Windows: install WinUSB for it (Zadig); wiregauge's firmware and gadget need no installation, \
                       because their Microsoft OS descriptors bind it. macOS: close the program or driver that uses it";
 
 /// Why a device could not be opened.
