@@ -4,7 +4,7 @@
 use crate::checks::is_low_latency;
 use crate::route;
 use crate::topology::{Tty, Usb, ttys};
-use crate::{HostContext, Target};
+use crate::{HostContext, Target, windows};
 use std::fs;
 use std::path::Path;
 
@@ -15,6 +15,9 @@ const MOST_NAMED: usize = 3;
 pub fn connection(context: &HostContext) -> Option<String> {
     if !context.is_of_this_host() {
         return None;
+    }
+    if let Some(host) = context.windows() {
+        return windows::connection(context, host);
     }
     match &context.target {
         Target::None | Target::Here => None,
@@ -92,17 +95,22 @@ fn of_network(context: &HostContext) -> String {
 /// Which programs have a file open, as far as this user may see that.
 fn opened_by(context: &HostContext, path: &Path) -> String {
     let place = context.place(path);
+    let real = |file: &str| {
+        context
+            .place(file)
+            .and_then(|place| fs::read_dir(place).ok())
+    };
     let (mut openers, mut hidden) = (Vec::new(), false);
     let numbers = context.names("/proc").into_iter();
     for id in numbers.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
-        let Ok(files) = fs::read_dir(context.place(format!("/proc/{id}/fd"))) else {
+        let Some(files) = real(&format!("/proc/{id}/fd")) else {
             hidden = true;
             continue;
         };
         let mut targets = files
             .flatten()
             .filter_map(|file| fs::read_link(file.path()).ok());
-        if targets.any(|target| target == path || target == place) {
+        if targets.any(|target| target == path || Some(&target) == place.as_ref()) {
             let name = context.read(format!("/proc/{id}/comm"));
             let name = name.unwrap_or_else(|| "a program".into());
             openers.push(format!("{name} (process {id})"));

@@ -1,5 +1,6 @@
 //! What can go wrong with the undo file. A setting that cannot be written is no error but a step that failed.
 
+use crate::platform::STATE_VARIABLE;
 use std::io;
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ pub enum FixError {
         owner: u32,
     },
     /// It cannot be written.
-    #[error("cannot write the undo file {}: {error}; XDG_STATE_HOME sets another directory for it", path.display())]
+    #[error("cannot write the undo file {}: {error}; {STATE_VARIABLE} sets another directory for it", path.display())]
     Write {
         /// Where it should be.
         path: PathBuf,

@@ -28,10 +28,11 @@ pub struct Cost {
     pub source: String,
 }
 
-/// A file whose content `--fix` replaces and `--undo` restores. Only what is safe and reversible.
+/// A setting that `--fix` changes and `--undo` restores. Only what is safe and reversible.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// The file, as an absolute path of the host.
+    /// Which setting: a file, as an absolute path of the host; on Windows the path of a registry value, or the name of
+    /// another setting (`windows/setting.rs`).
     pub path: PathBuf,
     /// What stands there.
     pub from: String,
@@ -59,7 +60,7 @@ pub struct Finding {
 }
 
 impl Change {
-    /// The commands that make these changes by hand, one for each value.
+    /// The commands that make these changes by hand on Linux, one for each value.
     pub fn commands(changes: &[Change]) -> Vec<String> {
         let mut values: Vec<(&str, Vec<&Path>)> = Vec::new();
         for change in changes {
@@ -156,6 +157,13 @@ impl Finding {
     pub fn changes(mut self, changes: Vec<Change>) -> Finding {
         self.remedy.extend(Change::commands(&changes));
         self.changes.extend(changes);
+        self
+    }
+
+    /// With this command, which makes these changes.
+    pub(crate) fn change_by(mut self, change: Change, command: String) -> Finding {
+        self.remedy.push(command);
+        self.changes.push(change);
         self
     }
 }

@@ -1,14 +1,11 @@
 //! Settings are changed here and put back: what stood there is on disk before the first of them is touched.
 
+use crate::settings::Settings;
 use crate::undo_file::{Noted, UndoFile};
 use crate::{Change, FixError};
 use serde::Serialize;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-
-/// Files that hold a setting lie beneath these, and nothing else is ever written to.
-const SETTINGS: [&str; 2] = ["sys", "proc/sys"];
 
 /// What became of one setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +29,7 @@ pub enum Ended {
 /// A setting, before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// The file, as an absolute path of the host.
+    /// Which setting, as in [`Change`].
     pub path: PathBuf,
     /// What stood there before; nothing where it could not be read.
     pub before: Option<String>,
@@ -65,18 +62,22 @@ pub enum Undone {
     },
 }
 
-/// Makes the changes beneath a root. First of all they are noted in the undo file, so that a crash in the middle
+/// Makes the changes. First of all they are noted in the undo file, so that a crash in the middle
 /// can be undone; those that could not be made are taken out of it afterwards.
-pub fn fix(root: &Path, changes: &[Change], file: &Path) -> Result<Vec<Step>, FixError> {
+pub fn fix(
+    settings: &dyn Settings,
+    changes: &[Change],
+    file: &Path,
+) -> Result<Vec<Step>, FixError> {
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut undo = UndoFile::open_or_new(file, root)?;
+    let mut undo = UndoFile::open_or_new(file, &settings.start())?;
     undo.note(changes);
     undo.write()?;
     let mut steps = Vec::new();
     for change in changes {
-        let step = change_to(root, &change.path, &change.from, &change.to);
+        let step = change_to(settings, &change.path, &change.from, &change.to);
         if !matches!(step.ended, Ended::Written) {
             undo.forget(change);
         }
@@ -87,11 +88,11 @@ pub fn fix(root: &Path, changes: &[Change], file: &Path) -> Result<Vec<Step>, Fi
 }
 
 /// Puts back what the undo file names, the last change first, and removes it. What cannot be put back stays in it.
-pub fn undo(root: &Path, file: &Path) -> Result<Undone, FixError> {
+pub fn undo(settings: &dyn Settings, file: &Path) -> Result<Undone, FixError> {
     let Some(mut undo) = UndoFile::open(file)? else {
         return Ok(Undone::Nothing);
     };
-    if undo.is_of_another_start(root) {
+    if undo.is_of_another_start(&settings.start()) {
         undo.clear();
         undo.write()?;
         return Ok(Undone::ByRestart);
@@ -100,7 +101,7 @@ pub fn undo(root: &Path, file: &Path) -> Result<Undone, FixError> {
     let noted: Vec<Noted> = undo.noted().iter().rev().cloned().collect();
     let mut left = Vec::new();
     for one in noted {
-        let step = change_to(root, &one.path, &one.to, &one.from);
+        let step = change_to(settings, &one.path, &one.to, &one.from);
         if step.failed() {
             left.push(one);
         }
@@ -113,17 +114,17 @@ pub fn undo(root: &Path, file: &Path) -> Result<Undone, FixError> {
 }
 
 /// Writes a setting if it is what it is taken for.
-fn change_to(root: &Path, path: &Path, from: &str, to: &str) -> Step {
-    let (before, ended) = match place(root, path).and_then(|place| Ok((read(&place)?, place))) {
+fn change_to(settings: &dyn Settings, path: &Path, from: &str, to: &str) -> Step {
+    let (before, ended) = match settings.read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => (None, Ended::Gone),
         Err(error) => (None, refused(&error)),
-        Ok((before, place)) => {
+        Ok(before) => {
             let ended = if before == to {
                 Ended::WasSo
             } else if before != from {
                 Ended::LeftAlone
             } else {
-                match write(&place, &before, to) {
+                match write(settings, path, &before, to) {
                     Ok(()) => Ended::Written,
                     Err(error) => refused(&error),
                 }
@@ -145,39 +146,17 @@ fn refused(error: &io::Error) -> Ended {
     }
 }
 
-/// Where a setting lies, with links resolved; an error if that is outside of where settings are.
-fn place(root: &Path, path: &Path) -> io::Result<PathBuf> {
-    let root = fs::canonicalize(root)?;
-    let place = fs::canonicalize(root.join(path.strip_prefix("/").unwrap_or(path)))?;
-    match SETTINGS.iter().any(|dir| place.starts_with(root.join(dir))) {
-        true => Ok(place),
-        false => Err(io::Error::other("it is not a kernel setting")),
-    }
-}
-
-fn read(place: &Path) -> io::Result<String> {
-    let text = fs::read(place)?;
-    Ok(String::from_utf8_lossy(&text).trim().to_owned())
-}
-
-/// Writes, and looks whether the kernel took it.
-fn write(place: &Path, before: &str, value: &str) -> io::Result<()> {
-    put(place, value)?;
-    let after = read(place)?;
+/// Writes, and looks whether the system took it.
+fn write(settings: &dyn Settings, path: &Path, before: &str, value: &str) -> io::Result<()> {
+    settings.write(path, value)?;
+    let after = settings.read(path)?;
     if after == value {
         return Ok(());
     }
     if after != before {
-        put(place, before)?;
+        settings.write(path, before)?;
     }
     Err(io::Error::other(format!(
-        "the kernel changed {value:?} to {after:?}"
+        "the system changed {value:?} to {after:?}"
     )))
-}
-
-fn put(place: &Path, value: &str) -> io::Result<()> {
-    // Never makes a file: a setting that is not there is none.
-    let mut file = OpenOptions::new().write(true).truncate(true).open(place)?;
-    // In one piece: the kernel takes each write for a whole value.
-    file.write_all(format!("{value}\n").as_bytes())
 }

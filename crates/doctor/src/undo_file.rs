@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A setting that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {
-    /// The file, as an absolute path of the host.
+    /// Which setting, as in [`Change`].
     pub path: PathBuf,
     /// What stood there at first.
     pub from: String,
@@ -28,7 +28,7 @@ pub struct Noted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Content {
     schema: u32,
-    /// The kernel's number of this start of the computer; the next start undoes all of it.
+    /// The kernel's number of this start of the computer, if the next start undoes all of it; else empty.
     boot: String,
     changes: Vec<Noted>,
 }
@@ -40,7 +40,7 @@ pub struct UndoFile {
 }
 
 /// Where it lies if nobody says otherwise: `$XDG_STATE_HOME/wiregauge/undo.json`, else
-/// `~/.local/state/wiregauge/undo.json`; `None` where there is no home.
+/// `~/.local/state/wiregauge/undo.json`; on Windows `%LOCALAPPDATA%\wiregauge\undo.json`. `None` where there is no home.
 pub fn undo_place() -> Option<PathBuf> {
     place_from(|name| env::var_os(name))
 }
@@ -48,11 +48,6 @@ pub fn undo_place() -> Option<PathBuf> {
 fn place_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let state = platform::state_home(&variable)?;
     Some(state.join("wiregauge").join("undo.json"))
-}
-
-fn boot(root: &Path) -> String {
-    let id = fs::read_to_string(root.join("proc/sys/kernel/random/boot_id"));
-    id.unwrap_or_default().trim().to_owned()
 }
 
 impl UndoFile {
@@ -92,21 +87,21 @@ impl UndoFile {
     }
 
     /// The one that is there, unless it is of an earlier start of the computer; else an empty one.
-    pub fn open_or_new(path: &Path, root: &Path) -> Result<UndoFile, FixError> {
-        let found = UndoFile::open(path)?.filter(|found| !found.is_of_another_start(root));
+    pub fn open_or_new(path: &Path, start: &str) -> Result<UndoFile, FixError> {
+        let found = UndoFile::open(path)?.filter(|found| !found.is_of_another_start(start));
         Ok(found.unwrap_or_else(|| UndoFile {
             path: path.to_owned(),
             content: Content {
                 schema: SCHEMA,
-                boot: boot(root),
+                boot: start.to_owned(),
                 changes: Vec::new(),
             },
         }))
     }
 
     /// True if the computer was started again since.
-    pub fn is_of_another_start(&self, root: &Path) -> bool {
-        self.content.boot != boot(root)
+    pub fn is_of_another_start(&self, start: &str) -> bool {
+        self.content.boot != start
     }
 
     /// What is in it, in the order in which it was changed.

@@ -7,7 +7,7 @@ use crate::made_up;
 use made_up::Host;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wiregauge_doctor::{Change, Ended, FixError, Step, Undone, fix, undo};
+use wiregauge_doctor::{Change, Ended, FixError, KernelSettings, Step, Undone, fix, undo};
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -20,6 +20,10 @@ fn desk() -> (Host, PathBuf) {
     }
     let file = host.place("/state/wiregauge/undo.json");
     (host, file)
+}
+
+fn settings(host: &Host) -> KernelSettings {
+    KernelSettings::new(host.place("/"))
 }
 
 fn change(name: &str, from: &str, to: &str) -> Change {
@@ -40,7 +44,7 @@ fn ends(steps: &[Step]) -> Vec<&Ended> {
 
 #[track_caller]
 fn undone(host: &Host, file: &Path) -> Vec<Step> {
-    match undo(&host.place("/"), file).unwrap() {
+    match undo(&settings(host), file).unwrap() {
         Undone::Steps { steps } => steps,
         other => panic!("{other:?}"),
     }
@@ -49,7 +53,7 @@ fn undone(host: &Host, file: &Path) -> Vec<Step> {
 #[test]
 fn what_was_changed_is_put_back_the_last_first() {
     let (host, file) = desk();
-    let root = host.place("/");
+    let root = settings(&host);
     let done = fix(
         &root,
         &[change("a", "1", "2"), change("b", "1", "3")],
@@ -87,7 +91,7 @@ fn a_change_that_fails_leaves_the_others_done_and_undoable() {
         change("closed", "1", "2"),
         change("b", "1", "2"),
     ];
-    let done = fix(&host.place("/"), &changes, &file).unwrap();
+    let done = fix(&settings(&host), &changes, &file).unwrap();
     assert!(
         !done[0].failed() && done[1].failed() && !done[2].failed(),
         "{done:#?}"
@@ -103,7 +107,7 @@ fn a_change_that_fails_leaves_the_others_done_and_undoable() {
 fn a_crash_in_the_middle_can_be_undone() {
     let (host, file) = desk();
     fix(
-        &host.place("/"),
+        &settings(&host),
         &[change("a", "1", "2"), change("b", "1", "2")],
         &file,
     )
@@ -122,7 +126,7 @@ fn a_crash_in_the_middle_can_be_undone() {
 fn what_others_changed_meanwhile_is_left_to_them() {
     let (host, file) = desk();
     fix(
-        &host.place("/"),
+        &settings(&host),
         &[change("a", "1", "2"), change("b", "1", "2")],
         &file,
     )
@@ -141,7 +145,7 @@ fn what_others_changed_meanwhile_is_left_to_them() {
 fn a_value_that_is_not_what_was_seen_is_not_overwritten() {
     let (host, file) = desk();
     let done = fix(
-        &host.place("/"),
+        &settings(&host),
         &[change("a", "5", "2"), change("b", "0", "1")],
         &file,
     )
@@ -154,7 +158,7 @@ fn a_value_that_is_not_what_was_seen_is_not_overwritten() {
 #[test]
 fn fixed_twice_what_stood_there_at_first_comes_back() {
     let (host, file) = desk();
-    let root = host.place("/");
+    let root = settings(&host);
     fix(&root, &[change("a", "1", "2")], &file).unwrap();
     fix(
         &root,
@@ -174,7 +178,7 @@ fn fixed_twice_what_stood_there_at_first_comes_back() {
 fn what_cannot_be_put_back_stays_in_the_undo_file() {
     let (host, file) = desk();
     fix(
-        &host.place("/"),
+        &settings(&host),
         &[change("a", "1", "2"), change("b", "1", "2")],
         &file,
     )
@@ -193,7 +197,7 @@ fn what_cannot_be_put_back_stays_in_the_undo_file() {
 #[test]
 fn a_restart_has_undone_it_already() {
     let (host, file) = desk();
-    let root = host.place("/");
+    let root = settings(&host);
     fix(&root, &[change("a", "1", "2")], &file).unwrap();
     host.file(BOOT, "second\n");
     assert_eq!(undo(&root, &file).unwrap(), Undone::ByRestart);
@@ -218,7 +222,7 @@ fn only_settings_of_the_kernel_are_ever_written_to() {
         from: "1".into(),
         to: "2".into(),
     });
-    let done = fix(&host.place("/"), &changes, &file).unwrap();
+    let done = fix(&settings(&host), &changes, &file).unwrap();
     assert!(done.iter().all(Step::failed), "{done:#?}");
     assert_eq!(
         fs::read_to_string(host.place("/etc/passwd")).unwrap(),
@@ -237,9 +241,9 @@ fn an_undo_file_that_is_garbage_stops_before_anything_is_changed() {
         "\u{0}",
     ] {
         host.file("/state/wiregauge/undo.json", garbage);
-        let error = fix(&host.place("/"), &[change("a", "1", "2")], &file).unwrap_err();
+        let error = fix(&settings(&host), &[change("a", "1", "2")], &file).unwrap_err();
         assert!(matches!(error, FixError::Read { .. }), "{error}");
-        assert!(undo(&host.place("/"), &file).is_err(), "{garbage}");
+        assert!(undo(&settings(&host), &file).is_err(), "{garbage}");
     }
     assert_eq!(text(&host, "a"), "1\n");
 }

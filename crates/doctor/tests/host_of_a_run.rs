@@ -4,6 +4,7 @@
 
 use crate::made_up;
 
+use made_up::windows::Windows;
 use made_up::{Host, saw};
 use wiregauge_doctor::{Finding, Level, Target};
 use wiregauge_record::{
@@ -230,4 +231,59 @@ fn a_stream_that_wanted_much_of_usbs_memory_is_compared_with_the_limit() {
     assert_eq!(found.level, Level::Note);
     assert!(saw(&found, "48.0 MiB"), "{found:#?}");
     assert_eq!(found.changes[0].to, "256");
+}
+
+/// A computer with Windows, as its runs keep it.
+fn with_plan(plan: &str) -> HostState {
+    HostState {
+        name: "BENCH".into(),
+        kernel: "Windows 10.0.19045".into(),
+        governor: Some(plan.into()),
+        ..quiet()
+    }
+}
+
+#[test]
+fn a_run_of_windows_is_judged_by_the_power_plan_that_it_kept_and_by_nothing_of_now() {
+    let host = Windows::usual();
+    for (plan, level) in [
+        ("High performance", Level::Good),
+        ("Balanced", Level::Note),
+        ("Power saver", Level::Hurts),
+        ("Ausbalanciert", Level::Unknown),
+    ] {
+        let run = || Some(disturbed(with_plan(plan), &[]));
+        let found = host.look_with("power-plan", Target::None, run());
+        assert_eq!((found.len(), found[0].level), (1, level), "{plan}");
+        assert!(found[0].changes.is_empty());
+        for check in ["core-parking", "timer-resolution", "antivirus", "indexing"] {
+            assert!(host.look_with(check, Target::None, run()).is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_port_is_checked_for_a_run_of_this_computer_only() {
+    let host = Windows::usual();
+    let com = Target::Tty {
+        path: "COM3".into(),
+    };
+    for (name, count) in [("BENCH", 1), ("OTHER", 0)] {
+        let state = HostState {
+            name: name.into(),
+            ..with_plan("Balanced")
+        };
+        let run = Some(disturbed(state, &[]));
+        assert_eq!(
+            host.look_with("ftdi-latency", com.clone(), run).len(),
+            count
+        );
+    }
+}
+
+#[test]
+fn a_power_plan_is_no_governor_of_linux() {
+    let host = Host::new();
+    let run = Some(disturbed(with_plan("Balanced"), &[]));
+    assert!(host.look_with("governor", Target::None, run).is_empty());
 }

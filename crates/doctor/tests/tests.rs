@@ -9,3 +9,5 @@ mod network;
 mod patterns;
 mod ttys;
 mod usb;
+mod windows;
+mod windows_fixing;

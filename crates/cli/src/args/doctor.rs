@@ -6,18 +6,7 @@ use clap::builder::PossibleValuesParser;
 use wiregauge_doctor::CHECKS;
 
 /// Below the flags in its help.
-pub const EXAMPLES: &str = "\
-Examples:
-  wiregauge doctor                        # this host and all attached devices
-  wiregauge doctor serial:///dev/ttyACM0  # this host and the connection to one device
-  wiregauge doctor --run last             # host and timing pattern of a stored run
-  sudo wiregauge doctor --fix --only governor,idle-states
-  sudo wiregauge doctor --undo            # restores what --fix changed
-  wiregauge doctor --json | jq -r '.findings[] | select(.level == \"problem\") | .remedy[]'
-
-No device is opened, and nothing is changed without --fix. What each check reads, what the
-problem costs, and the source: documentation, docs/doctor.md. Late: how long after the
-intended time a thread started.";
+pub const EXAMPLES: &str = crate::platform::DOCTOR_EXAMPLES;
 
 /// `wiregauge doctor`.
 #[derive(Debug, Args)]
@@ -34,7 +23,8 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "CHECK", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(CHECKS.iter().map(|check| check.name)))]
     pub only: Vec<String>,
-    /// Change the settings that are safe to change, and save the old values for --undo. Most need root.
+    /// Change the settings that are safe to change, and save the old values for --undo. Most need root, or an
+    /// administrator.
     #[arg(long)]
     pub fix: bool,
     /// Restore what --fix changed, last change first; settings changed by others in the meantime are kept.

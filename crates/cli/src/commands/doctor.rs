@@ -11,12 +11,13 @@ use std::env;
 use std::io::{self, Write};
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
-use wiregauge_doctor::{Change, Ended, FixError, HostContext, Step, Target, Undone};
+use wiregauge_doctor::{Change, Ended, FixError, HostContext, Settings, Step, Target, Undone};
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_report::tables::quoted;
 
-/// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up.
+/// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up, or with the `windows.json`
+/// of one.
 const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
 
 /// Runs the command.
@@ -24,15 +25,17 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if let Some(reason) = platform::NO_DOCTOR {
         bail!("cannot examine this host: {reason}");
     }
-    let root = env::var_os(ROOT).map_or(PathBuf::from("/"), PathBuf::from);
+    let mut context = match env::var_os(ROOT) {
+        Some(root) => HostContext::made_up(Path::new(&root)).context(ROOT)?,
+        None => HostContext::this_host(),
+    };
     if args.undo {
-        return undo(args, session, &root);
+        return undo(args, session, &*context.settings());
     }
-    let run = match &args.run {
+    context.run = match &args.run {
         Some(name) => Some(wiregauge_run::find(&wiregauge_run::runs_home(), name)?),
         None => None,
     };
-    let mut context = HostContext::new(&root, Target::None, run);
     context.target = match &args.address {
         Some(address) => target(&context, address)?,
         None => of_run(&context, session),
@@ -52,7 +55,8 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let mut value = serde_json::json!({ "connection": connection, "findings": found });
     let mut outcome = Outcome::Done;
     if args.fix {
-        let steps = wiregauge_doctor::fix(&root, &changes, &undo_place()?).map_err(failed)?;
+        let steps = wiregauge_doctor::fix(&*context.settings(), &changes, &undo_place()?);
+        let steps = steps.map_err(failed)?;
         outcome = missed(session, &steps, |step| {
             !matches!(step.ended, Ended::Written | Ended::WasSo)
         });
@@ -70,9 +74,13 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     Ok(outcome)
 }
 
-fn undo(args: &DoctorArgs, session: &Session<'_>, root: &Path) -> anyhow::Result<Outcome> {
+fn undo(
+    args: &DoctorArgs,
+    session: &Session<'_>,
+    settings: &dyn Settings,
+) -> anyhow::Result<Outcome> {
     let place = undo_place()?;
-    let undone = wiregauge_doctor::undo(root, &place).map_err(failed)?;
+    let undone = wiregauge_doctor::undo(settings, &place).map_err(failed)?;
     let outcome = match &undone {
         Undone::Steps { steps } => missed(session, steps, Step::failed),
         _ => Outcome::Done,
@@ -105,10 +113,12 @@ fn missed(session: &Session<'_>, steps: &[Step], is_missed: fn(&Step) -> bool) -
 }
 
 fn undo_place() -> anyhow::Result<PathBuf> {
-    wiregauge_doctor::undo_place().context(
-        "cannot choose a directory for the undo file: neither XDG_STATE_HOME nor HOME is set to an absolute \
-         path",
-    )
+    wiregauge_doctor::undo_place().with_context(|| {
+        format!(
+            "cannot choose a directory for the undo file: {}",
+            platform::NO_STATE_DIRECTORY
+        )
+    })
 }
 
 fn failed(error: FixError) -> anyhow::Error {
@@ -120,11 +130,11 @@ fn failed(error: FixError) -> anyhow::Error {
     }
 }
 
-/// What was typed, to be typed as root.
+/// What was typed, to be typed as root or administrator.
 fn again(session: &Session<'_>) -> String {
     let words = session.command().into_iter().skip(1);
     let words: Vec<String> = words.filter(|word| word != "--json").collect();
-    format!("sudo wiregauge {}", quoted(&words))
+    format!("{}wiregauge {}", platform::AS_ADMINISTRATOR, quoted(&words))
 }
 
 /// The device of the run, if it was one of this host's and is there; what is stored of the run can be shown
@@ -150,19 +160,17 @@ fn target(context: &HostContext, text: &str) -> anyhow::Result<Target> {
     let doing = format!("cannot find {address}");
     Ok(match address.kind().scheme {
         "serial" => {
-            // The context knows absolute paths only.
-            let path = std::path::absolute(address.rest()).unwrap_or_default();
-            let Some(path) = context.resolved(&path) else {
+            let Some(port) = context.serial_port(address.rest()) else {
                 let said = format!("{} does not exist", address.rest());
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? its name may have changed: wiregauge devices")
                     .into());
             };
-            Target::Tty { path }
+            port
         }
         "usb" => {
             let name = wiregauge_link::devices::usb_port(&address)?;
-            if !context.exists(format!("/sys/bus/usb/devices/{name}")) {
+            if !context.has_usb(&name) {
                 let said = format!("no device is attached to port {name}");
                 return Err(LinkError::new(LinkErrorKind::NotFound, doing, said)
                     .hint("is the device plugged in? wiregauge devices lists the ports")

@@ -1,6 +1,7 @@
 //! What `doctor` found, in lines of 80 columns; commands stay in one piece, ready for a shell.
 
 use super::style::{BAD, CAUTION, HEADING, RESET, TYPE};
+use crate::platform::ADMINISTRATOR;
 use std::io::{self, Write};
 use std::path::Path;
 use textwrap::Options;
@@ -134,7 +135,7 @@ pub fn undone(out: &mut impl Write, undone: &Undone, file: &Path, again: &str) -
     match undone {
         Undone::Nothing => writeln!(
             out,
-            "nothing to undo: {} does not exist\nchanges made by --fix as root must be undone as root",
+            "nothing to undo: {} does not exist\nchanges made by --fix as {ADMINISTRATOR} must be undone as {ADMINISTRATOR}",
             file.display()
         ),
         Undone::ByRestart => writeln!(
@@ -176,7 +177,10 @@ fn steps(out: &mut impl Write, all: &[Step], again: &str) -> io::Result<()> {
         }
     }
     if all.iter().any(Step::failed) {
-        writeln!(out, "run as root to apply the rest: {TYPE}{again}{RESET}")?;
+        writeln!(
+            out,
+            "run as {ADMINISTRATOR} to apply the rest: {TYPE}{again}{RESET}"
+        )?;
     }
     Ok(())
 }

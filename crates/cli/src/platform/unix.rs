@@ -14,6 +14,29 @@ use std::sync::atomic::AtomicBool;
 /// The modelled board of the demo is a serial line.
 pub const DEMO_BOARD: &str = "pty:";
 
+/// Who may change the settings of the system.
+pub const ADMINISTRATOR: &str = "root";
+
+/// Before a command that only they may run.
+pub const AS_ADMINISTRATOR: &str = "sudo ";
+
+/// Why there is no directory for state.
+pub const NO_STATE_DIRECTORY: &str = "neither XDG_STATE_HOME nor HOME is set to an absolute path";
+
+/// Below the help of `doctor`.
+pub const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  wiregauge doctor                        # this host and all attached devices
+  wiregauge doctor serial:///dev/ttyACM0  # this host and the connection to one device
+  wiregauge doctor --run last             # host and timing pattern of a stored run
+  sudo wiregauge doctor --fix --only governor,idle-states
+  sudo wiregauge doctor --undo            # restores what --fix changed
+  wiregauge doctor --json | jq -r '.findings[] | select(.level == \"problem\") | .remedy[]'
+
+No device is opened, and nothing is changed without --fix. What each check reads, what the
+problem costs, and the source: documentation, docs/doctor.md. Late: how long after the
+intended time a thread started.";
+
 /// Standard output once more, as a file.
 pub fn own_stdout() -> io::Result<File> {
     io::stdout().as_fd().try_clone_to_owned().map(File::from)

@@ -21,8 +21,29 @@ const NEW_GROUP: u32 = 0x0200;
 pub const DEMO_BOARD: &str = "tcp://127.0.0.1:0";
 
 /// Why `doctor` cannot look at this host; `None` where it can.
-pub const NO_DOCTOR: Option<&str> =
-    Some("its checks are for Linux; those for Windows are not written yet");
+pub const NO_DOCTOR: Option<&str> = None;
+
+/// Who may change the settings of the system.
+pub const ADMINISTRATOR: &str = "administrator";
+
+/// Before a command that only they may run: nothing, for it is the command prompt that they start otherwise.
+pub const AS_ADMINISTRATOR: &str = "";
+
+/// Why there is no directory for state.
+pub const NO_STATE_DIRECTORY: &str = "LOCALAPPDATA is not set to an absolute path";
+
+/// Below the help of `doctor`.
+pub const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  wiregauge doctor                     # this host and all attached devices
+  wiregauge doctor serial://COM3       # this host and the connection to one device
+  wiregauge doctor --run last          # host and timing pattern of a stored run
+  wiregauge doctor --fix --only power-plan,ftdi-latency
+  wiregauge doctor --undo              # restores what --fix changed
+
+No device is opened, and nothing is changed without --fix, which needs a command prompt that
+was started as administrator. What each check reads, what the problem costs, and the source:
+documentation, docs/doctor.md.";
 
 /// This executable.
 pub fn own_program() -> OsString {

@@ -17,7 +17,18 @@ pub(super) const CHECK: Check = Check {
 };
 
 /// The least that the chip takes, in milliseconds (AN232B-04, 3.2).
-const LEAST_MS: i64 = 1;
+pub(super) const LEAST_MS: i64 = 1;
+
+/// What so many milliseconds cost, and who says so.
+pub(super) fn cost(ms: i64) -> (String, &'static str) {
+    (
+        format!(
+            "up to {ms} ms for each answer, or its last part, that does not fill a packet of 62 bytes; 1 ms with the \
+             timer at its minimum"
+        ),
+        "FTDI AN232B-04, Small Amounts of Data and End of Buffer Conditions",
+    )
+}
 
 fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
     let name = &tty.name;
@@ -47,6 +58,7 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
             .all_seen([saw]),
         );
     }
+    let (text, source) = cost(ms);
     let rule =
         r#"ACTION=="add", SUBSYSTEM=="usb-serial", DRIVER=="ftdi_sio", ATTR{latency_timer}="1""#;
     Some(
@@ -61,12 +73,8 @@ fn of(context: &HostContext, tty: &Tty) -> Option<Finding> {
                 .into(),
         ])
         .costs(
-            format!(
-                "up to {ms} ms for each answer, or its last part, that does not fill a packet of 62 bytes; 1 \
-                 ms with the timer at its minimum"
-            ),
-            "FTDI AN232B-04, Small Amounts of Data and End of Buffer Conditions; low_latency: \
-             drivers/usb/serial/ftdi_sio.c, write_latency_timer",
+            text,
+            format!("{source}; low_latency: drivers/usb/serial/ftdi_sio.c, write_latency_timer"),
         )
         .changes(vec![Change {
             path,

@@ -136,7 +136,10 @@ fn evidence(seen: Vec<(PathBuf, String)>) -> Vec<String> {
 }
 
 fn of_run(name: &str, conditions: &Conditions) -> Option<Finding> {
-    let governor = conditions.host.governor.as_ref()?;
+    // Runs of Windows have a power plan there.
+    let host = &conditions.host;
+    let governor = host.governor.as_ref();
+    let governor = governor.filter(|_| !host.kernel.starts_with("Windows"))?;
     let seen = format!("{name}: governor = {governor}");
     // Which driver the governor is of, no run keeps: it may be a hint to the hardware.
     let level = match governor.as_str() {

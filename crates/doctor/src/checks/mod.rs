@@ -11,6 +11,7 @@ mod idle_states;
 mod modem_manager;
 mod neighbours;
 mod network;
+mod plan_values;
 mod polling;
 mod real_time;
 mod speed;
@@ -19,13 +20,21 @@ mod throttling;
 mod timer_slack;
 mod tty_low_latency;
 mod usbfs_memory;
+mod windows;
 mod zero_length;
 
+use crate::platform::IS_WINDOWS;
 pub use check::Check;
 pub(crate) use tty_low_latency::is_low_latency;
 
-/// All of them, in the order in which they are printed: first the host, then the way to the device.
-pub const CHECKS: &[Check] = &[
+/// Those of the system that this program is for.
+pub const CHECKS: &[Check] = match IS_WINDOWS {
+    true => WINDOWS,
+    false => LINUX,
+};
+
+/// Those of Linux, in the order in which they are printed: first the host, then the way to the device.
+pub const LINUX: &[Check] = &[
     governor::CHECK,
     idle_states::CHECK,
     real_time::CHECK,
@@ -41,6 +50,22 @@ pub const CHECKS: &[Check] = &[
     speed::CHECK,
     hub::CHECK,
     network::CHECK,
+    delayed_ack::CHECK,
+    zero_length::CHECK,
+    byte_wise::CHECK,
+    polling::CHECK,
+];
+
+/// Those of Windows, in the same order.
+pub const WINDOWS: &[Check] = &[
+    windows::power_plan::CHECK,
+    windows::core_parking::CHECK,
+    windows::timer_resolution::CHECK,
+    windows::antivirus::CHECK,
+    windows::indexing::CHECK,
+    windows::ftdi_latency::CHECK,
+    windows::selective_suspend::CHECK,
+    windows::nagle::CHECK,
     delayed_ack::CHECK,
     zero_length::CHECK,
     byte_wise::CHECK,

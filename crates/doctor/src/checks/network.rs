@@ -17,25 +17,29 @@ fn look(context: &HostContext) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     if *is_tcp {
-        found.push(
-            Finding::new(
-                CHECK.name,
-                Level::Unknown,
-                "cannot see whether your own program disables Nagle's algorithm",
-            )
-            .seen("set TCP_NODELAY on both ends; wiregauge does so on every TCP link")
-            .costs(
-                "a second small write waits until the first is acknowledged, which Linux delays by 40 to \
-                 200 ms",
-                "RFC 896; RFC 1122, 4.2.3.2; Linux, include/net/tcp.h (TCP_DELACK_MIN, TCP_DELACK_MAX)",
-            )
-            .remedy("in your program: setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), on both ends"),
-        );
+        found.push(nagle(CHECK.name));
     }
     if let Some(name) = interface(context).filter(|_| context.is_of_this_host()) {
         found.extend(of(context, &name));
     }
     found
+}
+
+/// What every program that uses TCP must do by itself.
+pub(super) fn nagle(check: &str) -> Finding {
+    Finding::new(
+        check,
+        Level::Unknown,
+        "cannot see whether your own program disables Nagle's algorithm",
+    )
+    .seen("set TCP_NODELAY on both ends; wiregauge does so on every TCP link")
+    .costs(
+        "a second small write waits until the first is acknowledged, which Linux delays by 40 to 200 ms",
+        "RFC 896; RFC 1122, 4.2.3.2; Linux, include/net/tcp.h (TCP_DELACK_MIN, TCP_DELACK_MAX)",
+    )
+    .remedy(
+        "in your program: setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one), on both ends",
+    )
 }
 
 fn of(context: &HostContext, name: &str) -> Vec<Finding> {

@@ -41,7 +41,8 @@ fn of(context: &HostContext, usb: &Usb) -> Option<Finding> {
         .read(context, "version")
         .and_then(|text| text.parse::<f64>().ok());
     // sysfs has these since Linux 6.9.
-    let bos = fs::read(context.place(usb.path("bos_descriptors"))).ok();
+    let bos = context.place(usb.path("bos_descriptors"));
+    let bos = bos.and_then(|place| fs::read(place).ok());
     let at_best = bos.as_deref().and_then(fastest).filter(|&can| can > speed);
     if let Some(can) = at_best {
         let finding = seen(new(

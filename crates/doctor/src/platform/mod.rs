@@ -1,4 +1,4 @@
-//! What the undo file needs of the system: the same names on each.
+//! What the undo file and the checks of Windows need of the system: the same names on each.
 
 #[cfg(unix)]
 mod unix;

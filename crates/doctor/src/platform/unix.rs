@@ -1,10 +1,22 @@
 //! Linux and macOS.
 
+use crate::windows::WindowsHost;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+
+/// Which checks there are.
+pub(crate) const IS_WINDOWS: bool = false;
+
+/// What sets the directory of the undo file.
+pub(crate) const STATE_VARIABLE: &str = "XDG_STATE_HOME";
+
+/// None: this is no Windows.
+pub(crate) fn this_windows() -> Option<Box<dyn WindowsHost>> {
+    None
+}
 
 /// Where a user's programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
 pub(crate) fn state_home(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

@@ -1,0 +1,11 @@
+//! The checks of Windows. Costs that nobody has published are said to be not measured: this project has no Windows
+//! computer.
+
+pub(super) mod antivirus;
+pub(super) mod core_parking;
+pub(super) mod ftdi_latency;
+pub(super) mod indexing;
+pub(super) mod nagle;
+pub(super) mod power_plan;
+pub(super) mod selective_suspend;
+pub(super) mod timer_resolution;
