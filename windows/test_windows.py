@@ -163,12 +163,64 @@ class Windows(unittest.TestCase):
             (["exchange", "serial://COM77"], 3, "COM77"),
             (["exchange", "tcp://127.0.0.1:1"], 3, "refuse"),
             (["serve", "usb-gadget"], 2, "Linux"),
-            (["doctor"], 2, "Windows"),
+            (["doctor", "serial://COM77"], 3, "COM77"),
+            (["doctor", "--only", "governor"], 2, "power-plan"),
         ]:
             with self.subTest(words):
                 ended = self.wine.run(*words)
                 self.assertEqual(ended.returncode, code, ended.stderr)
                 self.assertIn(said.lower(), ended.stderr.lower())
+
+    def test_doctor_examines_this_host(self) -> None:
+        for words in (["doctor"], ["doctor", "tcp://127.0.0.1:7"]):
+            with self.subTest(words):
+                found = json_of(self.done(*words, "--json"))["findings"]
+                for one in found:
+                    self.assertIn(one["level"], ("good", "unknown", "note", "problem"))
+                    if one["level"] in ("note", "problem"):
+                        self.assertTrue(one["evidence"] and one["remedy"] and one["cost"], one)
+                # Wine has a timer and a registry, and no power plans.
+                (timer,) = [one for one in found if one["check"] == "timer-resolution"]
+                self.assertNotEqual(timer["level"], "unknown", timer)
+                self.assertRegex(" ".join(timer["evidence"]), r"timer interrupt every [\d.]+ ms now.*Windows build \d+")
+                (plan,) = [one for one in found if one["check"] == "power-plan"]
+                self.assertTrue(plan["evidence"], plan)
+
+    def test_doctor_changes_and_restores_the_latency_timer_of_an_ftdi_adapter(self) -> None:
+        enum = r"HKLM\SYSTEM\CurrentControlSet\Enum\FTDIBUS\VID_0403+PID_6001+A50285BIA\0000"
+        key = enum + r"\Device Parameters"
+
+        def timer() -> int:
+            (line,) = [line for line in self.wine.reg("query", key).splitlines() if "LatencyTimer" in line]
+            return int(line.split()[-1], 16)
+
+        with Responder("pty:") as responder:
+            # What Wine shows as a port that is attached, and what FTDI's driver keeps of it.
+            self.wine.reg("add", r"HKLM\Software\Wine\Ports", "/v", "COM7", "/d", responder.address.removeprefix("serial://"), "/f")
+            self.wine.reg("add", enum, "/v", "FriendlyName", "/d", "USB Serial Port (COM7)", "/f")
+            self.wine.reg("add", key, "/v", "PortName", "/d", "COM7", "/f")
+            self.wine.reg("add", key, "/v", "LatencyTimer", "/t", "REG_DWORD", "/d", "16", "/f")
+            found = json_of(self.done("doctor", "serial://COM7", "--only", "ftdi-latency", "--json"))["findings"]
+            self.assertEqual([(one["check"], one["level"]) for one in found], [("ftdi-latency", "problem")])
+            self.assertEqual(timer(), 16, "nothing is changed unasked")
+            said = self.done("doctor", "serial://COM7").stdout
+            self.assertTrue(said.startswith("connection: COM7: USB Serial Port (COM7), latency timer 16 ms"), said)
+
+            fixed = self.done("doctor", "--only", "ftdi-latency", "--fix").stdout
+            self.assertIn(r"\LatencyTimer: 16 -> 1", fixed)
+            self.assertEqual(timer(), 1)
+            again = json_of(self.done("doctor", "--only", "ftdi-latency", "--fix", "--json"))
+            self.assertEqual((again["findings"][0]["level"], again["changes"]), ("good", []))
+            restored = self.done("doctor", "--undo").stdout
+            self.assertIn(r"\LatencyTimer: 1 -> 16", restored)
+            self.assertEqual(timer(), 16)
+            self.assertIn("nothing to undo", self.done("doctor", "--undo").stdout)
+
+            # What another program changed meanwhile is left.
+            self.done("doctor", "--only", "ftdi-latency", "--fix")
+            self.wine.reg("add", key, "/v", "LatencyTimer", "/t", "REG_DWORD", "/d", "4", "/f")
+            self.assertIn("4, changed by another program", self.done("doctor", "--undo").stdout)
+            self.assertEqual(timer(), 4)
 
     def test_ctrl_c_keeps_the_samples(self) -> None:
         run = self.wine.place / "interrupted run"

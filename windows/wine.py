@@ -72,6 +72,20 @@ class Wine:
             **how,
         )
 
+    def reg(self, *words: str) -> str:
+        """Runs Windows' `reg`, which must succeed."""
+        ended = subprocess.run(
+            ["wine", "reg", *words],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+        )
+        if ended.returncode != 0:
+            raise RuntimeError(f"reg {words}: {ended.stdout}{ended.stderr}")
+        return ended.stdout
+
     def com_port(self, number: int, path: str) -> None:
         """Makes a tty of this Linux a COM port."""
         port = self.place / "prefix/dosdevices" / f"com{number}"

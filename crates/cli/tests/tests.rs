@@ -10,6 +10,7 @@ mod control;
 mod deadline;
 mod doctor;
 mod doctor_patterns;
+mod doctor_windows;
 mod explain;
 mod faults;
 mod formats;

@@ -23,8 +23,8 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "CHECK", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(CHECKS.iter().map(|check| check.name)))]
     pub only: Vec<String>,
-    /// Change the settings that are safe to change, and save the old values for --undo. Most need root, or an
-    /// administrator.
+    /// Change the settings that are safe to change, and save the old values for --undo. Most need root
+    /// (Windows: administrator).
     #[arg(long)]
     pub fix: bool,
     /// Restore what --fix changed, last change first; settings changed by others in the meantime are kept.
