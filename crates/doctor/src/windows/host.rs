@@ -1,10 +1,12 @@
 //! What the checks read of a Windows host, and the few things that `--fix` writes.
 
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A value of the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// REG_DWORD.
     Number(u32),

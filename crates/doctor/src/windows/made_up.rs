@@ -28,7 +28,7 @@ struct Content {
     /// Instance ids of what is attached.
     attached: Vec<String>,
     /// Keys beneath HKEY_LOCAL_MACHINE.
-    registry: BTreeMap<String, BTreeMap<String, Text>>,
+    registry: BTreeMap<String, BTreeMap<String, Value>>,
     /// Keys that this user may not read.
     unreadable: Vec<String>,
     /// True if this user is no administrator, and may write nothing.
@@ -42,14 +42,6 @@ struct Plan {
     name: Option<String>,
     plugged_in: BTreeMap<String, u32>,
     on_battery: BTreeMap<String, u32>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Text {
-    Number(u32),
-    Text(String),
-    Bytes(Vec<u8>),
 }
 
 /// The host.
@@ -140,15 +132,10 @@ impl WindowsHost for MadeUpWindows {
         }
         let found = content.registry.iter().find(|(one, _)| same(key)(one));
         let (_, values) = found.ok_or(io::ErrorKind::NotFound)?;
-        let value = |(name, value): (&String, &Text)| {
-            let value = match value {
-                Text::Number(number) => Value::Number(*number),
-                Text::Text(text) => Value::Text(text.clone()),
-                Text::Bytes(bytes) => Value::Bytes(bytes.clone()),
-            };
-            (name.clone(), value)
-        };
-        Ok(values.iter().map(value).collect())
+        let values = values.iter();
+        Ok(values
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect())
     }
 
     fn set_number(&self, key: &str, name: &str, number: u32) -> io::Result<()> {
@@ -156,7 +143,7 @@ impl WindowsHost for MadeUpWindows {
             let mut keys = content.registry.iter_mut();
             let (_, values) = keys.find(|(one, _)| same(key)(one))?;
             let (_, value) = values.iter_mut().find(|(one, _)| same(name)(one))?;
-            *value = Text::Number(number);
+            *value = Value::Number(number);
             Some(())
         })
     }
