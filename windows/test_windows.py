@@ -196,7 +196,8 @@ class Windows(unittest.TestCase):
 
         with Responder("pty:") as responder:
             # What Wine shows as a port that is attached, and what FTDI's driver keeps of it.
-            self.wine.reg("add", r"HKLM\Software\Wine\Ports", "/v", "COM7", "/d", responder.address.removeprefix("serial://"), "/f")
+            tty = responder.address.removeprefix("serial://")
+            self.wine.reg("add", r"HKLM\Software\Wine\Ports", "/v", "COM7", "/d", tty, "/f")
             self.wine.reg("add", enum, "/v", "FriendlyName", "/d", "USB Serial Port (COM7)", "/f")
             self.wine.reg("add", key, "/v", "PortName", "/d", "COM7", "/f")
             self.wine.reg("add", key, "/v", "LatencyTimer", "/t", "REG_DWORD", "/d", "16", "/f")
