@@ -766,6 +766,15 @@ int32_t wg_run_open(const char *name,
 int32_t wg_run_close(struct wg_run *run);
 
 /**
+ * The absolute path of the directory of a run, such as that of "last". `text`, `room` and `length` are as for
+ * wg_device_error.
+ */
+int32_t wg_run_directory(struct wg_run *run,
+                         char *text,
+                         size_t room,
+                         size_t *length);
+
+/**
  * A run without its samples, as JSON (docs/run-format.md): kind, plan, conditions, summaries of the
  * points, warnings. `text`, `room` and `length` are as for wg_device_error.
  */

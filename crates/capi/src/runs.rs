@@ -44,6 +44,23 @@ pub extern "C" fn wg_run_close(run: *mut wg_run) -> i32 {
     })
 }
 
+/// The absolute path of the directory of a run, such as that of "last". `text`, `room` and `length` are as for
+/// wg_device_error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wg_run_directory(
+    run: *mut wg_run,
+    text: *mut c_char,
+    room: usize,
+    length: *mut usize,
+) -> i32 {
+    with(run, |stored| {
+        let dir = stored.dir();
+        let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        // SAFETY: the caller's pointers are as the header says.
+        unsafe { put_text(&dir.to_string_lossy(), text, room, length) }
+    })
+}
+
 /// A run without its samples, as JSON (docs/run-format.md): kind, plan, conditions, summaries of the
 /// points, warnings. `text`, `room` and `length` are as for wg_device_error.
 #[unsafe(no_mangle)]

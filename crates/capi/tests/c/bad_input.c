@@ -89,6 +89,7 @@ static void all_refuse_options(wg_options *options, int32_t code)
 
 static void all_refuse_run(wg_run *run, int32_t code)
 {
+    IS(code, wg_run_directory(run, text, ROOM, &length));
     IS(code, wg_run_json(run, text, ROOM, &length));
     IS(code, wg_run_points(run, &length));
     IS(code, wg_run_point_json(run, 0, text, ROOM, &length));
@@ -290,6 +291,7 @@ static void questions_that_make_no_sense(wg_device *device, wg_run *run)
     IS(WG_ERROR_RUN, wg_run_point_json(run, points, text, ROOM, &length));
     IS(WG_ERROR_ROOM, wg_run_point_json(run, 0, text, ROOM, &length));
     IS(WG_ERROR_ROOM, wg_run_json(run, text, 1, &length));
+    IS(WG_ERROR_ROOM, wg_run_directory(run, text, 1, &length));
     HOLDS(text[0] == 0 && length > 1);
     IS(WG_ERROR_RUN, wg_run_column(run, 0, "no_such", &number, 1, &length));
     IS(WG_ERROR_RUN, wg_run_column(run, points, "rtt_ns", &number, 1, &length));

@@ -162,9 +162,11 @@ static void stored(const char *path)
     wg_run *run = NULL;
     size_t points = 0, rows = 0, read = 0, length = 0, row;
     uint64_t *rtt, *status;
-    char *json;
+    char text[4096], *json;
 
     IS(WG_OK, wg_run_open(path, &run));
+    IS(WG_OK, wg_run_directory(run, text, sizeof text, &length));
+    HOLDS(strcmp(text, path) == 0 && length == strlen(path));
     IS(WG_OK, wg_run_json(run, NULL, 0, &length));
     json = malloc(length + 1);
     IS(WG_OK, wg_run_json(run, json, length + 1, &length));
