@@ -7,6 +7,16 @@ classdef Device < handle
 %   sending to the last byte of the answer; device_rx_ticks and device_tx_ticks are from the device clock, 0 without
 %   one.
 %
+%   Text, to devices opened with 'Protocol' 'scpi' or 'text' or 'Framing' 'terminator': query sends a line and returns its reply;
+%   writeline, readline and writeread are those of visadev, serialport and tcpclient.
+%
+%   Example:
+%     dev = wiregauge.open('tcp://127.0.0.1:7700');
+%     [reply, timing] = dev.exchange(uint8('ping'));
+%     rtt = double(timing.rtt_ns) / 1e3                   % in us
+%     replies = dev.exchangeMany(zeros(16, 100, 'uint8'), [], 4);
+%     dev.close()
+%
 %   Errors: wiregauge:timeout, wiregauge:closed, wiregauge:link, wiregauge:argument and so on; docs/matlab.md lists them.
 %
 %   See also wiregauge.open.
@@ -19,12 +29,19 @@ classdef Device < handle
     properties (SetAccess = private, Hidden = true)
         % Its number in the MEX file; 0 when closed.
         number = uint64(0);
+        % 'scpi' or 'text' if messages are lines of text, else empty.
+        lines = '';
     end
 
     methods
         function dev = Device(address, options)
             %DEVICE  Use wiregauge.open.
             dev.address = address;
+            if any(strcmp(options.Protocol, {'scpi', 'text'}))
+                dev.lines = options.Protocol;
+            elseif strcmp(options.Framing, 'terminator')
+                dev.lines = 'text';
+            end
             dev.number = wiregauge.internal.opened(address, options);
         end
 
@@ -41,6 +58,44 @@ classdef Device < handle
             else
                 [reply, timing] = wiregauge_mex('exchange', dev.number, request, replyBytes);
             end
+        end
+
+        function [reply, timing] = query(dev, message)
+            %QUERY  Send a line of text and return the line that answers it.
+            %   reply = dev.query('*IDN?') returns a char row without the end of the line. An earlier reply that nobody read is
+            %   dropped. [reply, timing] also returns a struct of times. dev.writeread is the same, named as in visadev.
+            [reply, timing] = dev.exchange(wiregauge.internal.line(dev.lines, message));
+            reply = wiregauge.internal.replyText(dev.lines, reply);
+        end
+
+        function [reply, timing] = writeread(dev, message)
+            %WRITEREAD  As query: the name that visadev, serialport and tcpclient users know.
+            [reply, timing] = query(dev, message);
+        end
+
+        function writeline(dev, message)
+            %WRITELINE  Send a line of text that the device does not answer, such as '*RST'.
+            %   A reply that comes all the same is read with dev.readline(); the next query drops it.
+            dev.write(wiregauge.internal.line(dev.lines, message));
+        end
+
+        function reply = readline(dev)
+            %READLINE  Wait for one more line of text, of a message sent with writeline; a char row without its end.
+            wiregauge.internal.line(dev.lines, 'x');
+            reply = wiregauge.internal.replyText(dev.lines, dev.read());
+        end
+
+        function write(dev, data)
+            %WRITE  Send data that the device does not answer; not with the wiregauge protocol.
+            wiregauge_mex('write', dev.number, data);
+        end
+
+        function [reply, timing] = read(dev, replyBytes)
+            %READ  Wait for one more reply, a uint8 column; replyBytes is its size with the framing 'raw'.
+            if nargin < 2
+                replyBytes = [];
+            end
+            [reply, timing] = wiregauge_mex('read', dev.number, replyBytes);
         end
 
         function [replies, timing] = exchangeMany(dev, requests, replyBytes, depth)
@@ -120,6 +175,12 @@ classdef Device < handle
         function answer = isOpen(dev)
             %ISOPEN  Whether the device can be used.
             answer = dev.number ~= 0;
+        end
+
+        function disp(dev)
+            %DISP  Print the address and whether it is open.
+            states = {'closed', 'open'};
+            fprintf('  wiregauge device, %s: %s\n', states{1 + isOpen(dev)}, dev.address);
         end
 
         function close(dev)

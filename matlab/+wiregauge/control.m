@@ -31,53 +31,34 @@ function result = control(run, varargin)
 %
 %   result has the fields of `wiregauge control --json` (docs/control.md); names end in their unit, shares are 0 to 1:
 %     run, period_ns, rules       name of the run; period in ns; what becomes of late and lost responses
-%     lowest_cost                 index of the point with the lowest cost, from 0; [] if there is one point
+%     lowest_cost                 index of the point with the lowest cost, from 0; NaN if there is one point
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth
 %       cycles, unanswered, unsent, left_out    numbers of cycles
-%       parts                     [] if the device has no clock, else to_device, in_device, from_device (median_ns, p99_ns, max_ns)
-%       assessment                [] if no response arrived in time, else a struct:
+%       parts                     NaN if the device has no clock, else to_device, in_device, from_device (median_ns, p99_ns, max_ns)
+%       assessment                NaN if no response arrived in time, else a struct:
 %         delays                  min_ns, median_ns, p99_ns, max_ns, late and lost (shares), longest_loss (cycles)
-%         on_trace                growth (factor per cycle; below 1 the loop held), cost ([] if it did not hold), interval (low, high),
+%         on_trace                growth (factor per cycle; below 1 the loop held), cost (NaN if it did not hold), interval (low, high),
 %                                 no_delay, median_delay, equal_delay_ns, curve, worst_cycle, worst_ratio, step
 %         long_run                independent (growth of the mean square per cycle, cost), bursts; or reason
 %         any_order               verdict, range, margin (margin_s), demanded_s
 %         misses, delay_margin (margin_s), buffer (delay_ns, cost, cost_without)
+%
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'In', 48, 'Depth', [1 2], 'Count', 100, 'Interval', 6e-3);
+%     result = wiregauge.control(run, {1000, [1 1 0]}, [], 'PID', [0.96 0 0.049]);
+%     growth = arrayfun(@(one) one.assessment.on_trace.growth, result.points)'
 %
 %   Errors: wiregauge:usage (no such run or point, not an exchange run, no response in time, a model with an error or unstable without
 %   delay), wiregauge:argument, wiregauge:missing (no wiregauge program).
 %
 %   See also wiregauge.exchange, wiregauge.loadRun.
 
+places = {wiregauge.internal.runName(run)};
 [words, tidy] = wiregauge.internal.loopModel(varargin); %#ok<ASGLU> The model file lasts until tidy is cleared.
-form = {};
-if nargout > 0
-    form = {'--json'};
-end
-[status, output, said] = wiregauge.internal.command([{'control'}, form, words, {'--'}, {nameOf(run)}]);
-if status ~= 0
-    kind = 'wiregauge:usage';
-    if status == 3
-        kind = 'wiregauge:link';
-    end
-    error(kind, '%s', said);
-end
 if nargout == 0
-    fprintf('%s', output);
-    return
+    wiregauge.internal.printed('control', words, places);
+else
+    result = wiregauge.internal.answered('control', words, places);
 end
-result = jsondecode(output);
-if iscell(result.points)
-    result.points = [result.points{:}]';
-end
-end
-
-function name = nameOf(run)
-if isstruct(run)
-    if ~isscalar(run) || ~isfield(run, 'directory')
-        error('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, or its name');
-    end
-    run = run.directory;
-end
-name = wiregauge.internal.text(run, 'the run');
 end

@@ -3,8 +3,14 @@ function run = loop(device, varargin)
 %   run = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', [256 1024], 'Duration', '2s') has the wiregauge program measure and returns
 %   the stored run: see wiregauge.loadRun.
 %
+%   Example:
+%     run = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', 4096, 'Duration', 0.3, 'Settle', 0.05, 'NoCalibration', true)
+%     latency = [run.points.needed_ns] / 1e6              % in ms
+%
 %   Options are the flags of `wiregauge loop` in CamelCase: 'Rate', 'Channels', 'Notify', 'Preload', 'Wait', 'Find' (true) and
 %   so on. Errors as for wiregauge.exchange.
+%
+%   See also wiregauge.exchange, wiregauge.loadRun.
 
 run = wiregauge.internal.measured('loop', device, varargin);
 end

@@ -4,7 +4,13 @@ function handle = plotHistogram(run, varargin)
 %   common time axis, and returns the figure handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a logarithmic axis,
 %   so that the tail is visible. Times longer than the longest p99 are counted in the last bar.
 %
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Depth', [1 4], 'Count', 200);
+%     handle = wiregauge.plotHistogram(run, 'Log', true);
+%
 %   Errors: wiregauge:argument if it is not an exchange run, or has more than 12 points to draw.
+%
+%   See also wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.savePicture, wiregauge.exchange.
 
 options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false));
 points = wiregauge.internal.exchanges(run, options.Points);

@@ -3,7 +3,13 @@ function handle = plotThroughput(run)
 %   wiregauge.plotThroughput(run) draws the IN throughput of correct exchanges against the response size (the request
 %   size, if only that was varied), and returns the figure handle. A dashed line is the limit of the medium, if known.
 %
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'In', [48 1000 4000], 'Count', 200);
+%     handle = wiregauge.plotThroughput(run);
+%
 %   Errors: wiregauge:argument if it is not an exchange run.
+%
+%   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.savePicture, wiregauge.exchange.
 
 points = wiregauge.internal.exchanges(run, []);
 handle = wiregauge.internal.sheet('Throughput against size', 800, 420);

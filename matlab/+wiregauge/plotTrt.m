@@ -4,7 +4,13 @@ function handle = plotTrt(run)
 %   handle. TRT is the time from the start of one exchange to the start of the next: the sampling period of a control loop.
 %   The ideal is the RTT at the smallest depth, divided by the depth.
 %
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Depth', [1 2 4], 'Count', 200);
+%     handle = wiregauge.plotTrt(run);
+%
 %   Errors: wiregauge:argument if it is not an exchange run, or has only one depth.
+%
+%   See also wiregauge.plotHistogram, wiregauge.plotThroughput, wiregauge.savePicture, wiregauge.exchange.
 
 points = wiregauge.internal.exchanges(run, []);
 sizes = unique([[points.out_bytes]', [points.in_bytes]'], 'rows');

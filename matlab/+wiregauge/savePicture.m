@@ -2,7 +2,13 @@ function savePicture(handle, file)
 %SAVEPICTURE  Save a figure as PNG or SVG, according to the file name.
 %   wiregauge.savePicture(wiregauge.plotHistogram(run), 'rtt.png') does the same in MATLAB and in Octave with each of its graphics.
 %
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Count', 200);
+%     wiregauge.savePicture(wiregauge.plotHistogram(run), [tempname(), '.png'])
+%
 %   Errors: wiregauge:argument for another kind of file.
+%
+%   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.exchange.
 
 file = wiregauge.internal.text(file, 'the file');
 [~, ~, ending] = fileparts(file);

@@ -57,8 +57,23 @@ static uint8_t *room_for(size_t bytes) {
 }
 
 static int32_t set_framing(wg_options *options, const mxArray *given, int *tells_size) {
+    char *protocol = arrays_text("Protocol", arrays_field(given, "Protocol"));
     char *framing = arrays_text("Framing", arrays_field(given, "Framing"));
+    int is_wiregauge = strcmp(protocol, "wiregauge") == 0;
     *tells_size = 1;
+    if (!is_wiregauge && strcmp(framing, "wiregauge") != 0) {
+        mexErrMsgIdAndTxt("wiregauge:argument", "Framing and Protocol '%s' exclude each other", protocol);
+    }
+    if (strcmp(protocol, "scpi") == 0) {
+        return wg_options_scpi(options);
+    }
+    if (strcmp(protocol, "text") == 0) {
+        arrays_bytes end = arrays_vector("Terminator", arrays_field(given, "Terminator"));
+        return wg_options_text_until(options, end.bytes, end.count);
+    }
+    if (!is_wiregauge) {
+        mexErrMsgIdAndTxt("wiregauge:argument", "Protocol must be 'wiregauge', 'text' or 'scpi', not '%s'", protocol);
+    }
     if (strcmp(framing, "wiregauge") == 0) {
         *tells_size = 0;
         return wg_options_wiregauge(options);
@@ -313,6 +328,40 @@ void devices_exchange_many(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     plhs[0] = requests.count > 0 && longest < row ? shortened(replies, longest, row, requests.count) : replies;
     if (nlhs > 1) {
         plhs[1] = arrays_timings(timings, lengths, requests.count);
+    }
+}
+
+/* write, number, request */
+void devices_write(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+    size_t place = place_of(prhs[0]);
+    arrays_bytes request = arrays_vector("the data", prhs[1]);
+    int32_t code;
+
+    (void)nlhs;
+    (void)plhs;
+    interrupt_begin(table[place].device);
+    code = wg_write(table[place].device, request.bytes, request.count);
+    interrupt_end();
+    failure_check(code, "");
+}
+
+/* read, number, replyBytes -> reply, timing */
+void devices_read(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+    size_t place = place_of(prhs[0]);
+    size_t asked = arrays_asked(prhs[1]);
+    size_t room = table[place].tells_size || asked == WG_AS_SENT ? table[place].largest_reply : asked;
+    uint8_t *reply = room_for(room);
+    size_t came = 0;
+    wg_timing timing;
+    int32_t code;
+
+    interrupt_begin(table[place].device);
+    code = wg_read(table[place].device, asked, reply, room, &came, &timing);
+    interrupt_end();
+    failure_check(code, "");
+    plhs[0] = arrays_column(reply, came);
+    if (nlhs > 1) {
+        plhs[1] = arrays_timings(&timing, &came, 1);
     }
 }
 

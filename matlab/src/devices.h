@@ -9,6 +9,8 @@ void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_close(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_exchange(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_exchange_many(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
+void devices_write(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
+void devices_read(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_submit(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_next_reply(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void devices_outstanding(int nlhs, mxArray *plhs[], const mxArray *prhs[]);

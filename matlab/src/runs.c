@@ -22,6 +22,20 @@ static void open_run(const mxArray *name) {
     failure_check(wg_run_open(text, &opened), "");
 }
 
+/* runDirectory, name -> text */
+void runs_directory(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+    size_t length = 0;
+    char *text;
+
+    (void)nlhs;
+    open_run(prhs[0]);
+    failure_check(wg_run_directory(opened, NULL, 0, &length), "");
+    text = mxCalloc(length + 1, 1);
+    failure_check(wg_run_directory(opened, text, length + 1, &length), "");
+    runs_close();
+    plhs[0] = mxCreateString(text);
+}
+
 /* runJson, name -> text */
 void runs_json(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     size_t length = 0;

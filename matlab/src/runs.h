@@ -5,6 +5,7 @@
 
 #include "mex.h"
 
+void runs_directory(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void runs_json(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 void runs_samples(int nlhs, mxArray *plhs[], const mxArray *prhs[]);
 

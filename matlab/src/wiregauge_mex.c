@@ -27,6 +27,8 @@ static const struct {
 } commands[] = {
     {"exchange", devices_exchange, 3, 2},
     {"exchangeMany", devices_exchange_many, 4, 2},
+    {"write", devices_write, 2, 0},
+    {"read", devices_read, 2, 2},
     {"submit", devices_submit, 3, 0},
     {"nextReply", devices_next_reply, 1, 2},
     {"outstanding", devices_outstanding, 1, 1},
@@ -36,6 +38,7 @@ static const struct {
     {"open", devices_open, 2, 1},
     {"close", devices_close, 1, 0},
     {"about", devices_about, 1, 1},
+    {"runDirectory", runs_directory, 1, 1},
     {"runJson", runs_json, 1, 1},
     {"runSamples", runs_samples, 2, 1},
     {"version", version, 0, 1},

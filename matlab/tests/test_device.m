@@ -4,7 +4,8 @@ function tests = test_device()
 tests = {@a_message_comes_back_over_tcp, @a_message_comes_back_over_a_serial_line, @a_reply_has_the_size_that_is_asked_for, ...
     @characters_are_sent_as_their_bytes, @a_batch_comes_back_in_order_at_every_depth, @requests_of_a_batch_may_differ_in_size, ...
     @depth_shortens_a_batch_on_a_modelled_bus, @requests_are_submitted_ahead_and_answers_taken_in_order, @times_are_told, ...
-    @the_device_says_who_it_is, @an_instrument_ends_its_lines, @an_echo_that_nobody_here_wrote_answers_in_each_framing, ...
+    @the_device_says_who_it_is, @an_instrument_ends_its_lines, @an_instrument_answers_queries, ...
+    @a_line_is_written_and_a_line_is_read, @text_beyond_ascii_and_other_ends_pass, @what_is_not_text_is_refused, @an_echo_that_nobody_here_wrote_answers_in_each_framing, ...
     @a_closed_device_says_so, @a_device_closes_when_it_is_cleared, @silence_is_a_timeout, @an_interrupt_lets_go, ...
     @wrong_types_and_shapes_are_refused, @wrong_options_are_refused, @numbers_of_no_device_are_refused, ...
     @a_device_that_is_not_there_is_told, @two_thousand_openings_leave_nothing_behind, @bytes_flow_in_and_out, ...
@@ -136,6 +137,73 @@ assert(char(replies(:, 2)'), 'got-LONGER');
 assert(double(timing.bytes), [5 10 4]);
 assert(replies(6:end, 1)', zeros(1, 5, 'uint8'));
 fails_with('wiregauge:protocol', @() dev.exchangeMany({'LONGER'}, 3, 1));
+end
+
+function an_instrument_answers_queries()
+[address, stop] = responder('tcp://127.0.0.1:0', '--protocol', 'scpi');
+dev = wiregauge.open(address, 'Protocol', 'scpi');
+name = dev.query('*IDN?');
+assert(class(name), 'char');
+assert(strncmp(name, 'wiregauge,', 10));
+assert(name(end) >= ' ');
+assert(dev.writeread('*IDN?'), name);
+assert(isfinite(str2double(dev.query('MEAS:VOLT?'))));
+[~, timing] = dev.query('*OPC?');
+assert(timing.rtt_ns > 0);
+% *RST has no answer, and the next query gets its own.
+dev.writeline('*RST');
+assert(dev.query('*IDN?'), name);
+% One reply for each message, in their order.
+dev.writeline('*IDN?');
+dev.writeline('SYST:ERR?');
+assert(dev.readline(), name);
+assert(strncmp(dev.readline(), '0,', 2));
+dev.setTimeout(0.05);
+fails_with('wiregauge:timeout', @() dev.readline());
+end
+
+function a_line_is_written_and_a_line_is_read()
+[address, stop] = echo();
+for given = {{'Framing', 'terminator'}, {'Framing', 'terminator', 'Terminator', uint8([13 10])}}
+    options = given{1};
+    dev = wiregauge.open(address, options{:});
+    dev.writeline('first');
+    dev.writeline('second');
+    assert(dev.readline(), 'first');
+    assert(dev.readline(), 'second');
+    assert(dev.query('third'), 'third');
+    assert(size(dev.query('x')), [1 1]);
+end
+dev = wiregauge.open(address, 'Framing', 'raw');
+dev.write(uint8(1:10));
+assert(dev.read(4), uint8(1:4)');
+assert(dev.read(6), uint8(5:10)');
+end
+
+function text_beyond_ascii_and_other_ends_pass()
+[address, stop] = echo();
+dev = wiregauge.open(address, 'Protocol', 'text', 'Terminator', ';');
+sent = native2unicode(uint8([52 32 194 181 86 59]), 'UTF-8'); % 4 uV and a semicolon, which the protocol text does not add.
+assert([dev.query(sent), ';'], sent);
+end
+
+function what_is_not_text_is_refused()
+[address, stop] = echo();
+dev = wiregauge.open(address, 'Framing', 'raw');
+for action = {@() dev.query('x'), @() dev.writeline('x'), @() dev.readline(), @() dev.writeread('x')}
+    message = fails_with('wiregauge:usage', action{1});
+    assert(~isempty(strfind(message, 'scpi')));
+end
+dev = wiregauge.open(address, 'Framing', 'terminator');
+fails_with('wiregauge:argument', @() dev.query(7));
+fails_with('wiregauge:argument', @() dev.writeline(['ab'; 'cd']));
+fails_with('wiregauge:argument', @() dev.write(7));
+fails_with('wiregauge:argument', @() dev.read(-1));
+fails_with('wiregauge:argument', @() wiregauge.open(address, 'Protocol', 'scpi', 'Framing', 'raw'));
+fails_with('wiregauge:argument', @() wiregauge.open(address, 'Protocol', 'modbus'));
+[address, also] = responder('tcp://127.0.0.1:0');
+dev = wiregauge.open(address);
+fails_with('wiregauge:usage', @() dev.write(uint8(1:4)));
 end
 
 function an_echo_that_nobody_here_wrote_answers_in_each_framing()
@@ -338,7 +406,7 @@ for one = {run, stream}
     mkdir(elsewhere);
     copyfile(fullfile(here, '+wiregauge'), fullfile(elsewhere, '+wiregauge'));
     kept = [tempname(), '.mat'];
-    [status, said] = system(sprintf('octave-cli -qf --no-history --eval "addpath(''%s''); run = wiregauge.loadRun(''%s''); save(''-binary'', ''%s'', ''run'')"', ...
+    [status, said] = system(sprintf('octave-cli -qf --no-history --eval "addpath(''%s''); run = struct(wiregauge.loadRun(''%s'')); save(''-binary'', ''%s'', ''run'')"', ...
         elsewhere, one{1}.directory, kept));
     assert(status, 0);
     other = builtin('load', kept).run;

@@ -26,7 +26,7 @@ assert(isfield(run.conditions, 'host'));
 assert(run.missed, '');
 assert(~isempty(strfind(run.text, 'RTT in us')));
 again = wiregauge.loadRun(run.directory);
-assert(isequal(again.points, run.points));
+assert(isequaln(again.points, run.points));
 end
 
 function samples_are_those_that_the_program_summed_up()

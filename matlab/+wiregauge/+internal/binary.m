@@ -18,12 +18,15 @@ if ~isempty(path)
 end
 beside = fileparts(fileparts(fileparts(mfilename('fullpath'))));
 places = {beside, fullfile(beside, 'bin'), fullfile(fileparts(beside), 'target', 'release')};
-places = [places, strsplit(getenv('PATH'), pathsep())];
 for k = 1:numel(places)
     path = fullfile(places{k}, program);
-    if ~isempty(places{k}) && isfile(path)
+    if isfile(path)
         return
     end
+end
+path = wiregauge.internal.onPath('wiregauge');
+if ~isempty(path)
+    return
 end
 error('wiregauge:missing', ['the wiregauge program is not on the PATH, nor next to the package (%s). Install it, or set its path: ' ...
     'setenv(''WIREGAUGE'', ''/path/to/wiregauge'')'], beside);

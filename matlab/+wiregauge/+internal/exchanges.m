@@ -4,7 +4,7 @@ function points = exchanges(run, chosen)
 %
 %   Errors: wiregauge:argument if run is none of exchanges, or has no such points.
 
-if ~isstruct(run) || ~all(isfield(run, {'kind', 'points'}))
+if ~isa(run, 'wiregauge.Run') && ~(isstruct(run) && all(isfield(run, {'kind', 'points'})))
     error('wiregauge:argument', 'this needs a run of wiregauge.exchange or wiregauge.loadRun, not a %s', class(run));
 end
 if ~strcmp(run.kind, 'exchange')

@@ -1,7 +1,7 @@
 function run = measured(kind, address, given)
 %MEASURED  Have the wiregauge program measure, and load what it stored.
 %   run = wiregauge.internal.measured('exchange', address, given) runs `wiregauge exchange ADDRESS` with the options in the cell
-%   array given (see wiregauge.internal.flags) and returns wiregauge.loadRun of the run, with two more fields: text (the tables that
+%   array given (see wiregauge.internal.flags) and returns the run as wiregauge.loadRun does, with text (the tables that
 %   it printed) and missed (what it said of limits that were missed, empty if none was).
 %
 %   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with what the program said. What a run measured before its
@@ -18,22 +18,16 @@ kept = '';
 if ~isempty(found)
     kept = sprintf('\nwhat was measured is kept: wiregauge.loadRun(''%s'')', stored{1});
 end
-switch status
-    case {0, 1}
-        if isempty(found)
-            error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (NoStore, Json and Quiet are of no use here)');
-        end
-    case 2
-        error('wiregauge:usage', '%s', said);
-    case 130
-        error('wiregauge:interrupted', 'interrupted%s', kept);
-    otherwise
-        error('wiregauge:link', '%s%s', said, kept);
+if ~any(status == [0, 1])
+    wiregauge.internal.failed(status, said, kept);
+elseif isempty(found)
+    error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (NoStore, Json and Quiet are of no use here)');
 end
-run = wiregauge.loadRun(stored{1});
+run = wiregauge.internal.stored(stored{1});
 run.text = output;
 run.missed = '';
 if status == 1
     run.missed = said;
 end
+run = wiregauge.Run(run);
 end

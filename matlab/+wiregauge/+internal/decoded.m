@@ -1,0 +1,39 @@
+function value = decoded(text)
+%DECODED  JSON as values that make vectors.
+%   value = wiregauge.internal.decoded(text) is jsondecode(text), but null is NaN, and a list of objects is a struct array even
+%   if their names differ: what is missing is NaN.
+
+sentinel = '<<null>>';
+[first, last] = regexp(text, '"[^"\\]*(?:\\.[^"\\]*)*"');
+inside = zeros(1, numel(text) + 1);
+inside(first) = 1;
+inside(last + 1) = inside(last + 1) - 1;
+inside = cumsum(inside) > 0;
+% Only members of objects: jsondecode takes a null in a list of numbers for NaN.
+at = regexp(text, ':\s*null\>', 'end');
+at = at(~inside(at));
+begins = [1, at + 1];
+ends = [at - 4, numel(text)];
+parts = arrayfun(@(from, to) text(from:to), begins, ends, 'UniformOutput', false);
+value = walked(jsondecode(strjoin(parts, ['"', sentinel, '"'])), sentinel);
+end
+
+function value = walked(value, sentinel)
+if ischar(value)
+    if strcmp(value, sentinel)
+        value = NaN;
+    end
+elseif isstruct(value)
+    names = fieldnames(value);
+    for k = 1:numel(value)
+        for n = 1:numel(names)
+            value(k).(names{n}) = walked(value(k).(names{n}), sentinel);
+        end
+    end
+elseif iscell(value)
+    value = cellfun(@(one) walked(one, sentinel), value, 'UniformOutput', false);
+    if ~isempty(value) && all(cellfun(@(one) isstruct(one) && isscalar(one), value))
+        value = wiregauge.internal.structArray(value);
+    end
+end
+end

@@ -1,0 +1,31 @@
+function point = pointFigures(kind, summary)
+%POINTFIGURES  The most used figures of a point as fields of their own; NaN where one is undefined.
+%   point = wiregauge.internal.pointFigures(kind, summary) returns the fields that `help wiregauge.loadRun` lists.
+
+number = @wiregauge.internal.number;
+given = summary.point;
+switch kind
+    case 'exchange'
+        point = struct('out_bytes', given.out_bytes, 'in_bytes', given.in_bytes, 'depth', given.depth);
+        for name = {'p50', 'p90', 'p99', 'p999', 'mean'}
+            point.(name{1}) = number(summary, 'rtt', name{1}, 'value');
+        end
+        for name = {'sd', 'min', 'max'}
+            point.(name{1}) = number(summary, 'rtt', name{1});
+        end
+        point.trt_mean = number(summary, 'trt', 'mean', 'value');
+        point.lost = number(summary, 'counts', 'lost') / number(summary, 'counts', 'exchanges');
+        for name = {'exchanges_s', 'out_bytes_s', 'in_bytes_s'}
+            point.(name{1}) = number(summary, 'throughput', name{1});
+        end
+    case 'stream'
+        point = struct('transfer_bytes', given.transfer_bytes, 'queue', given.queue, 'in_bytes_s', NaN, 'out_bytes_s', NaN);
+        for k = 1:numel(summary.flows)
+            flow = summary.flows(k);
+            point.([flow.way, '_bytes_s']) = number(flow, 'rate', 'value');
+        end
+    otherwise
+        point = struct('rate_hz', given.rate_hz, 'notify_bytes', given.notify_bytes, 'needed_ns', number(summary, 'needed_ns'), ...
+            'overruns', number(summary, 'overruns'), 'underruns', number(summary, 'underruns'));
+end
+end

@@ -1,0 +1,15 @@
+function name = runName(run)
+%RUNNAME  How the wiregauge program finds a run.
+%   name = wiregauge.internal.runName(run) takes a run of wiregauge.exchange or wiregauge.loadRun, or text: its directory, its name,
+%   the beginning of it, or 'last'.
+%
+%   Errors: wiregauge:argument.
+
+if isa(run, 'wiregauge.Run') || isstruct(run)
+    if ~isscalar(run) || (isstruct(run) && ~isfield(run, 'directory'))
+        error('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, or its name');
+    end
+    run = run.directory;
+end
+name = wiregauge.internal.text(run, 'the run');
+end

@@ -1,0 +1,64 @@
+classdef Run
+%RUN  A stored run, as wiregauge.exchange, stream, loop and loadRun return it.
+%   Its points are a struct array; figures of all points make a vector:
+%
+%   Example:
+%     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'In', [48 1000], 'Depth', [1 2], 'Count', 100);
+%     run                                  % a table of the points
+%     p99 = [run.points.p99] / 1e3         % in us
+%     plot([run.points.in_bytes], p99, 'o')
+%
+%   help wiregauge.loadRun lists the fields of points. Octave cannot save objects: s = struct(run); save('run.mat', 's').
+%
+%   See also wiregauge.loadRun, wiregauge.exchange.
+
+    properties (SetAccess = private)
+        % Absolute path of the run.
+        directory = '';
+        % 'exchange', 'stream' or 'loop'.
+        kind = '';
+        % 'complete', 'interrupted', 'failed' or 'running'.
+        state = '';
+        % Why it failed; empty unless it did.
+        problem = '';
+        % Address of the device.
+        address = '';
+        % What was measured, as in run.json (docs/run-format.md).
+        plan = struct();
+        % Host, link and device, as in run.json.
+        conditions = struct();
+        % Warnings, as in run.json.
+        warnings = [];
+        % A struct array, one element for each point.
+        points = struct([]);
+        % The tables that the program printed; empty if the run was loaded.
+        text = '';
+        % The missed limits of 'Require', in words; empty if none.
+        missed = '';
+    end
+
+    methods
+        function run = Run(values)
+            %RUN  Use wiregauge.loadRun.
+            names = fieldnames(values);
+            for k = 1:numel(names)
+                run.(names{k}) = values.(names{k});
+            end
+        end
+
+        function values = struct(run)
+            %STRUCT  The run as a plain struct, which Octave can save.
+            names = {'directory', 'kind', 'state', 'problem', 'address', 'plan', 'conditions', 'warnings', 'points', 'text', 'missed'};
+            values = cell2struct(cellfun(@(name) run.(name), names, 'UniformOutput', false), names, 2);
+        end
+
+        function disp(run)
+            %DISP  Print a summary: device, points, directory.
+            if ~isscalar(run)
+                fprintf('  %d runs of wiregauge\n', numel(run));
+                return
+            end
+            fprintf('%s', wiregauge.internal.summaryText(run));
+        end
+    end
+end
