@@ -161,7 +161,7 @@ check-macos: ## Check that the program compiles for macOS (skipped without the R
 	    cargo check --locked --target $$target -p wiregauge-cli $(QUIET); \
 	  else echo "check-macos: skipped, for this machine has no Rust target $$target"; fi
 
-lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts and Python.
+lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts, Python and M-code.
 
 lint-format:
 	@scripts/setup lint
@@ -197,6 +197,7 @@ lint-scripts:
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --config 'src = ["verify"]' --select E4,E7,E9,F,I verify verify/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
+	@for check in mh_lint mh_style; do said=$$(.venv/bin/$$check --matlab 2019b matlab 2>&1) || { echo "$$said"; exit 1; }; done
 	@scripts/mutate-session --check
 
 fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.

@@ -17,7 +17,8 @@ function run = exchange(address, varargin)
 %
 %   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, wiregauge:missing (no wiregauge program), wiregauge:argument.
 %
-%   See also wiregauge.tune, wiregauge.explain, wiregauge.compare, wiregauge.report, wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.stream, wiregauge.open.
+%   See also wiregauge.tune, wiregauge.explain, wiregauge.compare, wiregauge.report, wiregauge.plotHistogram, wiregauge.plotTrt,
+%   wiregauge.plotThroughput, wiregauge.stream, wiregauge.open.
 
 run = wiregauge.internal.measured('exchange', address, varargin);
 end

@@ -1,8 +1,8 @@
 function handle = plotHistogram(run, varargin)
 %PLOTHISTOGRAM  Histogram of the RTT, one panel for each point of a run.
 %   wiregauge.plotHistogram(run) draws the points of wiregauge.exchange or wiregauge.loadRun below one another, with a
-%   common time axis, and returns the figure handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a logarithmic axis,
-%   so that the tail is visible. Times longer than the longest p99 are counted in the last bar.
+%   common time axis, and returns the figure handle. 'Points' ([1 3]) draws some of them; 'Log' (true) draws the counts on a
+%   logarithmic axis, so that the tail is visible. Times longer than the longest p99 are counted in the last bar.
 %
 %   Example:
 %     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Depth', [1 4], 'Count', 200);
@@ -39,7 +39,7 @@ for k = 1:numel(points)
         top = max(1, ceil(log10(max(counts))));
         wiregauge.internal.bars(edges, max(0, log10(max(counts, 0.5)) + 0.3), wiregauge.internal.colours(k));
         ylim([0, top + 0.3]);
-        set(gca(), 'ytick', (0:top) + 0.3, 'yticklabel', arrayfun(@(n) sprintf('%g', 10 ^ n), 0:top, 'UniformOutput', false));
+        set(gca(), 'ytick', (0:top) + 0.3, 'yticklabel', arrayfun(@(n) sprintf('%g', 10^n), 0:top, 'UniformOutput', false));
     else
         wiregauge.internal.bars(edges, counts, wiregauge.internal.colours(k));
     end

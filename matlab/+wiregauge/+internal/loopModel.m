@@ -87,8 +87,8 @@ end
 
 function found = is_name(value)
 % A word of two letters or more is no transfer function in s or z.
-found = (ischar(value) || (isa(value, 'string') && isscalar(value))) ...
-    && ~isempty(regexp(char(value), '^[A-Za-z][A-Za-z0-9_]+$', 'once'));
+found = (ischar(value) || (isa(value, 'string') && isscalar(value))) && ...
+    ~isempty(regexp(char(value), '^[A-Za-z][A-Za-z0-9_]+$', 'once'));
 end
 
 function [keys, words, pid] = sorted(options)

@@ -9,9 +9,9 @@ function values = samples(file, kind)
 %   Octave share, that is the quickest way: textscan takes twice as long in Octave. No field is quoted (docs/run-format.md).
 
 text = fileread(file);
-newline = find(text == 10, 1);
-header = strsplit(text(1:newline - 1), ',');
-text = text(newline + 1:end);
+first = find(text == 10, 1);
+header = strsplit(text(1:first - 1), ',');
+text = text(first + 1:end);
 % An empty field was not measured: 0, as in the Parquet files.
 empty = text == ',' & [text(2:end) == ',' | text(2:end) == 10, false];
 filled = repmat('0', 1, numel(text) + sum(empty));

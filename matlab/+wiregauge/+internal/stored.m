@@ -31,7 +31,9 @@ for k = 1:numel(points)
     one.samples = samples(k);
     points{k} = one;
 end
-run.points = [struct([]), points{:}];
+if ~isempty(points)
+    run.points = [points{:}];
+end
 end
 
 function [file, samples] = exported(directory)

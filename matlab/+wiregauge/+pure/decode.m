@@ -20,13 +20,13 @@ fields.flags = littleEndian(bytes(15:16, :));
 fields.rxTicks = wide(bytes(17:24, :));
 fields.txTicks = wide(bytes(25:32, :));
 crc = littleEndian(bytes(3:4, :));
-fields.valid = bytes(1, :) == 122 & version == 1 & fields.kind <= 4 & fields.status <= 4 ...
-    & crc == double(wiregauge.pure.check(unchecked)) & fields.inPayload + 32 <= 2^24 ...
-    & (fields.status == 0 | fields.inPayload == 0);
+fields.valid = bytes(1, :) == 122 & version == 1 & fields.kind <= 4 & fields.status <= 4 & ...
+    crc == double(wiregauge.pure.check(unchecked)) & fields.inPayload + 32 <= 2^24 & ...
+    (fields.status == 0 | fields.inPayload == 0);
 end
 
 function values = littleEndian(bytes)
-values = (256 .^ (0:size(bytes, 1) - 1)) * bytes;
+values = (256.^(0:size(bytes, 1) - 1)) * bytes;
 end
 
 function values = wide(bytes)

@@ -34,5 +34,5 @@ end
 
 function bytes = littleEndian(values)
 % The four bytes of each value, a column each.
-bytes = mod(floor(bsxfun(@rdivide, double(values), 256 .^ (0:3)')), 256);
+bytes = mod(floor(bsxfun(@rdivide, double(values), 256.^(0:3)')), 256);
 end

@@ -17,10 +17,10 @@ if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
     error('wiregauge:protocol', 'the reply to HELLO is not valid. For an echo server use ''Protocol'', ''echo''');
 end
 payload = double(answer(33:end));
-about.maxOut = (256 .^ (0:3)) * payload(9:12);
-about.maxIn = (256 .^ (0:3)) * payload(13:16);
-about.maxOutstanding = (256 .^ (0:3)) * payload(17:20);
-about.tickHz = (256 .^ (0:7)) * payload(25:32);
+about.maxOut = (256.^(0:3)) * payload(9:12);
+about.maxIn = (256.^(0:3)) * payload(13:16);
+about.maxOutstanding = (256.^(0:3)) * payload(17:20);
+about.tickHz = (256.^(0:7)) * payload(25:32);
 name = payload(33:64)';
 finish = [find(name < 32 | name == 127, 1), 33];
 about.name = char(name(1:finish(1) - 1));

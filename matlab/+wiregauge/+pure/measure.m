@@ -41,24 +41,24 @@ start = zeros(1, count);
 finish = zeros(1, count);
 outstanding = min(options.Queue + 1, count);
 
-clock = tic;
+started = tic;
 write(connection, requests(1, :), 'uint8');
 answer = read(connection, bytes, 'uint8');
-first = toc(clock);
+first = toc(started);
 complete(answer, bytes, 0);
 firstAnswer = uint8(answer(:));
 for k = 1:outstanding
-    start(k) = toc(clock);
+    start(k) = toc(started);
     write(connection, requests(k + 1, :), 'uint8');
 end
 for k = 1:count
     answer = read(connection, bytes, 'uint8'); % All of it in one call: byte by byte costs a call for each.
-    finish(k) = toc(clock);
+    finish(k) = toc(started);
     complete(answer, bytes, k);
     responses(k, :) = answer;
     next = k + outstanding;
     if next <= count
-        start(next) = toc(clock);
+        start(next) = toc(started);
         write(connection, requests(next + 1, :), 'uint8');
     end
 end
@@ -90,8 +90,8 @@ if echo
     return
 end
 headers = wiregauge.pure.decode(responses);
-right = headers.valid & headers.kind == 1 & headers.status == 0 & headers.flags == 0 ...
-    & headers.sequence == sequence & headers.inPayload == bytes - 32;
+right = headers.valid & headers.kind == 1 & headers.status == 0 & headers.flags == 0 & ...
+    headers.sequence == sequence & headers.inPayload == bytes - 32;
 payload = responses(33:end, :) == wiregauge.pure.pattern(sequence, bytes - 32);
 count = sum(~(right & all(payload, 1)));
 end
