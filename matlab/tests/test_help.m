@@ -16,6 +16,11 @@ names = regexprep({files.name}, '\.m$', '');
 names(strcmp(names, 'Contents')) = [];
 end
 
+function names = all_public()
+files = dir(fullfile(package(), '+pure', '*.m'));
+names = [public(), strcat('pure.', regexprep({files.name}, '\.m$', ''))];
+end
+
 function text = help_of(name)
 text = get_help_text(['wiregauge.', name]);
 end
@@ -47,7 +52,7 @@ end
 end
 
 function every_function_has_an_example()
-for name = public()
+for name = all_public()
     assert(~isempty(example_of(name{1})), name{1});
 end
 end
@@ -56,7 +61,7 @@ function the_examples_of_help_texts_run()
 [address, stop] = responder('tcp://127.0.0.1:0');
 % What 'last' finds.
 wiregauge.exchange(address, 'Count', 50);
-for name = public()
+for name = all_public()
     lines = strrep(example_of(name{1}), 'tcp://127.0.0.1:7700', address);
     try
         evalc('run_alone(lines);');

@@ -4,6 +4,9 @@ function crc = check(headers)
 %   column. The check field itself must be zero. uint8('123456789')' gives 0x29B1 = 10673.
 %
 %   All columns are computed at once, because an M-file pays for each statement, not for each byte.
+%
+%   Example:
+%     crc = wiregauge.pure.check(uint8('123456789')')
 
 crc = repmat(uint16(65535), 1, size(headers, 2));
 for row = 1:size(headers, 1)

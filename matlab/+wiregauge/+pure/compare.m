@@ -5,6 +5,9 @@ function results = compare(address, varargin)
 %
 %   Options: 'Queue' ([0 1 3]), 'In' ([48 1000]): every combination is measured; and those of wiregauge.pure.measure and
 %   wiregauge.pure.connect.
+%
+%   Example:
+%     results = wiregauge.pure.compare('tcp://127.0.0.1:7700', 'In', 48, 'Count', 100);
 
 options = wiregauge.internal.pairs(varargin, struct('Queue', [0 1 3], 'In', [48 1000], 'Out', 16, 'Count', 1000, ...
     'Protocol', 'wiregauge', 'Timeout', 2, 'Baud', 115200));

@@ -6,6 +6,11 @@ function connection = connect(address, varargin)
 %
 %   Octave needs its package instrument-control for that; it is loaded here.
 %
+%   Example:
+%     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
+%     write(connection, wiregauge.pure.encode(0, 16, 48));
+%     response = read(connection, 48);
+%
 %   Errors: wiregauge:usage if it is neither, wiregauge:link if it cannot be opened.
 
 options = wiregauge.internal.pairs(varargin, struct('Timeout', 2, 'Baud', 115200));

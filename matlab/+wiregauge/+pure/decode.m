@@ -3,6 +3,10 @@ function fields = decode(headers)
 %   fields = wiregauge.pure.decode(headers) takes a uint8 matrix whose first 32 rows are response headers of the wiregauge
 %   protocol and returns a struct of 1-by-K rows: valid (logical: magic, version, kind, status, check and length are
 %   right), kind, sequence, inPayload (bytes), status, flags, rxTicks, txTicks (uint64).
+%
+%   Example:
+%     fields = wiregauge.pure.decode(zeros(32, 1, 'uint8'));
+%     fields.valid                                        % false
 
 if size(headers, 1) < 32
     error('wiregauge:argument', 'a response header has 32 bytes, not %d', size(headers, 1));

@@ -4,6 +4,10 @@ function figureHandle = draw(results)
 %   each TRT. All panels share their axis of time. Returns the figure's handle.
 %
 %   Results of one size only are comparable; the first result's size is taken.
+%
+%   Example:
+%     results = wiregauge.pure.compare('tcp://127.0.0.1:7700', 'In', 48, 'Count', 100);
+%     handle = wiregauge.pure.draw(results);
 
 results = results([results.in] == results(1).in);
 rows = numel(results);

@@ -6,6 +6,9 @@ function frames = encode(sequence, outBytes, inBytes, kind)
 %   of zeros: 0 is HELLO.
 %
 %   docs/protocol.md has the layout, docs/vectors/v1.json what it must come to.
+%
+%   Example:
+%     frames = wiregauge.pure.encode(0:9, 16, 48);         % a column for each request
 
 if nargin < 4
     kind = 1;

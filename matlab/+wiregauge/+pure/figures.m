@@ -2,6 +2,11 @@ function result = figures(result)
 %FIGURES  Add the literature's figures to a measurement: mean, SD, max3, TRT, throughput.
 %   result = wiregauge.pure.figures(result) adds, of the RTT and in nanoseconds: mean_ns, sd_ns (the jitter), p50_ns, p99_ns, max_ns,
 %   max3_ns (the third-longest: the maximum without the two worst accidents); trt_mean_ns; and in_bytes_s, out_bytes_s.
+%
+%   Example:
+%     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
+%     result = wiregauge.pure.measure(connection, 'Count', 50);
+%     result = wiregauge.pure.figures(result);
 
 sorted = sort(result.rtt_ns);
 count = numel(sorted);

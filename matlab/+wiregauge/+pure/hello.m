@@ -3,6 +3,10 @@ function about = hello(connection)
 %   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, maxOut, maxIn (bytes), maxOutstanding
 %   (0: not stated), tickHz (0: no clock).
 %
+%   Example:
+%     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
+%     about = wiregauge.pure.hello(connection)
+%
 %   Errors: wiregauge:timeout without an answer, wiregauge:protocol if the answer is none.
 
 write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');

@@ -11,6 +11,11 @@ function result = measure(connection, varargin)
 %   wrong, the number of responses with a wrong byte; and figures of them: see wiregauge.pure.figures. The clock is that of tic
 %   and toc, which is the system's time of day in Octave: a change of it in between would show.
 %
+%   Example:
+%     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
+%     result = wiregauge.pure.measure(connection, 'In', 1000, 'Count', 100, 'Queue', 3);
+%     trt = result.trt_mean_ns / 1e3                      % in us
+%
 %   Errors: wiregauge:timeout if a response did not come within the connection's Timeout, wiregauge:argument.
 
 options = wiregauge.internal.pairs(varargin, struct('Out', 16, 'In', 48, 'Count', 1000, 'Queue', 0, 'Protocol', 'wiregauge'));

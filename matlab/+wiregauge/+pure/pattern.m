@@ -2,6 +2,9 @@ function bytes = pattern(sequence, count, index)
 %PATTERN  Payload of requests and responses: byte i of sequence number s is mod(s + i, 251).
 %   bytes = wiregauge.pure.pattern(sequence, count) returns a count-by-K uint8 matrix for the K numbers in sequence, one
 %   payload a column. wiregauge.pure.pattern(sequence, count, index) begins with byte number index (from 0).
+%
+%   Example:
+%     bytes = wiregauge.pure.pattern(7, 32)'
 
 if nargin < 3
     index = 0;
