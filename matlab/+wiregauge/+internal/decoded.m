@@ -19,21 +19,24 @@ value = walked(jsondecode(strjoin(parts, ['"', sentinel, '"'])), sentinel);
 end
 
 function value = walked(value, sentinel)
-if ischar(value)
-    if strcmp(value, sentinel)
-        value = NaN;
-    end
-elseif isstruct(value)
+if isstruct(value)
     names = fieldnames(value);
-    for k = 1:numel(value)
-        for n = 1:numel(names)
-            value(k).(names{n}) = walked(value(k).(names{n}), sentinel);
-        end
+    if ~isempty(names)
+        value = cell2struct(in_cells(struct2cell(value), sentinel), names, 1);
     end
 elseif iscell(value)
-    value = cellfun(@(one) walked(one, sentinel), value, 'UniformOutput', false);
+    value = in_cells(value, sentinel);
     if ~isempty(value) && all(cellfun(@(one) isstruct(one) && isscalar(one), value))
         value = wiregauge.internal.structArray(value);
     end
+elseif strcmp(value, sentinel)
+    value = NaN;
 end
+end
+
+function cells = in_cells(cells, sentinel)
+% All at once: numbers and other texts, which are most, are not looked at one by one.
+cells(strcmp(cells, sentinel)) = {NaN};
+nested = cellfun('isclass', cells, 'struct') | cellfun('isclass', cells, 'cell');
+cells(nested) = cellfun(@(one) walked(one, sentinel), cells(nested), 'UniformOutput', false);
 end
