@@ -16,7 +16,7 @@ if isempty(library)
         library = fullfile(here, '..', 'target', 'release', 'wiregauge_capi.lib');
     end
     if ~isfile(library)
-        % The profile quick leaves out what optimises the whole program, and with it half the time.
+        % The profile quick does not optimise the whole program, which takes long and makes no exchange faster.
         library = strrep(library, fullfile('target', 'release'), fullfile('target', 'quick'));
         fprintf('building the library (one to three minutes)\n');
         status = system(['cargo rustc --profile quick --locked --package wiregauge-capi --crate-type staticlib --manifest-path "', ...
