@@ -20,6 +20,7 @@ class Meter:
         self._shown = shown
         self._bar: Any = None
         self._line = False
+        self._width = 0
         self._begun = time.monotonic()
 
     def __enter__(self) -> Meter:
@@ -36,7 +37,8 @@ class Meter:
         if self._bar is not None:
             self._bar.close()
         if self._line:
-            sys.stderr.write("\r\033[K")
+            self._write("")
+            sys.stderr.write("\r")
             sys.stderr.flush()
 
     def tell(self, part: float, what: str) -> None:
@@ -51,8 +53,13 @@ class Meter:
             self._bar.n = round(part * PARTS)
             self._bar.refresh()
         elif self._line:
-            sys.stderr.write(f"\r\033[K{100 * part:3.0f} %  {what}")
-            sys.stderr.flush()
+            self._write(f"{100 * part:3.0f} %  {what}")
+
+    def _write(self, line: str) -> None:
+        # Spaces instead of an escape sequence: a console of Windows may print that.
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
 
 
 def _tqdm() -> Any:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from . import _native
 from . import _values as v
 from ._call import PROGRAM
 from .errors import Error, LinkError, UsageError
@@ -242,11 +243,9 @@ class Campaign:
         for attempt in range(1, 10_000):
             place = self._store / (wanted if attempt == 1 else f"{wanted}-{attempt}")
             try:
-                # Fails where another run has the name; a check beforehand could be overtaken.
-                place.mkdir()
+                move(came, place)
             except FileExistsError:
                 continue
-            os.rename(came, place)
             return Run(place)
         raise FileExistsError(f"{self._store / wanted} exists, and so do all numbered names")
 
@@ -288,7 +287,7 @@ def campaign(
     ...         print(result.plan, result.run.points if result.ok else result.error)
     """
     planned = [Plan.of(plan) for plan in plans]
-    place = Path(store) if store is not None else runs_directory()
+    place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)
     own = ThreadPoolExecutor(1, thread_name_prefix="wiregauge-campaign")
@@ -315,12 +314,12 @@ def of_exit(code: int, text: str) -> Error | None:
     return Error(f"exit code {code}: {text}")
 
 
-def runs_directory() -> Path:
-    """Return the directory of the stored runs, as in docs/run-format.md."""
-    if os.environ.get("WIREGAUGE_RUNS"):
-        return Path(os.environ["WIREGAUGE_RUNS"])
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "wiregauge" / "runs"
+def move(came: Path, place: Path) -> None:
+    """Give a run its name; FileExistsError if another run has it. A check beforehand could be overtaken."""
+    # Windows does not rename to a name that exists, POSIX replaces an empty directory.
+    if os.name != "nt":
+        place.mkdir()
+    os.rename(came, place)
 
 
 def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
@@ -369,7 +368,7 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             errors="replace",
         )
         said: dict[str, Any] = {

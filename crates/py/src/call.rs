@@ -144,3 +144,9 @@ pub fn find(py: Python<'_>, name: &str) -> Result<PathBuf, PyErr> {
     })
     .map_err(|error| pyo3::exceptions::PyFileNotFoundError::new_err(error.to_string()))
 }
+
+/// The directory of the stored runs; it need not exist.
+#[pyfunction]
+pub fn runs_home() -> PathBuf {
+    wiregauge_run::runs_home()
+}

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::call::{Called, call, declared, find, main};
+    use super::call::{Called, call, declared, find, main, runs_home};
     #[pymodule_export]
     use super::device::RawDevice;
     #[pymodule_export]
