@@ -21,7 +21,7 @@ FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
   fuzz bench lab test-lab docs clean \
-  verify firmware test-firmware test-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
+  verify firmware test-firmware test-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -149,9 +149,14 @@ test-firmware: build ## Build the firmware and test it on simulated boards. No h
 	@scripts/setup firmware
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-firmware
 
-test-windows: build ## Build wiregauge.exe and test it under Wine (skipped where that is not there).
+test-windows: build ## Build the program, the wheel and the MEX file for Windows and test them under Wine (skipped where that is not there).
 	@scripts/setup hosts
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-windows
+
+wheel-windows: ## Build the Python package for Windows, on Linux, into target/wheels.
+	@scripts/setup hosts
+	@echo "building the wheel for Windows (release; some minutes)"
+	@scripts/wheel-windows $(TARGET)/wheels
 
 check-macos: ## Check that the program compiles for macOS (skipped without the Rust target). It has never run there.
 	@scripts/setup hosts
@@ -189,7 +194,7 @@ firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows scripts/unless-proved \
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows scripts/wheel-windows windows/fetch-python scripts/unless-proved \
 	  scripts/kernels scripts/test-parts scripts/fuzz-target verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \

@@ -1,20 +1,22 @@
 function build(varargin)
 %BUILD  Build the MEX file, in MATLAB or in Octave, into this folder.
 %   build() makes wiregauge_mex of src/ and of wiregauge's C library, which it takes from ../target/release or has cargo build there.
-%   build('Library', 'FILE.a', 'Include', 'DIR') takes another library (libwiregauge_capi.a; in Windows wiregauge_capi.lib) and the
-%   folder of its wiregauge.h.
+%   build('Library', 'FILE.a', 'Include', 'DIR') takes another library and the folder of its wiregauge.h.
 %
-%   It needs a C compiler (in MATLAB: mex -setup C; in Octave on Debian: octave-dev), and cargo if there is no library yet.
+%   It needs a C compiler (in MATLAB: mex -setup C; in Octave on Debian: octave-dev), and cargo if there is no library yet. On Windows
+%   the library is wiregauge_capi.lib for Microsoft's compiler, and libwiregauge_capi.a for MinGW, which Octave has and MATLAB offers as
+%   an add-on: docs/matlab.md.
 
 here = fileparts(mfilename('fullpath'));
 addpath(here);
 options = wiregauge.internal.pairs(varargin, struct('Library', '', 'Include', fullfile(here, '..', 'crates', 'capi', 'include')));
 library = options.Library;
 if isempty(library)
-    library = fullfile(here, '..', 'target', 'release', 'libwiregauge_capi.a');
-    if ispc()
-        library = fullfile(here, '..', 'target', 'release', 'wiregauge_capi.lib');
+    name = 'libwiregauge_capi.a';
+    if ispc() && ~by_gcc()
+        name = 'wiregauge_capi.lib';
     end
+    library = fullfile(here, '..', 'target', 'release', name);
     if ~isfile(library)
         % The profile quick does not optimise the whole program, which takes long and makes no exchange faster.
         library = strrep(library, fullfile('target', 'release'), fullfile('target', 'quick'));
@@ -32,22 +34,32 @@ end
 found = dir(fullfile(here, 'src', '*.c'));
 sources = cellfun(@(name) fullfile(here, 'src', name), {found.name}, 'UniformOutput', false);
 include = ['-I', options.Include];
+system_libraries = {'-lpthread', '-ldl', '-lm'};
+windows_libraries = {'-lws2_32', '-luserenv', '-lntdll', '-lbcrypt', '-lcfgmgr32', '-lsetupapi'};
+if ispc()
+    system_libraries = windows_libraries;
+elseif ismac()
+    system_libraries = {'-framework', 'CoreFoundation', '-framework', 'IOKit'};
+end
 if exist('OCTAVE_VERSION', 'builtin')
     before = cd(tempdir()); % Octave leaves object files where it is.
     restore = onCleanup(@() cd(before));
     [output, status] = mkoctfile('--mex', '-s', '-o', fullfile(here, ['wiregauge_mex.', mexext()]), include, sources{:}, library, ...
-        '-lpthread', '-ldl', '-lm', '-Wl,--exclude-libs,ALL', '-Wl,--gc-sections');
+        system_libraries{:}, '-Wl,--exclude-libs,ALL', '-Wl,--gc-sections');
     if status ~= 0
         error('wiregauge:missing', 'mkoctfile failed: %s', output);
     end
 else
-    system_libraries = {'-lpthread', '-ldl', '-lm'};
-    if ispc()
-        system_libraries = {'-lws2_32', '-luserenv', '-lntdll', '-lbcrypt', '-lcfgmgr32', '-lsetupapi'};
-    elseif ismac()
-        system_libraries = {'-framework', 'CoreFoundation', '-framework', 'IOKit'};
-    end
     mex('-R2018a', '-outdir', here, '-output', 'wiregauge_mex', include, sources{:}, library, system_libraries{:});
 end
 fprintf('built %s\n', fullfile(here, ['wiregauge_mex.', mexext()]));
+end
+
+function yes = by_gcc()
+% True where the compiler is MinGW's gcc: always in Octave, in MATLAB where `mex -setup C` chose it.
+yes = true;
+if ~exist('OCTAVE_VERSION', 'builtin')
+    compiler = mex.getCompilerConfigurations('C', 'Selected');
+    yes = ~isempty(compiler) && ~isempty(strfind(lower(compiler(1).ShortName), 'mingw')); %#ok<STREMP>
+end
 end

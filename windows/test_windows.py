@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from wine import Responder, Wine, json_of
+from wine import Responder, Wine, json_of, shared
 
 
 class Windows(unittest.TestCase):
@@ -19,11 +19,7 @@ class Windows(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.wine = Wine()
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        cls.wine.end()
+        cls.wine = shared()
 
     def done(self, *words: str, code: int = 0):
         """Runs wiregauge.exe, which must end with this code."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import shutil
@@ -100,6 +102,14 @@ class Wine:
         """Ends what runs in the prefix, and removes it."""
         subprocess.run(["wineserver", "-k"], env=self.environment, capture_output=True)
         shutil.rmtree(self.place, ignore_errors=True)
+
+
+@functools.cache
+def shared() -> Wine:
+    """One prefix for all tests of this process, which takes a quarter of a minute to make."""
+    wine = Wine()
+    atexit.register(wine.end)
+    return wine
 
 
 class Responder:

@@ -6,7 +6,8 @@ function [status, output, said] = command(words)
 noise = [tempname(), '.txt'];
 tidy = onCleanup(@() wiregauge.internal.removeFile(noise));
 line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary()}, words], 'UniformOutput', false), ' ');
-[status, output] = system([line, ' 2>', quoted(noise)]);
+% The redirection comes first because Windows takes the quotes off a line that begins with one.
+[status, output] = system(['2>', quoted(noise), ' ', line]);
 said = '';
 if isfile(noise)
     said = strtrim(fileread(noise));
