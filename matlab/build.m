@@ -35,7 +35,7 @@ found = dir(fullfile(here, 'src', '*.c'));
 sources = cellfun(@(name) fullfile(here, 'src', name), {found.name}, 'UniformOutput', false);
 include = ['-I', options.Include];
 system_libraries = {'-lpthread', '-ldl', '-lm'};
-windows_libraries = {'-lws2_32', '-luserenv', '-lntdll', '-lbcrypt', '-lcfgmgr32', '-lsetupapi'};
+windows_libraries = {'-lntdll', '-luserenv', '-lws2_32', '-ldbghelp'}; % What rustc says with --print native-static-libs.
 if ispc()
     system_libraries = windows_libraries;
 elseif ismac()
@@ -50,6 +50,9 @@ if exist('OCTAVE_VERSION', 'builtin')
         error('wiregauge:missing', 'mkoctfile failed: %s', output);
     end
 else
+    if ispc() && by_gcc()
+        system_libraries{end + 1} = 'LDFLAGS=$LDFLAGS -static-libgcc'; % Else it needs libgcc_s_seh-1.dll, which may not be found.
+    end
     mex('-R2018a', '-outdir', here, '-output', 'wiregauge_mex', include, sources{:}, library, system_libraries{:});
 end
 fprintf('built %s\n', fullfile(here, ['wiregauge_mex.', mexext()]));

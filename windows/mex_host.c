@@ -22,6 +22,8 @@ int mxGetString(const mxArray *array, char *buffer, mwSize bytes) {
 
 mxArray *mxCreateString(const char *text) { return _strdup(text); }
 
+void mxFree(void *memory) { free(memory); }
+
 void mexLock(void) {}
 
 static void (*at_exit)(void);

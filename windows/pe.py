@@ -7,6 +7,17 @@ import subprocess
 from pathlib import Path
 
 
+WINDOWS_HAS = re.compile(
+    r"(advapi32|avrt|bcrypt|bcryptprimitives|cfgmgr32|iphlpapi|kernel32|msvcrt|ntdll|ole32|oleaut32|powrprof"
+    r"|setupapi|shell32|user32|userenv|winmm|winusb|ws2_32|api-ms-win-[a-z0-9-]+)\.dll"
+)
+
+
+def of_windows(dll: str) -> bool:
+    """True of a DLL that every Windows has."""
+    return WINDOWS_HAS.fullmatch(dll) is not None
+
+
 def headers(file: Path) -> str:
     return subprocess.run(
         ["x86_64-w64-mingw32-objdump", "-p", file], capture_output=True, text=True, errors="replace", check=True

@@ -6,8 +6,11 @@ function [status, output, said] = command(words)
 noise = [tempname(), '.txt'];
 tidy = onCleanup(@() wiregauge.internal.removeFile(noise));
 line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary()}, words], 'UniformOutput', false), ' ');
-% The redirection comes first because Windows takes the quotes off a line that begins with one.
-[status, output] = system(['2>', quoted(noise), ' ', line]);
+if ispc()
+    % The shell of Windows takes the outer quotes off a line that begins with one.
+    line = ['cd . && ', line];
+end
+[status, output] = system([line, ' 2>', quoted(noise)]);
 said = '';
 if isfile(noise)
     said = strtrim(fileread(noise));
