@@ -147,6 +147,7 @@ class InPython(unittest.TestCase):
             env=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
         ) as server:
             address = server.stdout.readline().strip()
@@ -155,8 +156,9 @@ class InPython(unittest.TestCase):
                  "--no-store", "--json"],
                 capture_output=True, encoding="utf-8", timeout=60,
             )  # fmt: skip
-            server.stdin.close()
-            self.assertEqual(server.wait(timeout=60), 0)
+            # Without its input it ends.
+            _, errors = server.communicate(timeout=60)
+            self.assertEqual(server.returncode, 0, errors)
         self.assertEqual(measured.returncode, 0, measured.stderr)
         self.assertEqual(json_of(measured)["points"][0]["counts"]["answered"], 100)
 
