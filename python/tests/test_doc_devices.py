@@ -12,7 +12,7 @@ PAGE = (REPOSITORY / "docs/python-devices.md").read_text()
 
 def test_every_example_runs(capsys):
     examples = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(examples) == 8
+    assert len(examples) == 9
     names: dict[str, object] = {}
     for number, example in enumerate(examples):
         tree = ast.increment_lineno(ast.parse(example), PAGE[: PAGE.index(example)].count("\n"))

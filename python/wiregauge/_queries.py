@@ -18,7 +18,7 @@ Protocol = Literal["wiregauge", "text", "scpi", "modbus"]
 """What a device speaks."""
 
 Request = bytes | bytearray | memoryview | npt.NDArray[Any] | str
-"""Data to send; `str` where the protocol is text or scpi."""
+"""Data to send; `str` where the protocol is text or scpi, or the framing a `Terminator`."""
 
 Registers = Sequence[int] | npt.NDArray[Any]
 """Values of registers: -32768 to 65535, negative ones as two's complement."""
@@ -63,7 +63,7 @@ def parts(protocol: str, given: dict[str, Any]) -> Parts | None:
 
 
 class QueryDevice(_native.RawDevice):
-    """What an open device can do with the protocols text, scpi and modbus."""
+    """The calls of an open device for messages of text, and for Modbus."""
 
     # ---- text and scpi ---------------------------------------------------------------------------
 
@@ -73,7 +73,8 @@ class QueryDevice(_native.RawDevice):
         Parameters
         ----------
         message : str or bytes
-            What to send: with ``scpi`` a newline is added, with ``text`` nothing.
+            What to send: with ``scpi`` a newline is added, with the framing `Terminator` its end, with
+            ``text`` nothing.
 
         Returns
         -------
@@ -97,12 +98,23 @@ class QueryDevice(_native.RawDevice):
     def write(self, message: Request) -> None:
         """Send a message that the device does not answer, such as ``*RST``.
 
-        Answers that come all the same can be taken with `read`; the next exchange drops them.
+        For devices that never answer too. Answers that come all the same can be taken with `read`; the next
+        exchange drops them. The protocols wiregauge and modbus have no such messages.
 
         Parameters
         ----------
         message : str or bytes
             As in `query`.
+
+        Raises
+        ------
+        LinkError
+            The link failed, or did not accept the message within the timeout.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+        ...     meter.write("*RST")
         """
         self._write(message)
 
@@ -123,6 +135,12 @@ class QueryDevice(_native.RawDevice):
         ------
         LinkError
             No complete reply within the timeout.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+        ...     meter.write("READ?")
+        ...     meter.read()
         """
         return self._text(self._read(reply_bytes))
 
@@ -133,6 +151,15 @@ class QueryDevice(_native.RawDevice):
         ----------
         reply_bytes : int, optional
             Its size, with the framing `Raw`.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        LinkError
+            No complete reply within the timeout.
         """
         return self._read(reply_bytes)
 
@@ -270,17 +297,80 @@ class QueryDevice(_native.RawDevice):
         return self._registers("holding", address, count, unit)
 
     def read_input(self, address: int, count: int = 1, *, unit: int | None = None) -> npt.NDArray[np.uint16]:
-        """Read input registers (function 4); as `read_holding`."""
+        """Read input registers (function 4).
+
+        Parameters
+        ----------
+        address : int
+            The first one, from 0.
+        count : int
+            How many, 1 to 125.
+        unit : int, optional
+            Address of the unit [default: that of `open`].
+
+        Returns
+        -------
+        array (count,) of uint16
+
+        Raises
+        ------
+        ModbusError
+            The device answered with an exception.
+        LinkError
+            No reply, or a wrong one.
+        """
         return self._registers("input", address, count, unit)
 
     def read_coils(self, address: int, count: int = 1, *, unit: int | None = None) -> npt.NDArray[np.bool_]:
-        """Read coils (function 1), 1 to 2000; an array (count,) of bool. Else as `read_holding`."""
+        """Read coils (function 1).
+
+        Parameters
+        ----------
+        address : int
+            The first one, from 0.
+        count : int
+            How many, 1 to 2000.
+        unit : int, optional
+            Address of the unit [default: that of `open`].
+
+        Returns
+        -------
+        array (count,) of bool
+
+        Raises
+        ------
+        ModbusError
+            The device answered with an exception.
+        LinkError
+            No reply, or a wrong one.
+        """
         return self._bits("coil", address, count, unit)
 
     def read_discrete(
         self, address: int, count: int = 1, *, unit: int | None = None
     ) -> npt.NDArray[np.bool_]:
-        """Read discrete inputs (function 2); as `read_coils`."""
+        """Read discrete inputs (function 2).
+
+        Parameters
+        ----------
+        address : int
+            The first one, from 0.
+        count : int
+            How many, 1 to 2000.
+        unit : int, optional
+            Address of the unit [default: that of `open`].
+
+        Returns
+        -------
+        array (count,) of bool
+
+        Raises
+        ------
+        ModbusError
+            The device answered with an exception.
+        LinkError
+            No reply, or a wrong one.
+        """
         return self._bits("discrete", address, count, unit)
 
     def write_registers(self, address: int, values: int | Registers, *, unit: int | None = None) -> None:
@@ -313,7 +403,24 @@ class QueryDevice(_native.RawDevice):
     def write_coils(
         self, address: int, values: bool | Sequence[bool] | npt.NDArray[Any], *, unit: int | None = None
     ) -> None:
-        """Write coils (function 5 for one value, else 15), 1 to 1968; else as `write_registers`."""
+        """Write coils (function 5 for one value, else 15).
+
+        Parameters
+        ----------
+        address : int
+            The first one, from 0.
+        values : bool, or array (n,) of bool
+            1 to 1968 of them.
+        unit : int, optional
+            Address of the unit [default: that of `open`].
+
+        Raises
+        ------
+        ModbusError
+            The device answered with an exception.
+        LinkError
+            No reply, or a wrong one.
+        """
         bits = np.atleast_1d(np.asarray(values))
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
             raise ValueError("values of coils must be True or False")

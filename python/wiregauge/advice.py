@@ -45,6 +45,11 @@ class Diagnosis:
         ----------
         level
             Their severity.
+
+        Returns
+        -------
+        list of dict
+            As in `findings`.
         """
         return [found for found in self.findings if found["level"] == level]
 
@@ -138,6 +143,11 @@ def doctor(
         There is no such device.
     StorageError
         The old values could not be saved, so nothing was changed.
+
+    Examples
+    --------
+    >>> for finding in wg.doctor("serial:///dev/ttyUSB0").of("problem"):
+    ...     print(finding["title"])
     """
     words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
@@ -225,6 +235,10 @@ def limits(
     ------
     UsageError
         The medium does not allow it; the text lists what it allows.
+
+    Examples
+    --------
+    >>> wg.limits("usb", speed="high", type="bulk")[0]["bytes_s"]
     """
     values = dict(locals())
     words = [] if medium is None else [medium]

@@ -112,7 +112,12 @@ class Comparison(Text):
         return _call.said(_call.command("compare", self._sides, extra=["--full"])[0])
 
     def markdown(self) -> str:
-        """Return it as Markdown, for a pull request."""
+        """Return it as Markdown, for a pull request.
+
+        Returns
+        -------
+        str
+        """
         return _call.said(_call.command("compare", self._sides, extra=["--format=md"])[0])
 
     def __str__(self) -> str:

@@ -197,7 +197,7 @@ class Device(QueryDevice):
 
         Parameters
         ----------
-        requests : array (n, ...), list of bytes (text, scpi: or str), or a buffer
+        requests : array (n, ...), list of bytes (where messages are text: or str), or a buffer
             Each row of an array is one request, of any dtype; or each item of a list; or, with
             `request_bytes`, each part of a buffer with this size. Arrays must be in C order.
         depth : int
@@ -222,8 +222,14 @@ class Device(QueryDevice):
             An exchange failed. `done` is the number of replies before it, `replies` has them.
         ValueError, TypeError
             The arrays are not suitable.
+
+        Examples
+        --------
+        >>> requests = np.arange(8000, dtype="<f4").reshape(1000, 8)
+        >>> with wg.open("tcp://10.0.0.5:7", framing=wg.Fixed(32)) as device:
+        ...     replies = device.exchange_many(requests, depth=4)
         """
-        if self._speaks in ("text", "scpi") and isinstance(requests, (list, tuple)):
+        if self._has_text and isinstance(requests, (list, tuple)):
             requests = [one.encode() if isinstance(one, str) else one for one in requests]
         joined, ends, widest = _rows(requests, request_bytes)
         count = len(ends)
@@ -254,6 +260,11 @@ class Device(QueryDevice):
         return replies
 
     @property
+    def _has_text(self) -> bool:
+        """True if a request may be a str."""
+        return self._speaks in ("text", "scpi") or isinstance(self._framing, Terminator)
+
+    @property
     def _tells_length(self) -> bool:
         """True if the size of a reply is unknown until it arrives."""
         is_query = self._speaks != "wiregauge" and self._reply_bytes is None
@@ -275,7 +286,7 @@ class Device(QueryDevice):
 
         Parameters
         ----------
-        source : iterable of bytes or arrays
+        source : iterable of bytes or arrays; where messages are text: or str
             Provides the next request when there is room for it.
         depth : int
             Number of outstanding requests; one fewer while the caller processes a reply.
@@ -292,6 +303,12 @@ class Device(QueryDevice):
         ------
         LinkError
             An exchange failed.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.5:7", framing=wg.Fixed(4)) as device:
+        ...     for reply in device.pipeline((bytes([n]) * 4 for n in range(100)), depth=2):
+        ...         print(reply)
         """
         if depth < 1:
             raise ValueError(f"depth must be at least 1, not {depth}")
@@ -370,6 +387,11 @@ class Device(QueryDevice):
             The link failed. `cycles` has the cycles before.
         Exception
             Any exception of `step`, with the same attribute.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.5:7", framing=wg.Fixed(8)) as device:
+        ...     cycles = device.control(wg.Gain(-0.5), period="2ms", duration=10, request=bytes(8))
         """
         period_ns = nanoseconds("period", period, least=0)
         if (cycles is None) == (duration is None):
@@ -412,16 +434,46 @@ class Device(QueryDevice):
         -------
         int
             Bytes received.
+
+        Raises
+        ------
+        LinkError
+            The link failed. `done` has the bytes received before.
+
+        Examples
+        --------
+        >>> samples = np.zeros(1 << 20, np.uint8)
+        >>> with wg.open("usb://1d6b:0104") as device:
+        ...     device.read_stream(samples)
         """
         return self._read_stream(into, transfer, queue)
 
     def write_stream(self, source: Buffer, *, transfer: int = 16384, queue: int = 4) -> int:
-        """Send all of a buffer; the parameters are those of `read_stream`.
+        """Send all of a buffer.
+
+        Parameters
+        ----------
+        source : bytes, bytearray or array in C order
+            What to send.
+        transfer : int
+            Bytes per transfer.
+        queue : int
+            Transfers pending at once (USB).
 
         Returns
         -------
         int
             Bytes sent.
+
+        Raises
+        ------
+        LinkError
+            The link failed. `done` has the bytes sent before.
+
+        Examples
+        --------
+        >>> with wg.open("usb://1d6b:0104") as device:
+        ...     device.write_stream(np.zeros(1 << 20, np.uint8))
         """
         return self._write_stream(source, transfer, queue)
 
@@ -466,7 +518,10 @@ def _rows(
         if request_bytes is not None:
             raise ValueError("`request_bytes` is for one buffer; a list has the size of each request")
         if any(isinstance(one, str) for one in requests):
-            raise TypeError("requests must be bytes or arrays; str is for the protocols text and scpi")
+            raise TypeError(
+                "requests must be bytes or arrays; str is for the protocols text and scpi, and the framing "
+                "Terminator"
+            )
         pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
         lengths = [len(piece) for piece in pieces]
         ends = np.cumsum(lengths, dtype=np.uintp)

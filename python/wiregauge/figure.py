@@ -53,11 +53,25 @@ class Figure:
         ------
         ValueError
             The scale is out of range.
+
+        Returns
+        -------
+        bytes
         """
         return self._native.png(scale)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it to a file (``.svg`` or ``.png``).
+
+        Parameters
+        ----------
+        path
+            The file; its ending chooses the format. PNG has 300 dpi at the width of a page.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
 
         Raises
         ------

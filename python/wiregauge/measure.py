@@ -206,6 +206,11 @@ def exchange(
         The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
+
+    Examples
+    --------
+    >>> run = wg.exchange("serial:///dev/ttyACM0", in_sizes=[48, 1000], depth=[1, 2, 4])
+    >>> run.summary()[["in_bytes", "depth", "rtt_p50_ns", "rtt_p99_ns"]]
     """
     return _measure("exchange", v.addresses(addresses), locals(), progress)
 
@@ -324,6 +329,11 @@ def stream(
         The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
+
+    Examples
+    --------
+    >>> run = wg.stream("usb://1d6b:0104", direction="in", transfer="16k", duration=5)
+    >>> run.summary()["rate_bytes_s"]
     """
     return _measure("stream", v.addresses(addresses), locals(), progress)
 
@@ -423,6 +433,11 @@ def loop(
         The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
+
+    Examples
+    --------
+    >>> run = wg.loop("virtual", rate="100k", notify="1k", duration=5, find=True)
+    >>> run.plot.loop_curve()
     """
     return _measure("loop", v.text("device", device), locals(), progress)
 
@@ -514,6 +529,11 @@ def loop_control(
         The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` is the run so far, or None.
+
+    Examples
+    --------
+    >>> servo = {"plant": "1000/(s^2+s)", "pid": (0.96, 0, 0.049), "period": "6ms"}
+    >>> run = wg.loop_control("tcp://10.0.0.5:7700", duration=10, **servo)
     """
     values = dict(locals())
     file = model_file(values)

@@ -278,6 +278,10 @@ class Run:
         name
             Such as ``rtt-histogram``; ``list(run.figures)`` lists them.
 
+        Returns
+        -------
+        Figure
+
         Raises
         ------
         KeyError
@@ -312,13 +316,27 @@ class Run:
             The run after this one.
         **options
             As of `wiregauge.compare`.
+
+        Returns
+        -------
+        Comparison
         """
         from . import stored
 
         return stored.compare(self, other, **options)
 
     def explain(self, **options: Any) -> Explanation:
-        """Explain where the time goes and what limits it; see `wiregauge.explain`."""
+        """Explain where the time goes and what limits it; see `wiregauge.explain`.
+
+        Parameters
+        ----------
+        **options
+            As of `wiregauge.explain`, such as ``predict={"in": 3000, "depth": 3}``.
+
+        Returns
+        -------
+        Explanation
+        """
         from . import stored
 
         return stored.explain(self, **options)
@@ -330,6 +348,10 @@ class Run:
         ----------
         **options
             As of `wiregauge.deadline`, such as ``period="1ms"``.
+
+        Returns
+        -------
+        Deadline
         """
         from . import stored
 
@@ -344,13 +366,27 @@ class Run:
             Text, arrays, or systems of python-control or scipy.signal.
         **options
             Others of `wiregauge.control`, such as ``pid=(0.96, 0, 0.049), period="6ms"``.
+
+        Returns
+        -------
+        Control
         """
         from . import stored
 
         return stored.control(self, plant=plant, controller=controller, **options)
 
     def show(self, **options: Any) -> str:
-        """Show it as tables; see `wiregauge.show`."""
+        """Show it as tables; see `wiregauge.show`.
+
+        Parameters
+        ----------
+        **options
+            As of `wiregauge.show`, such as ``full=True``.
+
+        Returns
+        -------
+        str
+        """
         from . import stored
 
         return stored.show(self, **options)
@@ -400,6 +436,10 @@ def load(run: str | os.PathLike[str]) -> Run:
     ------
     UsageError
         No such run, or the name is ambiguous, or it cannot be read.
+
+    Examples
+    --------
+    >>> wg.load("2026-03-01").summary()
     """
     if not isinstance(run, str) and not hasattr(run, "__fspath__"):
         raise TypeError(f"run must be a path or a name, not {type(run).__name__}")
@@ -420,5 +460,9 @@ def last() -> Run:
     ------
     UsageError
         No run is stored.
+
+    Examples
+    --------
+    >>> print(wg.last())
     """
     return load("last")

@@ -192,6 +192,11 @@ def serve(
         A value is not valid.
     LinkError
         The address cannot be served.
+
+    Examples
+    --------
+    >>> with wg.serve("tcp://127.0.0.1:0", service_time="100us") as address:
+    ...     run = wg.exchange(address, count=1000)
     """
     words = ["serve", *v.flags("serve", locals()), "--", *v.text("address", address)]
     native = _native.Responder(words, PROGRAM)

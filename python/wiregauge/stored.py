@@ -78,6 +78,10 @@ class Listing:
     def load(self) -> Run:
         """Open it.
 
+        Returns
+        -------
+        Run
+
         Raises
         ------
         UsageError
@@ -172,6 +176,10 @@ def runs() -> Runs:
     ------
     UsageError
         The directory with the runs cannot be read.
+
+    Examples
+    --------
+    >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
     """
     called, _ = _call.command("runs", [], extra=["--json"])
     counts = ("exchanges", "transfers", "blocks")
@@ -219,6 +227,10 @@ def show(
     ------
     UsageError
         There is no such run.
+
+    Examples
+    --------
+    >>> print(wg.show("last", full=True))
     """
     called, _ = _call.command("show", [_call.place(run)], locals())
     return _call.said(called)
@@ -266,6 +278,11 @@ def explain(
     ------
     UsageError
         No such run, or it is a loop run, or it does not support a prediction.
+
+    Examples
+    --------
+    >>> print(wg.explain("last"))
+    >>> wg.explain("last", predict={"in": 3000, "depth": 3}).predictions
     """
     place = _call.place(run)
     given = {
@@ -330,6 +347,10 @@ def deadline(
         No such run or point, it is not an exchange run, or no period is given and the run has none.
     StorageError
         The figure could not be written.
+
+    Examples
+    --------
+    >>> wg.deadline("last", period="1ms").table()
     """
     values = dict(locals())
     place = _call.place(run)
@@ -411,6 +432,11 @@ def control(
         The plant or the controller is not a system, or is not in continuous or discrete time.
     StorageError
         The figures could not be written.
+
+    Examples
+    --------
+    >>> found = wg.control("last", plant="1000/(s^2+s)", pid=(0.96, 0, 0.049), period="6ms")
+    >>> print(found)
     """
     values = dict(locals())
     place = _call.place(run)
@@ -469,6 +495,10 @@ def report(
         The plant or the controller is not a system, or is not in continuous or discrete time.
     StorageError
         A file could not be written.
+
+    Examples
+    --------
+    >>> wg.report("last", output="page.html")
     """
     places = [_call.place(run) for run in runs]
     if output is not None and str(output) == "-":
@@ -509,6 +539,11 @@ def compare(
     ------
     UsageError
         The runs or conditions cannot be compared.
+
+    Examples
+    --------
+    >>> comparison = wg.compare("before", "after", only=["p50", "p99"])
+    >>> comparison.table()
     """
     sides = [_side("before", before), _side("after", after)]
     called, _ = _call.command("compare", sides, locals(), ["--json"])
@@ -558,6 +593,10 @@ def export(
     ------
     UsageError
         No such run, or a file cannot be written, or no file is given.
+
+    Examples
+    --------
+    >>> wg.export("last", parquet="samples.parquet")
     """
     for name, value in (("csv", csv), ("parquet", parquet), ("json", json)):
         if value is not None and str(value) == "-":
@@ -578,6 +617,15 @@ def devices(*, probe: bool = False) -> Devices:
     -------
     Devices
         A dict of ``usb``, ``serial`` and ``network``.
+
+    Raises
+    ------
+    LinkError
+        The system does not list its devices.
+
+    Examples
+    --------
+    >>> wg.devices().addresses
     """
     called, _ = _call.command("devices", [], locals(), ["--json"])
     return Devices(_call.answer(called))
@@ -597,5 +645,17 @@ def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
     -------
     list of Run
         The two runs. The program prints more on a terminal: ``wiregauge demo``.
+
+    Raises
+    ------
+    StorageError
+        The runs could not be stored.
+    Interrupted
+        Ctrl-C was pressed.
+
+    Examples
+    --------
+    >>> slow, fast = wg.demo()
+    >>> print(slow.compare(fast))
     """
     return _call.command("demo", [], locals(), progress=progress)[1]

@@ -269,6 +269,11 @@ def tune(
         The run, or the figure, could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` as of `LinkError`.
+
+    Examples
+    --------
+    >>> tuned = wg.tune("tcp://10.0.0.5:7700", minimise="rtt.p99", subject_to="lost = 0")
+    >>> wg.open("tcp://10.0.0.5:7700", **tuned.open)
     """
     values = dict(locals())
     words = [v.text("address", address)[0]]

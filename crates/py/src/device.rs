@@ -120,6 +120,39 @@ impl RawDevice {
         })
     }
 
+    /// Send a request and return its reply.
+    ///
+    /// Parameters
+    /// ----------
+    /// request : bytes, or array in C order; str where the messages are text
+    ///     Its bytes are sent, with the framing of the device around them. A str is sent as UTF-8, if
+    ///     the protocol is ``text`` or ``scpi`` or the framing a `Terminator`.
+    /// reply_bytes : int, optional
+    ///     Size of the reply in bytes: the one to request (wiregauge protocol) or to wait for (`Raw`)
+    ///     [default: that of `into`, else of the request]. Other framings find the end by themselves.
+    /// into : bytearray or array in C order, optional
+    ///     Buffer for the reply.
+    ///
+    /// Returns
+    /// -------
+    /// bytes, or int with `into`
+    ///     The reply without its framing; with `into` its size in bytes. `last_rtt_ns` has its time.
+    ///
+    /// Raises
+    /// ------
+    /// LinkError
+    ///     No complete reply within the timeout, a wrong reply, or the link failed.
+    /// ValueError
+    ///     The device is closed, or the reply does not fit into `into`.
+    /// TypeError
+    ///     The request has no bytes of its own, or is a str where messages are not text.
+    /// RuntimeError
+    ///     Another thread uses the device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> with wg.open("tcp://10.0.0.5:7700") as device:
+    /// ...     reply = device.exchange(b"sixteen bytes...", 32)
     #[pyo3(signature = (request, reply_bytes=None, *, into=None))]
     fn exchange<'py>(
         &self,
@@ -401,20 +434,27 @@ impl RawDevice {
         Ok(described)
     }
 
-    /// The address that it was opened by.
+    /// The address that it was opened with, such as ``serial:///dev/ttyACM0``.
     #[getter]
     fn address(&self) -> &str {
         &self.address
     }
 
-    /// True once it was closed.
+    /// True after `close`.
     #[getter]
     fn closed(&self) -> bool {
         // Locked: somebody uses it.
         self.open.try_lock().is_ok_and(|open| open.is_none())
     }
 
-    /// Closes it; a second time does nothing.
+    /// Close the device; a second time does nothing.
+    ///
+    /// Waits until a link that buffers has sent what was written, at most 5 s.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     Another thread uses the device.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let open = match self.lock() {
             Ok(mut guard) => guard.take(),
