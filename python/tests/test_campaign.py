@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -191,3 +194,38 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
         assert f"lab-{result.index % 2}" in result.worker["dask"]
         assert result.worker["dask"] in result.run.conditions["worker"]
     assert again[0].name == "plan-0-2"
+
+
+WORKER = """
+import sys
+import wiregauge.campaign as campaign
+print("begins", flush=True)
+campaign.work(sys.argv[1:], None)
+"""
+
+
+def test_a_worker_that_is_killed_leaves_no_run_behind_that_still_measures(
+    boards: list[str], tmp_path: Path
+) -> None:
+    # The work of a worker is in a temporary directory of its own.
+    command = [sys.executable, "-c", WORKER, *plan(boards[0], count="10G").words()]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as worker:
+        assert worker.stdout is not None and worker.stdout.readline() == "begins\n"
+        begun: list[Path] = []
+        until(
+            "it measures", lambda: begun.extend(tmp_path.glob("wiregauge-*/runs/*/samples/*.part")) or begun
+        )
+        worker.kill()
+    directory = begun[0].parents[1]
+    until("its run has ended", lambda: wg.load(directory).state != "running")
+    assert wg.load(directory).state == "interrupted"
+
+
+def until(what: str, is_so: Callable[[], object]) -> None:
+    """Wait for something that happens in another process."""
+    for _ in range(3000):
+        if is_so():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{what}: not within 30 s")

@@ -1,5 +1,6 @@
 """A run as pandas, xarray, plots and figures."""
 
+import json
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -28,6 +29,42 @@ def test_a_table_has_a_row_for_each_point_with_numbers(run):
     assert set(table["point"]) == {point["point"]["index"] for point in run.points}
     column = {"exchange": "rtt_p50_ns", "stream": "rate_bytes_s", "loop": "service_p50_ns"}[run.kind]
     assert (table[column] > 0).all()
+
+
+@each_kind
+def test_a_summary_has_ten_figures_with_units_beside_the_parameters_of_each_point(run):
+    summary = run.summary()
+    table = run.table(empty=True)
+    assert len(summary) == len(table)
+    parameters = {"exchange": 4, "stream": 5, "loop": 5}[run.kind]
+    assert summary.shape[1] == parameters + 10
+    units = summary.attrs["units"]
+    for column in summary.columns:
+        pd.testing.assert_series_equal(summary[column], table[column])
+        if column.endswith("_ns"):
+            assert units[column] == "ns"
+        if column.endswith("_bytes_s"):
+            assert units[column] == "B/s"
+    assert units[summary.columns[parameters]] == "1"
+
+
+def test_a_table_has_its_empty_columns_only_on_request(stored):
+    table, every = stored.table(), stored.table(empty=True)
+    assert not table.isna().all().any()
+    empty = [column for column in every.columns if every[column].isna().all()]
+    assert len(empty) > 50
+    assert set(every.columns) == set(table.columns) | set(empty)
+    assert table.attrs["units"]["rtt_p50_ns"] == "ns"
+
+
+@each_kind
+def test_a_dataset_says_where_it_comes_from(run):
+    attributes = run.to_xarray().attrs
+    assert attributes["version"] == wg.__version__
+    assert run.conditions["host"]["name"] in attributes["host"]
+    assert json.loads(attributes["plan"]) == run.plan
+    # What netCDF can store.
+    assert all(isinstance(value, str) for value in attributes.values())
 
 
 def test_a_table_says_what_the_points_say(stored):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +32,46 @@ _TIMES = {
     "control": ["intended_ns", "start_ns", "command_start_ns"],
 }
 
+_PLACES = {
+    "exchange": ["link", "address", "together", "out_bytes", "in_bytes", "depth"],
+    "stream": ["link", "address", "together", "direction", "way", "transfer_bytes", "queue"],
+    "loop": ["aim", "rate_hz", "channels", "notify_bytes"],
+    "control": ["period_ns", "depth"],
+}
+"""The columns that say which point it is; those of several links only where there are several."""
+
+_OF_SEVERAL_LINKS = ("link", "address", "together")
+
+_SUMMARY = {
+    "exchange": [
+        "exchanges", "lost", "rtt_p50_ns", "rtt_p99_ns", "rtt_p99_low_ns", "rtt_p99_high_ns", "rtt_max_ns",
+        "trt_mean_ns", "out_bytes_s", "in_bytes_s",
+    ],
+    "stream": [
+        "transfers", "lost_bytes", "corrupted_bytes", "rate_bytes_s", "rate_low_bytes_s", "rate_high_bytes_s",
+        "achieved_queue", "gap_p50_ns", "gap_p99_ns", "gap_max_ns",
+    ],
+    "loop": [
+        "blocks", "overruns", "underruns", "preload_ns", "needed_ns", "floor_ns", "stalls_high_per_minute",
+        "service_p50_ns", "service_p99_ns", "service_max_ns",
+    ],
+    "control": [
+        "cycles", "samples_lost", "commands_lost", "delay_p50_ns", "delay_p99_ns", "delay_max_ns", "cost",
+        "cost_low", "cost_high", "settling_s",
+    ],
+}  # fmt: skip
+"""The ten figures of a summary."""
+
+_COUNTS = (
+    "exchanges", "answered", "lost", "transfers", "blocks", "cycles", "overruns", "underruns", "samples_lost",
+    "commands_lost", "depth", "queue", "achieved_depth", "achieved_queue", "channels",
+)  # fmt: skip
+
 _UNITS = {
     "_bytes_s": "B/s",
     "_exchanges_s": "1/s",
+    "_per_minute": "1/min",
+    "_settling_s": "s",
     "_share": "1",
     "_bytes": "B",
     "_hz": "Hz",
@@ -41,11 +79,30 @@ _UNITS = {
 }
 
 
-def table(csv: str) -> pd.DataFrame:
-    """Read the summaries."""
+def table(csv: str, empty: bool) -> pd.DataFrame:
+    """Read the summaries; with the columns that have no value, if those are wanted."""
     pandas = need("pandas", "a table of a run")
     frame: pd.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    if not empty:
+        frame = frame.dropna(axis="columns", how="all")
+    frame.attrs["units"] = _units(frame)
     return frame
+
+
+def summary(csv: str, kind: str) -> pd.DataFrame:
+    """Read the figures that answer the question of a run."""
+    frame = table(csv, True)
+    several = "link" in frame and frame["link"].nunique() > 1
+    places = [name for name in _PLACES[kind] if several or name not in _OF_SEVERAL_LINKS]
+    chosen = frame.reindex(columns=["point", *places, *_SUMMARY[kind]])
+    chosen.attrs["units"] = _units(chosen)
+    return chosen
+
+
+def _units(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the unit of each column that has one."""
+    units = {str(column): unit(str(column)) for column in frame.columns}
+    return {column: found for column, found in units.items() if found}
 
 
 def samples(rows: npt.NDArray[np.void], kind: str) -> pd.DataFrame:
@@ -61,7 +118,9 @@ def samples(rows: npt.NDArray[np.void], kind: str) -> pd.DataFrame:
 
 
 def unit(column: str) -> str | None:
-    """Return the unit that the name of a column ends in."""
+    """Return the unit that the name of a column ends in; 1 for counts."""
+    if column in _COUNTS:
+        return "1"
     return next((unit for ending, unit in _UNITS.items() if f"_{column}".endswith(ending)), None)
 
 
@@ -82,10 +141,25 @@ def dataset(run: Run, with_samples: bool) -> xr.Dataset:
     for variable in made.variables:
         if found := unit(str(variable)):
             made[variable].attrs["units"] = found
-    made.attrs.update(kind=run.kind, address=run.address, run=run.name)
+    made.attrs.update(_attributes(run))
     if with_samples:
         _add_samples(run, made, frame, dimensions)
     return made
+
+
+def _attributes(run: Run) -> dict[str, str]:
+    """Return what a file of the dataset needs to be understood later; text only, as netCDF wants it."""
+    host = run.conditions["host"]
+    return {
+        "kind": run.kind,
+        "address": run.address,
+        "run": run.name,
+        "started": str(run.conditions["started"]),
+        "version": str(run.conditions["version"]),
+        "host": ", ".join(str(host[key]) for key in ("name", "cpu", "kernel") if host.get(key)),
+        "plan": json.dumps(run.plan),
+        "command": run.command,
+    }
 
 
 def _add_samples(run: Run, made: xr.Dataset, frame: pd.DataFrame, dimensions: list[str]) -> None:

@@ -94,7 +94,17 @@ class Plan:
         self.words()
 
     def words(self) -> list[str]:
-        """Return the command that measures it, without the program's name."""
+        """Return the command that measures it, without the program's name.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        UsageError, TypeError
+            The kind or an option does not exist, or a value has a wrong type.
+        """
         if self.kind not in KINDS:
             raise UsageError(f"the kind of a plan must be one of {', '.join(KINDS)}, not {self.kind!r}")
         unknown = [name for name in self.options if name not in v.converters(self.kind)]
@@ -104,7 +114,17 @@ class Plan:
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> Plan:
-        """Make a plan of a mapping with its names: `address` for one device, `addresses`."""
+        """Make a plan of a mapping with its names: `address` for one device, `addresses`.
+
+        Parameters
+        ----------
+        plan : Plan or mapping
+            With the names of `Plan` as keys.
+
+        Returns
+        -------
+        Plan
+        """
         if isinstance(plan, Plan):
             return plan
         rest = dict(plan)
@@ -131,19 +151,29 @@ class Plan:
 
 @dataclass
 class Result:
-    """The result of one plan."""
+    """The result of one plan.
 
-    #: The plan.
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    index : int
+        Its place among the plans, from 0.
+    worker : dict
+        Where it ran: `host`, `pid`, and the executor's name of its worker.
+    error : Exception or None
+        Why there is no run, or what ended it early; with the message of the command line.
+    met : bool
+        False where a limit of `require` was missed.
+    seconds : float
+        Time from its start to its end, at the worker (s).
+    """
+
     plan: Plan
-    #: Its place among the plans, from 0.
     index: int
-    #: Where it ran: `host`, `pid`, and what the executor says of its worker.
     worker: dict[str, Any] = field(default_factory=dict)
-    #: Why there is no run, or what ended it early; with the words of the command line.
     error: Exception | None = None
-    #: False where a limit of `require` was missed.
     met: bool = True
-    #: Seconds from its start to its end, at the worker.
     seconds: float = 0.0
     _run: Run | None = None
 
@@ -200,11 +230,27 @@ class Campaign:
             yield result
 
     def results(self) -> list[Result]:
-        """All of them, in the order of the plans; waits until the last has ended."""
+        """All of them, in the order of the plans; waits until the last has ended.
+
+        Returns
+        -------
+        list of Result
+            One for each plan; a failed plan has its error there.
+        """
         return sorted(self, key=lambda result: result.index)
 
     def runs(self) -> list[Run]:
-        """All runs, in the order of the plans; raises the first error, once all have ended."""
+        """All runs, in the order of the plans; raises the first error, once all have ended.
+
+        Returns
+        -------
+        list of Run
+
+        Raises
+        ------
+        Error
+            The first error of a plan, in the order of the plans.
+        """
         return [result.run for result in self.results()]
 
     def cancel(self) -> None:
@@ -278,6 +324,11 @@ def campaign(
     Campaign
         Iterate it to get a `Result` for each plan, in order of completion; `runs()` waits for all. A
         failed plan does not stop the others: its `Result` has the error.
+
+    Raises
+    ------
+    UsageError, TypeError
+        A plan is not valid; none is submitted then.
 
     Examples
     --------
@@ -362,15 +413,21 @@ def work(command: list[str], token: str | None) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None))
     try:
         runs = folder / "runs"
-        done = subprocess.run(
-            [*PROGRAM, command[0], "--quiet", *command[1:]],
-            env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": describe(worker)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-        )
+        # The system closes the other end with this process, even if it is killed: then the run ends too.
+        theirs, ours = os.pipe()
+        try:
+            done = subprocess.run(
+                [*PROGRAM, "--end-with-stdin", command[0], "--quiet", *command[1:]],
+                env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": describe(worker)},
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            )
+        finally:
+            os.close(theirs)
+            os.close(ours)
         said: dict[str, Any] = {
             "code": done.returncode,
             "text": done.stderr.strip(),

@@ -196,21 +196,56 @@ class Run:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
-    def table(self) -> pd.DataFrame:
-        """Return the summaries: one row per point, for streams per point and direction.
+    def summary(self) -> pd.DataFrame:
+        """Return the ten figures that answer the question: one row per point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The parameters of the point, then ten figures, NaN where there is none. Of exchanges
+            `exchanges`, `lost`, `rtt_p50_ns`, `rtt_p99_ns` with its 95 % confidence interval
+            `rtt_p99_low_ns` and `rtt_p99_high_ns`, `rtt_max_ns`, `trt_mean_ns`, `out_bytes_s`,
+            `in_bytes_s`. Of streams, a row per point and direction: `transfers`, `lost_bytes`,
+            `corrupted_bytes`, `rate_bytes_s` with its interval, `achieved_queue`, `gap_p50_ns`,
+            `gap_p99_ns`, `gap_max_ns`. Of loops: `blocks`, `overruns`, `underruns`, `preload_ns`,
+            `needed_ns`, `floor_ns`, `stalls_high_per_minute`, `service_p50_ns`, `service_p99_ns`,
+            `service_max_ns`. ``frame.attrs["units"]`` has the unit of each column.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+
+        Examples
+        --------
+        >>> frame = wg.load("last").summary()
+        >>> frame.set_index(["in_bytes", "depth"])["rtt_p99_ns"] / 1e3
+        >>> frame.attrs["units"]["rtt_p99_ns"]
+        """
+        return _frames.summary(self._tables.csv, self.kind)
+
+    def table(self, *, empty: bool = False) -> pd.DataFrame:
+        """Return all figures: one row per point, for streams per point and direction.
+
+        Parameters
+        ----------
+        empty
+            Also the columns that have no value at any point, for programs that need the same columns of
+            every run.
 
         Returns
         -------
         pandas.DataFrame
             Numbers in base units, with the unit in the name of the column: ``rtt_p99_ns``,
-            ``in_bytes_s``; confidence bounds as ``rtt_p99_low_ns``. docs/report.md lists them.
+            ``in_bytes_s``; confidence bounds as ``rtt_p99_low_ns``. docs/report.md lists them;
+            ``frame.attrs["units"]`` has the units.
 
         Raises
         ------
         ImportError
             pandas is not installed.
         """
-        return _frames.table(self._tables.csv)
+        return _frames.table(self._tables.csv, empty)
 
     def frame(self, point: int | None = None) -> pd.DataFrame:
         """Return the samples: one row per exchange, transfer or block.
@@ -251,7 +286,8 @@ class Run:
             The columns of `table` over its dimensions: `out_bytes`, `in_bytes`, `depth`; of streams
             `direction`, `way`, `transfer_bytes`, `queue`; of loops `rate_hz`, `channels`,
             `notify_bytes`, `aim`; of several links `link` and `together`. `repeat` if a cell was
-            measured several times. Units are in the attributes.
+            measured several times. Units are in the attributes of the variables; those of the dataset
+            have `version`, `host`, `plan` (JSON), `command`, `started`, `kind`, `address` and `run`.
 
         Raises
         ------
