@@ -198,17 +198,18 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
 
 WORKER = """
 import sys
-import wiregauge.campaign as campaign
+from wiregauge.campaign import work
 print("begins", flush=True)
-campaign.work(sys.argv[1:], None)
+work(sys.argv[1:], None)
 """
 
 
 def test_a_worker_that_is_killed_leaves_no_run_behind_that_still_measures(
     boards: list[str], tmp_path: Path
 ) -> None:
+    endless = wg.Plan("exchange", boards[0], duration="1h", no_calibration=True)
     # The work of a worker is in a temporary directory of its own.
-    command = [sys.executable, "-c", WORKER, *plan(boards[0], count="10G").words()]
+    command = [sys.executable, "-c", WORKER, *endless.words()]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as worker:
         assert worker.stdout is not None and worker.stdout.readline() == "begins\n"

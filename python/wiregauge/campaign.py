@@ -10,6 +10,7 @@ import inspect
 import io
 import os
 import queue
+import re
 import shutil
 import signal
 import socket
@@ -27,6 +28,7 @@ from typing import Any, Protocol
 from . import _native
 from . import _values as v
 from ._call import PROGRAM
+from ._words import in_python
 from .errors import Error, LinkError, UsageError
 from .run import Run
 
@@ -351,7 +353,9 @@ def campaign(
 
 def of_exit(code: int, text: str) -> Error | None:
     """Create an exception from the exit of a process; None if it succeeded."""
-    text = text.removeprefix("error: ") or "it printed nothing"
+    # How to type a command is of no use here.
+    text = re.split(r"\n\n(?:Usage:|For more information)", text.removeprefix("error: "))[0]
+    text = in_python(text) or "it printed nothing"
     if code in (0, 1):
         return None
     if code == 2:

@@ -17,6 +17,7 @@ mod hints;
 mod loop_model;
 mod outcome;
 mod output;
+mod parent;
 mod platform;
 mod query_values;
 mod similar;
@@ -38,7 +39,10 @@ use std::io::Write;
 
 /// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
 /// command on this terminal, and gives the exit code. `program` starts it once more.
-pub fn main(words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    if let Err(error) = parent::watch_if_asked(&mut words) {
+        return code(Err(error.into()));
+    }
     // No command of the user's: neither help nor completions have it.
     #[cfg(feature = "loop")]
     if let Some(served) =

@@ -16,6 +16,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// Starts a run of three points, two seconds each: a test that is late by a second still stops the one that it means.
@@ -112,6 +113,48 @@ fn a_kill_loses_at_most_the_point_in_progress() {
     assert_eq!(listing["points"], 1);
     assert_eq!(exported_rows(&desk).len(), 501);
     desk.wiregauge("show last").assert().success();
+}
+
+/// Starts a run that ends with its standard input.
+fn start_with_stdin(desk: &Desk, words: &str) -> Child {
+    desk.command(&format!("--end-with-stdin {words}"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+#[test]
+fn a_run_that_was_started_to_end_with_its_standard_input_does_and_keeps_its_samples() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let flags = "--rate 250 --duration 60s --no-calibration";
+    let mut run = start_with_stdin(&desk, &format!("exchange {} {flags}", server.address));
+    until("it measures", || desk.measures());
+    assert_eq!(run.try_wait().expect("its state"), None);
+    drop(run.stdin.take());
+    let ended = run.wait_with_output().expect("its end");
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+    let listing = only_listing(&desk);
+    assert_eq!(listing["state"], "interrupted");
+    // The command that repeats it is the user's.
+    let command = desk.json("show last --format json")["conditions"]["command"].clone();
+    assert!(!command.to_string().contains("stdin"), "{command}");
+    assert!(exported_rows(&desk).len() > 10);
+}
+
+#[test]
+fn what_ends_with_its_standard_input_is_ended_before_it_measures_too() {
+    let desk = Desk::new();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = silent.local_addr().expect("its address");
+    let flags = "--timeout 60s --no-calibration";
+    let mut run = start_with_stdin(&desk, &format!("exchange tcp://{address} {flags}"));
+    let _client = silent.accept().expect("it connects");
+    drop(run.stdin.take());
+    let ended = run.wait_with_output().expect("its end");
+    assert!(!ended.status.success(), "{ended:?}");
 }
 
 #[test]

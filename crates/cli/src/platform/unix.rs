@@ -51,6 +51,12 @@ pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
+/// Does to this process what Ctrl-C does: the first time it ends with what it has, the second time at once.
+pub fn end_as_ctrl_c_does() {
+    // It fails for no signal that there is.
+    let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTERM);
+}
+
 /// Keeps Ctrl-C from a program that is started.
 pub fn without_ctrl_c(command: &mut Command) -> &mut Command {
     command.process_group(0)

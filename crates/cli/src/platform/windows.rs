@@ -78,6 +78,15 @@ pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
     }
 }
 
+/// Does to this process what Ctrl-C does: the first time it ends with what it has, the second time at once.
+pub fn end_as_ctrl_c_does() {
+    let is_first = |flag: &Arc<AtomicBool>| !flag.swap(true, Ordering::Relaxed);
+    if !STOP.get().is_some_and(is_first) {
+        // What Ctrl-C ends without a handler: STATUS_CONTROL_C_EXIT.
+        std::process::exit(0xC000_013A_u32 as i32);
+    }
+}
+
 /// Keeps Ctrl-C from a program that is started.
 pub fn without_ctrl_c(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_GROUP)

@@ -1,7 +1,9 @@
 //! Linux.
 
 pub mod can;
+pub mod exclusive;
 pub mod hid;
+pub mod holder;
 pub mod line;
 pub mod neighbours;
 pub mod network;

@@ -1,5 +1,6 @@
 //! macOS.
 
+pub mod holder;
 pub mod line;
 pub mod neighbours;
 pub mod ports;

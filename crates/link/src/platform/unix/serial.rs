@@ -7,7 +7,7 @@ use crate::descriptor_flow::{self, Ends};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::UsbPlace;
 use crate::kind::OpenFloor;
-use crate::platform::{ports, tty_medium};
+use crate::platform::{holder, ports, tty_medium};
 use crate::waiting::Ready;
 use crate::{Address, FlowShape, Flows, Link, MAX_WAIT, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -70,15 +70,18 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             format!("{} is not a tty", path.display()),
         )
         .hint(ports::NAMES),
-        TtyError::Busy(sign) => LinkError::new(
-            LinkErrorKind::Busy,
-            doing,
-            format!("already in use by another program, which holds {sign}"),
-        )
-        .hint(format!(
-            "find it with: fuser -v {}; ModemManager is a common cause",
-            path.display()
-        )),
+        TtyError::Busy(sign) => {
+            let holder = holder::of(path);
+            let who = holder.as_deref().unwrap_or("another program");
+            let said = format!("already in use by {who}, which holds {sign}");
+            LinkError::new(LinkErrorKind::Busy, doing, said).hint(match holder {
+                Some(_) => "wait until it has ended, or end it".into(),
+                None => format!(
+                    "find it with: fuser -v {}; ModemManager is a common cause",
+                    path.display()
+                ),
+            })
+        }
         TtyError::Baud(error) => {
             let baud = baud.unwrap_or_default();
             LinkError::new(

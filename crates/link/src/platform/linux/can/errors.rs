@@ -13,6 +13,13 @@ pub fn explain(address: &Address, options: &CanOptions, error: &OpenError) -> Li
     let name = address.rest();
     let refusal = match error {
         OpenError::Refused(refusal) => *refusal,
+        OpenError::Busy(who) => {
+            let id = options.request_id;
+            let said = format!("identifier {id} is already sent on {name} by {who}");
+            return LinkError::new(LinkErrorKind::Busy, doing, said).hint(
+                "two nodes of a bus must not send the same identifier: wait until it has ended, or end it",
+            );
+        }
         OpenError::Io(error) => {
             let error = LinkError::from_io(doing, error);
             return match error.kind() {

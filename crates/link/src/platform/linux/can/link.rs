@@ -9,6 +9,7 @@ use super::system::{self, Family, SOL_CAN_ISOTP};
 use crate::can::frame::{self, Received};
 use crate::can::timing::Timing;
 use crate::link::closed;
+use crate::platform::exclusive::Name;
 use crate::platform::socket;
 use crate::{Link, MAX_WAIT};
 use rustix::fd::{AsFd, OwnedFd};
@@ -40,6 +41,8 @@ const BUS_OFF: u32 = 3;
 /// One node's view of the bus.
 pub struct CanLink {
     fd: Option<OwnedFd>,
+    /// Held as long as the link is open: nobody else sends with its identifier.
+    identifier: Option<Name>,
     name: String,
     options: CanOptions,
     timing: Timing,
@@ -60,6 +63,7 @@ impl CanLink {
     pub fn open(name: &str, options: CanOptions) -> Result<CanLink, OpenError> {
         let mut link = CanLink {
             fd: None,
+            identifier: None,
             name: name.into(),
             options,
             timing: Timing::default(),
@@ -94,6 +98,10 @@ impl CanLink {
         };
         if let Some(refusal) = refusal {
             return Err(OpenError::Refused(refusal));
+        }
+        if self.identifier.is_none() {
+            let id = self.options.request_id;
+            self.identifier = Some(Name::take(&format!("can/{}/{id}", self.name))?);
         }
         let (tx_id, rx_id) = (
             frame::raw_id(self.options.request_id),
@@ -387,6 +395,7 @@ impl Link for CanLink {
     fn close(&mut self) {
         self.read_drops();
         self.fd = None;
+        self.identifier = None;
         self.errors = None;
     }
 

@@ -1,5 +1,6 @@
 //! Why a CAN link could not be opened.
 
+use crate::platform::exclusive::Taken;
 use std::io;
 
 /// Why a link could not be opened, where the system has no error of its own for it.
@@ -22,10 +23,21 @@ pub enum Refusal {
 /// Why a link could not be opened.
 #[derive(Debug)]
 pub enum OpenError {
+    /// A process, in words, sends with the same identifier.
+    Busy(String),
     /// One of the above.
     Refused(Refusal),
     /// What the system said.
     Io(io::Error),
+}
+
+impl From<Taken> for OpenError {
+    fn from(taken: Taken) -> OpenError {
+        match taken {
+            Taken::By(who) => OpenError::Busy(who),
+            Taken::Io(error) => OpenError::Io(error),
+        }
+    }
 }
 
 impl From<io::Error> for OpenError {
@@ -42,6 +54,10 @@ impl From<io::Error> for OpenError {
 /// The failure of opening a link again.
 pub fn as_io(error: OpenError) -> io::Error {
     match error {
+        OpenError::Busy(who) => io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            format!("{who} sends with the same identifier"),
+        ),
         OpenError::Io(error) => error,
         OpenError::Refused(refusal) => {
             let (kind, said) = match refusal {

@@ -3,6 +3,7 @@
 use super::find::Present;
 use crate::error::{LinkError, LinkErrorKind};
 use crate::hid::descriptor::Report;
+use crate::platform::exclusive;
 use crate::platform::usb::{RULE_FILE, mode_in_words};
 use crate::usb::errors::vanishes;
 use rustix::io::Errno;
@@ -15,6 +16,7 @@ pub fn opening(device: &Present, doing: &str, error: &io::Error) -> LinkError {
     let file = device.file.display();
     let explained = LinkError::from_io(doing, error);
     match explained.kind() {
+        LinkErrorKind::Busy => exclusive::busy(&device.file, doing),
         LinkErrorKind::PermissionDenied => {
             let whose = std::fs::metadata(&device.file).map_or_else(
                 |error| error.to_string(),

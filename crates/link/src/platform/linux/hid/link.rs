@@ -6,10 +6,11 @@ use super::errors;
 use super::find::Present;
 use super::usb::UsbInterface;
 use crate::link::{Link, Most, closed};
+use crate::platform::exclusive::LockedFile;
 use crate::platform::socket;
 use crate::waiting::MAX_WAIT;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
@@ -18,7 +19,7 @@ use wiregauge_record::{BusLimit, LinkDetail, Point};
 
 /// A link to a HID device.
 pub struct HidLink {
-    file: Option<OwnedFd>,
+    file: Option<LockedFile>,
     device: Present,
     usb: Option<UsbInterface>,
     choice: Choice,
@@ -57,9 +58,9 @@ impl HidLink {
         Ok(link)
     }
 
-    fn opened(&self) -> io::Result<OwnedFd> {
+    fn opened(&self) -> io::Result<LockedFile> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | self.mode();
-        Ok(rustix::fs::open(&self.device.file, flags, Mode::empty())?)
+        LockedFile::lock(rustix::fs::open(&self.device.file, flags, Mode::empty())?)
     }
 
     /// A read waits only where it may do so without a limit; else poll waits, and an empty read costs one call.
@@ -70,7 +71,7 @@ impl HidLink {
         }
     }
 
-    fn file(&self) -> io::Result<&OwnedFd> {
+    fn file(&self) -> io::Result<&LockedFile> {
         self.file.as_ref().ok_or_else(closed)
     }
 
@@ -152,7 +153,7 @@ const SET_FEATURE: u32 = 6;
 const GET_FEATURE: u32 = 7;
 
 /// Sends or gets a feature report; returns its bytes with the number.
-fn feature(file: &OwnedFd, number: u32, report: &mut [u8]) -> Result<usize, Errno> {
+fn feature(file: &LockedFile, number: u32, report: &mut [u8]) -> Result<usize, Errno> {
     // _IOC(_IOC_WRITE | _IOC_READ, 'H', number, length); a length has 14 bits.
     let request = 3 << 30 | (report.len() as u32 & 0x3fff) << 16 | u32::from(b'H') << 8 | number;
     // SAFETY: the kernel reads and writes as many bytes as the request says, which `report` has; it is alive and

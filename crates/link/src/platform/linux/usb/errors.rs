@@ -2,6 +2,7 @@
 
 use super::sysfs::Node;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform::holder;
 use crate::usb::errors::gone;
 use crate::usb::identity::Identity;
 use nusb::{Error, ErrorKind};
@@ -119,7 +120,11 @@ pub fn claiming_node(
 
 fn busy(interface: u8, driver: Option<&str>, node: &str, doing: &str) -> LinkError {
     let said = match driver {
-        Some("usbfs") => format!("interface {interface} is already claimed by another program"),
+        Some("usbfs") => {
+            let holder = holder::of(Path::new(node));
+            let who = holder.as_deref().unwrap_or("another program");
+            format!("interface {interface} is already claimed by {who}")
+        }
         Some(driver) => {
             format!("interface {interface} is already claimed by the kernel driver {driver}")
         }

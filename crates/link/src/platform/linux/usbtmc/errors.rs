@@ -2,6 +2,7 @@
 
 use super::find::Present;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform::exclusive;
 use crate::platform::usb::{RULE_FILE, mode_in_words};
 use crate::usb::errors::vanishes;
 use rustix::io::Errno;
@@ -14,6 +15,7 @@ pub fn opening(device: &Present, path: &Path, doing: &str, error: &io::Error) ->
     let file = path.display();
     let explained = LinkError::from_io(doing, error);
     match explained.kind() {
+        LinkErrorKind::Busy => exclusive::busy(path, doing),
         LinkErrorKind::PermissionDenied => {
             let whose = std::fs::metadata(path).map_or_else(
                 |error| error.to_string(),

@@ -8,9 +8,10 @@ use super::find::{self, Present};
 use crate::error::LinkError;
 use crate::limits;
 use crate::link::{Link, closed};
+use crate::platform::exclusive::LockedFile;
 use crate::platform::socket;
 use crate::waiting::MAX_WAIT;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, NoArg, Opcode, Setter, ioctl, opcode};
@@ -36,7 +37,7 @@ pub struct FileLink {
     device: Present,
     /// How long a read waits for its reply.
     timeout: Duration,
-    file: Option<OwnedFd>,
+    file: Option<LockedFile>,
     reply: Reply,
     receive_timeout: Option<Duration>,
 }
@@ -70,9 +71,9 @@ impl FileLink {
         Ok(link)
     }
 
-    fn opened(&self) -> io::Result<OwnedFd> {
+    fn opened(&self) -> io::Result<LockedFile> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        let file = LockedFile::lock(rustix::fs::open(&self.path, flags, Mode::empty())?)?;
         let ms = self.timeout.as_millis() as u32;
         // Drivers before Linux 4.20 know neither: their timeout is 5 s.
         // SAFETY: the opcodes say what the kernel reads: four bytes and one.
@@ -91,7 +92,7 @@ impl FileLink {
         }
     }
 
-    fn file(&self) -> io::Result<&OwnedFd> {
+    fn file(&self) -> io::Result<&LockedFile> {
         self.file.as_ref().ok_or_else(closed)
     }
 

@@ -1,0 +1,130 @@
+//! Locks that keep two measurements off one board. The kernel opens a hidraw or usbtmc file, and sends with a CAN
+//! identifier, for any number of programs.
+
+use super::holder;
+use crate::error::{LinkError, LinkErrorKind};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
+
+/// A device file that is locked (flock) until it is dropped.
+pub struct LockedFile(OwnedFd);
+
+impl LockedFile {
+    /// Locks it. The error is `ResourceBusy` if another program has.
+    pub fn lock(file: OwnedFd) -> io::Result<LockedFile> {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(LockedFile(file)),
+            Err(Errno::WOULDBLOCK) => Err(Errno::BUSY.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for LockedFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for LockedFile {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // A child that was just forked has the descriptor until it runs its program, and would hold the lock so long.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// The failure of opening a device file that another program has locked.
+pub fn busy(file: &Path, doing: &str) -> LinkError {
+    let holder = holder::of(file);
+    let who = holder.as_deref().unwrap_or("another program");
+    let said = format!("already in use by {who}, which holds a lock (flock)");
+    let hint = match holder {
+        Some(_) => "wait until it has ended, or end it".into(),
+        None => format!("find it with: fuser -v {}", file.display()),
+    };
+    LinkError::new(LinkErrorKind::Busy, doing, said).hint(hint)
+}
+
+/// A name that one process of this host holds, as long as this lives. It is a listening socket in the abstract
+/// namespace, which belongs to the network namespace as CAN interfaces do, and goes with its process.
+pub struct Name {
+    _listener: UnixListener,
+}
+
+/// Why a name could not be taken.
+#[derive(Debug)]
+pub enum Taken {
+    /// By a process, in words.
+    By(String),
+    /// The system refused the socket.
+    Io(io::Error),
+}
+
+impl Name {
+    /// Takes a name.
+    pub fn take(name: &str) -> Result<Name, Taken> {
+        let address = SocketAddr::from_abstract_name(format!("wiregauge/{name}").as_bytes())
+            .map_err(Taken::Io)?;
+        match UnixListener::bind_addr(&address) {
+            Ok(listener) => Ok(Name {
+                _listener: listener,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                let holder = peer(&address).map(holder::in_words);
+                Err(Taken::By(
+                    holder.unwrap_or_else(|| "another program".into()),
+                ))
+            }
+            Err(error) => Err(Taken::Io(error)),
+        }
+    }
+}
+
+/// The process that listens at an address.
+fn peer(address: &SocketAddr) -> Option<u32> {
+    let stream = UnixStream::connect_addr(address).ok()?;
+    let credentials = rustix::net::sockopt::socket_peercred(&stream).ok()?;
+    u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_held_by_one_until_it_is_dropped() {
+        let name = format!("test/{}", std::process::id());
+        let first = Name::take(&name).expect("free");
+        match Name::take(&name) {
+            Err(Taken::By(who)) => assert_eq!(who, "this process"),
+            Err(Taken::Io(error)) => panic!("{error}"),
+            Ok(_) => panic!("taken twice"),
+        }
+        drop(first);
+        assert!(Name::take(&name).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_locked_by_one_until_it_is_dropped() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let open = || OwnedFd::from(std::fs::File::open(file.path()).expect("the file"));
+        let first = LockedFile::lock(open()).expect("free");
+        let error = LockedFile::lock(open()).map(drop).expect_err("locked");
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        let said = busy(file.path(), "cannot open it").to_string();
+        assert!(said.contains("already in use by this process"), "{said}");
+        drop(first);
+        assert!(LockedFile::lock(open()).is_ok());
+    }
+}
