@@ -29,6 +29,8 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_measured(address, kind):
     assert isinstance(caught.value, KeyboardInterrupt)
     run = caught.value.run
     assert run.state == "interrupted"
+    assert caught.value.path == run.path
+    assert str(caught.value) == f"interrupted; 1 point measured, in {run.path}"
     assert (run.samples["phase"] == wg.Phase.MEASURED).sum() > 5
     assert wg.last() == run
     assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGURG)] == before
@@ -125,6 +127,29 @@ def test_a_script_in_the_foreground_hears_ctrl_c(address):
         process.send_signal(signal.SIGINT)
         assert process.stdout.read() == "interrupted True\n"
     assert process.returncode == 0
+
+
+UNCAUGHT = """
+import atexit
+import wiregauge as wg
+atexit.register(print, "cleaned up", flush=True)
+print("begins", flush=True)
+wg.exchange({address!r}, duration=30)
+"""
+
+
+def test_a_script_that_does_not_catch_it_exits_as_after_any_ctrl_c_and_says_where_the_run_is(address):
+    script = [sys.executable, "-c", UNCAUGHT.format(address=address)]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begins\n"
+        wait_until_it_measures()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert out == "cleaned up\n"
+    assert err.splitlines()[-1] == (
+        f"wiregauge.errors.Interrupted: interrupted; 1 point measured, in {wg.last().path}"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -25,7 +25,7 @@ def test_registers_that_are_not_there_are_unexpected_replies():
 
 
 def test_what_has_no_effect_is_refused():
-    with pytest.raises(wg.UsageError, match="--send has no effect with --protocol echo"):
+    with pytest.raises(wg.UsageError, match='send has no effect with protocol="echo"'):
         wg.exchange("tcp://127.0.0.1:1", protocol="echo", send="x")
     with pytest.raises(TypeError, match="send must be a str, bytes, or several"):
         wg.exchange("tcp://127.0.0.1:1", protocol="text", send=5)

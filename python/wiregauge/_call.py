@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from . import _values as v
 from ._progress import Meter
-from .errors import Interrupted, of_failure
+from .errors import interrupted, of_failure
 
 if TYPE_CHECKING:
     from .run import Run
@@ -51,9 +51,7 @@ def command(
     run = runs[-1] if runs else None
     raised = called.raised
     if isinstance(raised, KeyboardInterrupt):
-        interrupted = Interrupted(*raised.args)
-        interrupted.run = run
-        raise interrupted from None
+        raise interrupted(run) from None
     if raised is not None:
         raise raised
     if called.failure is not None:

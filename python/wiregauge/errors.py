@@ -1,20 +1,29 @@
-"""Exceptions, with the error texts of the `wiregauge` program.
+"""Exceptions, with the error texts of the `wiregauge` program in the words of Python.
 
 ======================  ==========================================  ==========
 exception               when                                        exit code
 ======================  ==========================================  ==========
-`UsageError`            the arguments are not valid           2
+`UsageError`            the arguments are not valid                 2
 `LinkError`             the device or the host failed               3
 `StorageError`          a file could not be written                 3
-`Interrupted`           Ctrl-C; samples are kept           130
+`Interrupted`           Ctrl-C; samples are kept                    130
 ======================  ==========================================  ==========
+
+The last column is the exit code of the program. A script that does not catch an error exits with 1, one that
+does not catch `Interrupted` with 130.
 """
 
 from __future__ import annotations
 
+import sys
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._words import argument_of, in_python
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import numpy.typing as npt
 
@@ -106,25 +115,66 @@ class StorageError(_SystemError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed during a measurement.
+    """Ctrl-C was pressed during a measurement. ``str()`` says where the samples are.
+
+    A script that does not catch it exits with 130, as after any Ctrl-C.
 
     Attributes
     ----------
     run : Run or None
         What was measured before; None if nothing.
+    path : pathlib.Path or None
+        The directory of that run.
     """
 
     run: Run | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The directory of the run; None if nothing was measured."""
+        return None if self.run is None else self.run.path
+
+
+def interrupted(run: Run | None) -> Interrupted:
+    """Create the exception of a measurement that Ctrl-C ended."""
+    if run is None:
+        error = Interrupted("interrupted before anything was measured")
+    else:
+        count = len(run.points)
+        points = "1 point" if count == 1 else f"{count} points"
+        error = Interrupted(f"interrupted; {points} measured, in {run.path}")
+    error.run = run
+    _exit_as_after_ctrl_c()
+    return error
+
+
+def _exit_as_after_ctrl_c() -> None:
+    """Let a script that does not catch `Interrupted` exit with 130.
+
+    Python does so for KeyboardInterrupt itself only, not for its subclasses.
+    """
+    before = sys.excepthook
+    if getattr(before, "_is_of_wiregauge", False):
+        return
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        before(kind, error, trace)
+        if isinstance(error, Interrupted):
+            raise SystemExit(130)
+
+    hook._is_of_wiregauge = True  # type: ignore[attr-defined]
+    sys.excepthook = hook
 
 
 def of_failure(failure: tuple[str, str, int | None, str | None], run: Run | None = None) -> Error:
     """Create an exception from an error of the native module."""
     kind, text, os_code, flag = failure
+    text = in_python(text)
     error: Error
     if kind == "usage":
         error = UsageError(text)
         error.argument = argument_of(flag) if flag else None
-        if error.argument:
+        if error.argument and error.argument not in text:
             error.add_note(f"argument: {error.argument}")
     elif kind == "storage":
         error = StorageError(text)
@@ -142,9 +192,3 @@ def of_exception(text: str, code: int, name: str | None) -> ModbusError:
     error = ModbusError(text)
     error.kind, error.code, error.name = "exception", code, name
     return error
-
-
-def argument_of(flag: str) -> str:
-    """Return the argument for a flag of the program."""
-    name = flag.removeprefix("--").strip("<>.").replace("-", "_")
-    return {"in": "in_sizes", "out": "out_sizes"}.get(name, name)

@@ -1,0 +1,126 @@
+"""The program's errors in the words of Python: arguments instead of flags, functions instead of commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from . import _native
+
+_FUNCTION = {"loop-control": "loop_control"}
+_FLAG = r"--[a-z][a-z0-9-]*[a-z0-9]"
+_VALUE = r"[^\s,;:`'()]+"
+_WORD = r"[a-z]+://[^\s,;`'()]+|ADDRESS|RUN|usb-gadget|usb-virtual|uhid|can|usb|uart|tcp|udp"
+
+
+def argument_of(flag: str) -> str:
+    """Return the argument for a flag of the program."""
+    name = flag.removeprefix("--").strip("<>.").replace("-", "_")
+    return {"in": "in_sizes", "out": "out_sizes"}.get(name, name)
+
+
+def in_python(text: str) -> str:
+    """Return an error of the program as a user of the package would write it."""
+    for pattern, words in _OF_THE_PARSER:
+        text = pattern.sub(words, text)
+    text = _command().sub(_as_call, text)
+    return re.sub(rf"(?<![\w/-])({_FLAG})(?:[ =]({_VALUE}))?", _as_argument, text)
+
+
+# ---- what the parser of the command line says ------------------------------------------------
+
+
+def _invalid(found: re.Match[str]) -> str:
+    value, name, reason = found[1], argument_of(found[2]), found[3]
+    if least := re.search(r"the minimum is (\S+)$", reason):
+        return f"{name} must be at least {least[1]}, not {value}"
+    if within := re.fullmatch(r"\S+ is not in (\S+?)\.\.=?(\S+)", reason):
+        return f"{name} must be {within[1]} to {within[2]}, not {value}"
+    return f"{name}: {reason}"
+
+
+def _no_choice(found: re.Match[str]) -> str:
+    choices = ", ".join(repr(one) for one in found[3].split(", "))
+    return f"{argument_of(found[2])} must be one of {choices}, not {found[1]!r}"
+
+
+def _missing(found: re.Match[str]) -> str:
+    each = [" or ".join(_names(line)) for line in found[1].split("\n") if line.strip()]
+    return f"missing argument: {', '.join(each)}"
+
+
+def _names(line: str) -> list[str]:
+    flags = re.findall(_FLAG, line)
+    return [argument_of(flag) for flag in flags] or [line.strip(" <>.").lower()]
+
+
+_OF_THE_PARSER: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
+    (re.compile(rf"^invalid value '(.*)' for '({_FLAG})[^']*'\n\s*\[possible values: (.*)\]"), _no_choice),
+    (re.compile(rf"^invalid value '(.*)' for '({_FLAG})[^']*': (.*)", re.DOTALL), _invalid),
+    (re.compile(r"\n\n\s*tip: a similar value exists: (.*)"), r"; did you mean \1?"),
+    (re.compile(rf"the argument '({_FLAG})[^']*'"), r"the argument \1"),
+    (re.compile(rf"cannot be used with '({_FLAG})[^']*'"), r"cannot be used with \1"),
+    (re.compile(r"the following required arguments were not provided:\n((?:\s+.+\n?)+)"), _missing),
+]
+
+
+# ---- what the commands say -------------------------------------------------------------------
+
+
+@cache
+def _declared() -> dict[str, Any]:
+    declared: dict[str, Any] = json.loads(_native.declared())
+    return declared
+
+
+@cache
+def _command() -> re.Pattern[str]:
+    """Return the pattern of a command that a text proposes, with the words behind it."""
+    names = "|".join(sorted(set(_declared()) - {"completions", "man"}, key=len, reverse=True))
+    words = rf"(?: (?:{_FLAG}(?:[ =]{_VALUE})?|(?:{_WORD})(?![\w:-])))*"
+    return re.compile(rf"\bwiregauge ({names})(?![\w-])({words})")
+
+
+@cache
+def _flags() -> dict[str, tuple[bool, frozenset[str]]]:
+    """Return of each flag whether it is a switch, and which values it may have."""
+    found: dict[str, tuple[bool, frozenset[str]]] = {}
+    for command in _declared().values():
+        for flag in command["flags"]:
+            is_switch, choices = found.get(flag["name"], (True, frozenset()))
+            found[flag["name"]] = (is_switch and flag["is_switch"], choices | set(flag["choices"]))
+    return found
+
+
+def _as_call(found: re.Match[str]) -> str:
+    name = found[1].replace("-", "_")
+    arguments = [
+        _argument(flag, value, True) if flag else word.lower() if word.isupper() else f'"{word}"'
+        for flag, value, word in re.findall(rf"({_FLAG})(?:[ =]({_VALUE}))?|({_WORD})", found[2])
+    ]
+    return f"wg.{name}({', '.join(arguments)})" if arguments else f"wg.{name}"
+
+
+def _as_argument(found: re.Match[str]) -> str:
+    flag, value = found[1], found[2]
+    if flag not in _flags():
+        return found[0]
+    return _argument(flag, value, False)
+
+
+def _argument(flag: str, value: str | None, is_call: bool) -> str:
+    """Write a flag as an argument; a word behind it that is no value of it stays where it is."""
+    is_switch, choices = _flags().get(flag, (False, frozenset()))
+    name = argument_of(flag)
+    if is_switch:
+        return f"{name}=True" + (f" {value}" if value else "")
+    if not value:
+        return name
+    if re.fullmatch(r"\d+", value):
+        return f"{name}={value}"
+    if is_call or value[0].isdigit() or value in choices:
+        return f'{name}="{value}"'
+    return f"{name} {value}"
