@@ -103,6 +103,16 @@ def test_a_failure_has_the_words_of_the_command_line_and_ends_no_other(
         _ = small.run
 
 
+def test_a_campaign_shows_itself_in_a_notebook(boards: list[str], tmp_path: Path) -> None:
+    campaign = wg.campaign([plan("tcp://127.0.0.1:1"), plan(boards[0], name="good")], store=tmp_path)
+    assert campaign._repr_html_().count("not finished") == 2
+    campaign.results()
+    html = campaign._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "cannot connect" in html and "<td>good</td>" in html and "not finished" not in html
+    assert repr(campaign) == "<wiregauge.Campaign, 2 plans: 1 measured, 1 failed, 0 not finished>"
+
+
 def test_runs_raises_the_first_error_once_all_have_ended(boards: list[str], tmp_path: Path) -> None:
     campaign = wg.campaign([plan("tcp://127.0.0.1:1"), plan(boards[0])], store=tmp_path)
     with pytest.raises(wg.LinkError):

@@ -131,6 +131,73 @@ def test_every_plot_of_a_kind_gives_axes_with_something_on_them(run):
         plt.close(ax.figure)
 
 
+@each_kind
+def test_a_run_plots_what_it_was_measured_for(run):
+    import matplotlib.pyplot as plt
+
+    ax = run.plot()
+    assert isinstance(ax, Axes)
+    assert ax.lines
+    assert (
+        ax.get_xlabel()
+        == {
+            "exchange": "percentile of the exchanges",
+            "stream": "size of a transfer (B, log)",
+            "loop": "latency (ms)",
+        }[run.kind]
+    )
+    assert len(ax.lines) == 1 or ax.get_legend() is not None
+    plt.close(ax.figure)
+
+
+def test_percentiles_have_the_axis_of_the_page_and_end_with_the_longest(stored):
+    import matplotlib.pyplot as plt
+
+    ax = stored.plot.percentiles(0)
+    rtt = np.sort(stored.samples_of(0)["rtt_ns"][-300:]) / 1e3
+    ms = " (ms" in ax.get_ylabel()
+    (line,) = ax.lines
+    assert line.get_ydata()[-1] == pytest.approx(rtt[-1] / (1e3 if ms else 1))
+    assert line.get_xdata()[-1] == pytest.approx(1 - 1 / 300)
+    assert np.interp(0.5, line.get_xdata(), line.get_ydata()) == pytest.approx(
+        np.median(rtt) / (1e3 if ms else 1), rel=0.2
+    )
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0 %", "50 %", "90 %", "99 %"]
+    # 99 % is as far from 90 % as 90 % from 0.
+    at = ax.get_xaxis().get_transform().transform([0, 0.9, 0.99])
+    assert at[2] - at[1] == pytest.approx(at[1] - at[0])
+    plt.close(ax.figure)
+
+
+def test_no_more_series_than_can_be_distinguished_are_drawn_with_a_legend_beside_them(address):
+    import matplotlib.pyplot as plt
+
+    run = wg.exchange(address, in_sizes=list(range(100, 1300, 100)), count=20, no_calibration=True)
+    for name in ("histogram", "percentiles", "timeline"):
+        ax = getattr(run.plot, name)()
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert len(labels) == 10
+        assert "in 100 B" in labels[0] and "in 1200 B" in labels[-1]
+        assert "10 of 12 series" in ax.get_title()
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+        assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1
+        plt.close(ax.figure)
+    with pytest.raises(ValueError, match="points must be at most 10, not 12"):
+        run.plot.percentiles(range(12))
+
+
+def test_the_unit_of_times_is_that_in_which_the_longest_reads_well():
+    import matplotlib.pyplot as plt
+
+    with wg.serve("tcp://127.0.0.1:0", service_time="3ms") as slow:
+        run = wg.exchange(slow, count=5, no_calibration=True)
+    ax = run.plot.timeline()
+    assert ax.get_ylabel() == "RTT (ms)"
+    assert all(3 <= value < 3000 for value in ax.lines[0].get_ydata())
+    plt.close(ax.figure)
+
+
 def test_plots_share_axes_and_name_what_they_cannot_draw(stored, looped):
     import matplotlib.pyplot as plt
 
@@ -287,6 +354,8 @@ def test_devices_are_listed():
     devices = wg.devices()
     assert {"usb", "serial", "network"} <= set(devices)
     assert all(isinstance(address, str) for address in devices.addresses)
+    html = devices._repr_html_()
+    assert "<table>" in html and all(f"<td>{address}</td>" in html for address in devices.addresses)
 
 
 def test_limits_are_dicts_and_print_as_the_program_does():

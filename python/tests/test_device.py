@@ -31,6 +31,30 @@ def test_a_reply_has_the_bytes_that_were_asked_for(board: str) -> None:
         assert device.last_rtt_ns > 0
 
 
+def test_a_device_shows_itself_in_a_notebook(board: str, echo: str) -> None:
+    with wg.open(board) as device:
+        html = device._repr_html_()
+        assert board in html and "<td>open</td>" in html and "wiregauge serve" in html
+    assert "<td>closed</td>" in device._repr_html_()
+    with wg.open(echo, framing=wg.Terminator()) as device:
+        assert "<td>Terminator</td>" in device._repr_html_()
+
+
+def test_messages_are_str_where_a_framing_of_text_is_set(echo: str) -> None:
+    with wg.open(echo, framing=wg.Terminator(b"\n")) as device:
+        assert device.query("READ?") == "READ?"
+        assert device.exchange("READ?") == b"READ?"
+        device.write("*RST")
+        assert device.read() == "*RST"
+        assert bytes(device.exchange_many(["a", "bcd"])[1]) == b"bcd"
+        assert list(device.pipeline(["1", "2"])) == [b"1", b"2"]
+    with wg.open(echo, framing=wg.Raw()) as device:
+        with pytest.raises(TypeError):
+            device.exchange("READ?")  # type: ignore[call-overload]
+        with pytest.raises(TypeError, match="the framing Terminator"):
+            device.exchange_many(["READ?"])
+
+
 def test_an_echo_gives_back_bytes_and_arrays_of_any_dtype(echo: str) -> None:
     numbers = np.arange(8, dtype="<f8")
     with wg.open(echo, framing=wg.Raw()) as device:

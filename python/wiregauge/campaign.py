@@ -28,6 +28,7 @@ from typing import Any, Protocol
 from . import _native
 from . import _values as v
 from ._call import PROGRAM
+from ._html import page, table
 from ._words import in_python
 from .errors import Error, LinkError, UsageError
 from .run import Run
@@ -255,6 +256,18 @@ class Campaign:
         """
         return [result.run for result in self.results()]
 
+    def __repr__(self) -> str:
+        """Count the plans and what became of them."""
+        ended = len(self._results)
+        failed = sum(not result.ok for result in self._results)
+        states = f"{ended - failed} measured, {failed} failed, {len(self) - ended} not finished"
+        return f"<wiregauge.Campaign, {len(self)} plans: {states}>"
+
+    def _repr_html_(self) -> str:
+        ended = {result.index: result for result in self._results}
+        rows = [_row(plan, ended.get(index)) for index, plan in enumerate(self._plans)]
+        return page(table("Campaign", ["plan", "state", "run", "worker", "time (s)"], rows))
+
     def cancel(self) -> None:
         """Cancel plans that have not started; they end with an error."""
         for future in self._futures:
@@ -296,6 +309,17 @@ class Campaign:
                 continue
             return Run(place)
         raise FileExistsError(f"{self._store / wanted} exists, and so do all numbered names")
+
+
+def _row(plan: Plan, result: Result | None) -> list[str]:
+    """Return the cells of a plan for a notebook; results count as finished once they were iterated."""
+    if result is None:
+        return [repr(plan), "not finished", "", "", ""]
+    run = "" if result._run is None else result._run.name
+    state = (
+        str(result.error) if result.error else "measured" if result.met else "measured, a limit was missed"
+    )
+    return [repr(plan), state, run, describe(result.worker), f"{result.seconds:.1f}"]
 
 
 def campaign(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _values as v
+from ._html import page, table
 from ._queries import Protocol, QueryDevice, Request, nanoseconds, parts
 from .errors import UsageError
 from .framing import Fixed, Framing, LengthPrefix, Terminator
@@ -497,6 +498,24 @@ class Device(QueryDevice):
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+    def _repr_html_(self) -> str:
+        rows = [["address", self.address], ["state", "closed" if self.closed else "open"]]
+        if not self.closed:
+            about = self.about
+            name = (about["responder"] or {}).get("name")
+            speaks = type(self._framing).__name__ if self._framing is not None else self._speaks
+            rows += (
+                [["name", name], ["protocol or framing", speaks]]
+                if name
+                else [["protocol or framing", speaks]]
+            )
+            rows += [[str(key), str(value)] for key, value in about["link"].items()]
+            rows += [
+                ["largest request", f"{about['largest_request']} B"],
+                ["largest reply", f"{about['largest_reply']} B"],
+            ]
+        return page(table("Device", ["", ""], rows))
 
     def __repr__(self) -> str:
         """Return a short description."""

@@ -1,12 +1,12 @@
 """Plots of a run with matplotlib: each returns its Axes, so that they can be restyled and combined.
 
-The figures of the report do not need it: ``run.figures``.
+Units and axes are those of the report's figures, which do not need it: ``run.figures``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,19 +23,66 @@ __all__ = ["Plot"]
 
 _WHAT = {"exchange": "RTT", "stream": "transfer time", "loop": "service delay"}
 _BEGIN = {"exchange": "start_ns", "stream": "submit_ns", "loop": "due_ns"}
-_MOST = 20
-"""More points than this are not distinguishable in one plot."""
+_MOST = 10
+"""More series than this are not distinguishable in one plot."""
+
+_SHARES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+"""Where a percentile axis has a label."""
+
+T = TypeVar("T")
 
 
 class Plot:
-    """The plots of a run; ``run.plot``.
+    """The plots of a run; ``run.plot()`` draws the one that answers its question.
 
     Every method takes `ax`, the Axes to draw on (those of a new figure, if not given), and returns it.
-    Those that draw samples take `points`: positions in ``run.points``, all if not given, at most 20.
+    Those that draw samples take `points`: positions in ``run.points``, at most 10; if not given, all, or 10
+    of them from the first to the last. Times are in us or ms, rates in kB/s or MB/s, as in the report: the
+    label of the axis names the unit.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
+
+    def __call__(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Plot what the run is measured for: percentiles, throughput, or stalls against latency.
+
+        Parameters
+        ----------
+        points
+            Of exchanges: positions in ``run.points``.
+        ax
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            `percentiles` of exchanges, `throughput` of a stream, `loop_curve` of a loop, or its
+            `histogram` if no curve was measured.
+
+        Raises
+        ------
+        ValueError
+            There is no plot for this kind of run; ``run.figures`` has those of the report.
+        ImportError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> ax = wg.load("last").plot()
+        >>> ax.figure.savefig("run.pdf")
+        """
+        match self._run.kind:
+            case "exchange":
+                return self.percentiles(points, ax=ax)
+            case "stream":
+                return self.throughput(ax=ax)
+            case "loop" if any(point["curve"] for point in self._run.points):
+                return self.loop_curve(ax=ax)
+            case "loop":
+                return self.histogram(points, ax=ax)
+            case kind:
+                raise ValueError(f"there is no plot for a run of kind {kind}; run.figures has its figures")
 
     def histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
@@ -54,10 +101,10 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Time in us over exchanges, transfers or blocks.
+            Number of exchanges, transfers or blocks over the time.
         """
         ax = self._axes(ax)
-        drawn = list(self._times(points))
+        drawn, unit = self._times(points)
         filled = [times[times > 0] for _, times in drawn]
         every = np.concatenate(filled) if filled else np.empty(0)
         if every.size:
@@ -65,8 +112,8 @@ class Plot:
             edges = np.geomspace(low, max(high, low * 1.001), bins + 1)
             for (label, _), times in zip(drawn, filled, strict=True):
                 ax.hist(times, bins=edges, histtype="step", label=label)  # type: ignore[arg-type]
-        ax.set(xscale="log", xlabel=f"{self._what} in us", ylabel=self._rows)
-        return self._finish(ax, len(drawn))
+        ax.set(xscale="log", xlabel=f"{self._what} ({unit}, log)", ylabel=self._rows)
+        return self._finish(ax, self._of(points))
 
     def rtt_histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
@@ -82,7 +129,7 @@ class Plot:
         return self.histogram(points, bins=bins, ax=ax)
 
     def percentiles(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Plot the tail: the fraction of times that are longer.
+        """Plot the time at each percentile, on a percentile axis: 50 %, 90 %, 99 %, 99.9 % ...
 
         Parameters
         ----------
@@ -94,20 +141,33 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Fraction of longer times over the time in us, both logarithmic.
+            The time over the share of the samples (0 to 1), the tail as wide as the bulk. Each curve ends
+            with its longest sample.
         """
         ax = self._axes(ax)
-        drawn = list(self._times(points))
+        drawn, unit = self._times(points)
+        most, low, high = 2, np.inf, 0.0
         for label, times in drawn:
+            if not times.size:
+                continue
             ordered = np.sort(times)
-            longer = 1.0 - np.arange(ordered.size) / max(ordered.size, 1)
-            # More steps than pixels are of no use.
-            kept = np.unique(np.geomspace(1, max(ordered.size, 1), 2000).astype(np.int64)) - 1
-            kept = np.unique(np.concatenate([kept, ordered.size - 1 - kept]))
-            kept = kept[(kept >= 0) & (kept < ordered.size)]
-            ax.step(ordered[kept], longer[kept], where="post", label=label)
-        ax.set(xscale="log", yscale="log", xlabel=f"{self._what} in us", ylabel="fraction of longer times")
-        return self._finish(ax, len(drawn))
+            most, low, high = max(most, times.size), min(low, ordered[0]), max(high, ordered[-1])
+            # More steps than pixels are of no use: 32 for each nine.
+            nines = np.linspace(0.0, np.log10(times.size), 2 + int(32 * np.log10(times.size)))
+            shares = 1.0 - 10.0**-nines
+            at = np.minimum((shares * times.size).astype(np.int64), times.size - 1)
+            ax.plot(shares, ordered[at], drawstyle="steps-post", marker="o", markevery=[-1], label=label)
+        ax.set_xscale("function", functions=(_to_nines, _from_nines))
+        shown = [share for share in _SHARES if share <= 1.0 - 0.5 / most]
+        ax.set_xticks(shown, [f"{100 * share:.6g} %" for share in shown])
+        ax.set_xlim(0.0, 1.0 - 0.8 / most)
+        is_wide = high > 4 * low > 0
+        ax.set(
+            yscale="log" if is_wide else "linear",
+            xlabel=f"percentile of the {self._rows}",
+            ylabel=f"{self._what} ({unit}, log)" if is_wide else f"{self._what} ({unit})",
+        )
+        return self._finish(ax, self._of(points))
 
     def timeline(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
         """Plot every time over its start time.
@@ -122,19 +182,16 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Seconds since the start of the point over time in us.
+            The time of each sample over the seconds since the start of its point.
         """
         ax = self._axes(ax)
-        run = self._run
-        places = self._places(points)
-        for place in places:
-            rows = run.samples_of(place)
-            rows = rows[_frames.timed(rows, run.kind)]
-            begun = rows[_BEGIN[run.kind]].astype(np.float64) / 1e9
-            times = _frames.durations(rows, run.kind) * 1e6
-            ax.plot(begun, times, ".", markersize=2, label=self._label(place))
-        ax.set(xlabel="s since the start of the point", ylabel=f"{self._what} in us")
-        return self._finish(ax, len(places))
+        drawn, unit = self._times(points)
+        for (label, times), place in zip(drawn, self._places(points), strict=True):
+            rows = self._rows_of(place)
+            begun = rows[_BEGIN[self._run.kind]].astype(np.float64) / 1e9
+            ax.plot(begun, times, ".", markersize=2, label=label)
+        ax.set(xlabel="time since the start of the point (s)", ylabel=f"{self._what} ({unit})")
+        return self._finish(ax, self._of(points))
 
     def throughput(self, *, ax: Axes | None = None) -> Axes:
         """Plot throughput over size, one line per depth, or per direction and queue.
@@ -147,7 +204,7 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            MB/s over the bytes of an exchange (both directions) or of a transfer.
+            The rate over the bytes of an exchange (both directions) or of a transfer.
 
         Raises
         ------
@@ -165,17 +222,18 @@ class Plot:
                 rates = point["throughput"]
                 rate = rates["out_bytes_s"] + rates["in_bytes_s"]
                 size = cell["out_bytes"] + cell["in_bytes"]
-                lines.setdefault(f"depth {cell['depth']}", []).append((size, rate / 1e6))
+                lines.setdefault(f"depth {cell['depth']}", []).append((size, rate))
                 continue
             for flow in point["flows"]:
                 rate = (flow["rate"] or {}).get("value")
                 label = f"{flow['way']} of {cell['direction']}, queue {cell['queue']}"
                 if rate is not None:
-                    lines.setdefault(label, []).append((cell["transfer_bytes"], rate / 1e6))
-        for label, line in lines.items():
-            ax.plot(*zip(*sorted(line), strict=True), marker="o", label=label)
-        what = "bytes of an exchange" if run.kind == "exchange" else "bytes of a transfer"
-        ax.set(xscale="log", xlabel=what, ylabel="MB/s")
+                    lines.setdefault(label, []).append((cell["transfer_bytes"], rate))
+        high = max((rate for line in lines.values() for _, rate in line), default=0.0)
+        factor, unit = (1e6, "MB/s") if high >= 1e6 else (1e3, "kB/s")
+        self._draw(ax, lines, factor)
+        what = "an exchange" if run.kind == "exchange" else "a transfer"
+        ax.set(xscale="log", xlabel=f"size of {what} (B, log)", ylabel=f"throughput ({unit})")
         return self._finish(ax, len(lines))
 
     def trt(self, *, ax: Axes | None = None) -> Axes:
@@ -189,7 +247,7 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Depth over us.
+            The mean TRT over the depth.
 
         Raises
         ------
@@ -198,16 +256,16 @@ class Plot:
         """
         self._only("exchange", "trt")
         ax = self._axes(ax)
-        lines: dict[str, list[tuple[int, float]]] = {}
+        lines: dict[str, list[tuple[float, float]]] = {}
         for point in self._run.points:
             cell = point["point"]
             if point["trt"] is not None:
                 label = f"out {cell['out_bytes']} B, in {cell['in_bytes']} B"
-                trt = point["trt"]["mean"]["value"] / 1e3
+                trt = point["trt"]["mean"]["value"]
                 lines.setdefault(label, []).append((cell["depth"], trt))
-        for label, line in lines.items():
-            ax.plot(*zip(*sorted(line), strict=True), marker="o", label=label)
-        ax.set(xlabel="depth", ylabel="mean TRT in us")
+        factor, unit = _time_unit(max((trt for line in lines.values() for _, trt in line), default=0.0))
+        self._draw(ax, lines, factor)
+        ax.set(xlabel="depth", ylabel=f"mean TRT ({unit})")
         return self._finish(ax, len(lines))
 
     def loop_curve(self, *, ax: Axes | None = None) -> Axes:
@@ -221,7 +279,7 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Stalls per minute over the latency in us, with the upper 95 % bound dashed.
+            Stalls per minute over the latency, with the upper 95 % bound dashed.
 
         Raises
         ------
@@ -230,19 +288,19 @@ class Plot:
         """
         self._only("loop", "loop_curve")
         ax = self._axes(ax)
-        drawn = 0
-        for place, point in enumerate(self._run.points):
-            if not point["curve"]:
-                continue
-            latency = [step["latency_ns"] / 1e3 for step in point["curve"]]
+        curves = [(place, point) for place, point in enumerate(self._run.points) if point["curve"]]
+        shown = _spread(curves)
+        longest = max((step["latency_ns"] for _, point in shown for step in point["curve"]), default=0)
+        factor, unit = _time_unit(longest)
+        for place, point in shown:
+            latency = [step["latency_ns"] / factor for step in point["curve"]]
             stalls = [step["per_minute"] for step in point["curve"]]
             high = [step["per_minute_high"] for step in point["curve"]]
             (line,) = ax.step(latency, stalls, where="post", label=self._label(place))
             ax.step(latency, high, where="post", linestyle="--", color=line.get_color())
-            drawn += 1
-        ax.set(xlabel="latency in us", ylabel="stalls per minute")
+        ax.set(xlabel=f"latency ({unit})", ylabel="stalls per minute")
         ax.set_yscale("symlog", linthresh=1)
-        return self._finish(ax, drawn)
+        return self._finish(ax, len(curves))
 
     @property
     def _what(self) -> str:
@@ -260,30 +318,58 @@ class Plot:
         if ax is not None:
             return ax
         pyplot = need("matplotlib.pyplot", "a plot")
-        drawn: Axes = pyplot.subplots()[1]
+        # The layout leaves room for a legend beside the axes.
+        drawn: Axes = pyplot.subplots(figsize=(8.0, 4.8), layout="constrained")[1]
         return drawn
 
-    def _finish(self, ax: Axes, lines: int) -> Axes:
-        ax.set_title(f"{self._run.kind} {self._run.address}")
-        if lines > 1:
-            ax.legend(fontsize="small")
+    def _draw(self, ax: Axes, lines: dict[str, list[tuple[float, float]]], factor: float) -> None:
+        for label, line in _spread(list(lines.items())):
+            x, y = zip(*sorted(line), strict=True)
+            ax.plot(x, [value / factor for value in y], marker="o", label=label)
+
+    def _finish(self, ax: Axes, of: int) -> Axes:
+        """Title and legend of a plot that shows at most 10 of so many series."""
+        for axis, scale in ((ax.xaxis, ax.get_xscale()), (ax.yaxis, ax.get_yscale())):
+            if scale == "log":
+                axis.set_major_formatter("{x:g}")
+        left_out = f", {_MOST} of {of} series" if of > _MOST else ""
+        ax.set_title(f"{self._run.kind} {self._run.address}{left_out}")
+        if len(ax.get_legend_handles_labels()[0]) > 1:
+            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
         return ax
 
     def _places(self, points: int | Iterable[int] | None) -> list[int]:
         there = range(len(self._run.points))
         if points is None:
-            if len(there) > _MOST:
-                raise ValueError(f"points must select at most {_MOST} of the {len(there)} points of this run")
-            return list(there)
-        if isinstance(points, Iterable):
-            return [there[point] for point in points]
-        return [there[points]]
+            return _spread(list(there))
+        if not isinstance(points, Iterable):
+            return [there[points]]
+        places = [there[point] for point in points]
+        if len(places) > _MOST:
+            raise ValueError(
+                f"points must be at most {_MOST}, not {len(places)}: more are not distinguishable"
+            )
+        return places
 
-    def _times(self, points: int | Iterable[int] | None) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
-        for place in self._places(points):
-            rows = self._run.samples_of(place)
-            rows = rows[_frames.timed(rows, self._run.kind)]
-            yield self._label(place), _frames.durations(rows, self._run.kind) * 1e6
+    def _of(self, points: object) -> int:
+        """Return the number of series of which at most 10 are shown."""
+        return len(self._run.points) if points is None else 1
+
+    def _rows_of(self, place: int) -> npt.NDArray[np.void]:
+        rows = self._run.samples_of(place)
+        return rows[_frames.timed(rows, self._run.kind)]
+
+    def _times(
+        self, points: int | Iterable[int] | None
+    ) -> tuple[list[tuple[str, npt.NDArray[np.float64]]], str]:
+        """Return label and times of each series, in a unit that suits the longest, and that unit."""
+        found = [
+            (self._label(place), _frames.durations(self._rows_of(place), self._run.kind) * 1e9)
+            for place in self._places(points)
+        ]
+        longest = max((float(times.max()) for _, times in found if times.size), default=0.0)
+        factor, unit = _time_unit(longest)
+        return [(label, times / factor) for label, times in found], unit
 
     def _label(self, place: int) -> str:
         cell: dict[str, Any] = self._run.points[place]["point"]
@@ -296,3 +382,23 @@ class Plot:
                 text = f"{cell['rate_hz'] / 1e6:g} MS/s, {cell['channels']} ch, {cell['notify_bytes']} B"
         link = f", link {cell['link']}" if cell.get("link") else ""
         return text + link + (", all links" if cell.get("together") else "")
+
+
+def _time_unit(longest_ns: float) -> tuple[float, str]:
+    """Return nanoseconds per unit, and the unit, as in the figures of the report."""
+    return (1e6, "ms") if longest_ns >= 1e6 else (1e3, "us")
+
+
+def _spread(things: list[T]) -> list[T]:
+    """Return at most 10 of them, evenly from the first to the last."""
+    if len(things) <= _MOST:
+        return things
+    return [things[round(at * (len(things) - 1) / (_MOST - 1))] for at in range(_MOST)]
+
+
+def _to_nines(share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return -np.log10(np.clip(1.0 - np.asarray(share, np.float64), 1e-15, None))
+
+
+def _from_nines(nines: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return 1.0 - 10.0 ** -np.asarray(nines, np.float64)

@@ -163,6 +163,15 @@ class Devices(dict[str, Any]):
         found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
         return [address for address in found if address]
 
+    def _repr_html_(self) -> str:
+        parts = ("usb", "hid", "usbtmc", "serial", "can", "network")
+        found = ((part, device) for part in parts for device in self.get(part, []))
+        rows = [
+            [part, str(device.get("address") or ""), str(device.get("product") or device.get("place") or "")]
+            for part, device in found
+        ]
+        return page(table("Devices", ["kind", "address", "name"], rows))
+
 
 def runs() -> Runs:
     """List stored runs.
