@@ -25,7 +25,7 @@ class ModelFile:
 
     def __init__(self, keys: Mapping[str, Any]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="wiregauge-")
-        self.path = Path(self._folder.name) / "model.json"
+        self.path: Path = Path(self._folder.name) / "model.json"
         self.path.write_text(json.dumps(keys, default=_plain), encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from . import _native
 from . import _values as v
@@ -90,7 +90,7 @@ class Plan:
                 raise ValueError(f"a campaign stores its runs itself: a plan has no `{own}`")
         self.kind = kind
         self.addresses = addresses
-        self.resources = dict(resources or {})
+        self.resources: dict[str, float] = dict(resources or {})
         self.name = name
         self.options = options
         # What is mistyped is reported here, not by a worker an hour later.
@@ -149,7 +149,7 @@ class Plan:
         """Compare what is planned."""
         return isinstance(other, Plan) and self.__dict__ == other.__dict__
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # its options can change
 
 
 @dataclass

@@ -32,9 +32,9 @@ class Figure:
 
     def __init__(self, native: _native.Figure) -> None:
         self._native = native
-        self.name = native.name
-        self.title = native.title
-        self.caption = native.caption
+        self.name: str = native.name
+        self.title: str = native.title
+        self.caption: str = native.caption
 
     @property
     def svg(self) -> str:

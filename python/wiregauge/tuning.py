@@ -93,21 +93,23 @@ class Tuned(Text):
     """
 
     def __init__(self, data: Mapping[str, Any], run: Run | None) -> None:
-        self.data = dict(data)
+        self.data: dict[str, Any] = dict(data)
         self.run = run
         best = data["best"]
-        self.best = None if best is None else _setting(best)
-        self.objective = None if best is None else _estimate(best["objective"])
+        self.best: Setting | None = None if best is None else _setting(best)
+        self.objective: Estimate | None = None if best is None else _estimate(best["objective"])
         given = [] if best is None else best["constraints"]
-        self.verdicts = tuple(Verdict(one["text"], _estimate(one["found"]), one["verdict"]) for one in given)
+        self.verdicts: tuple[Verdict, ...] = tuple(
+            Verdict(one["text"], _estimate(one["found"]), one["verdict"]) for one in given
+        )
         self.missed: tuple[str, ...] = tuple(data["missed"])
-        self.front = tuple(Setting(point) for point in data["front"])
-        self.knee = None if data["knee"] is None else Setting(data["knee"])
+        self.front: tuple[Setting, ...] = tuple(Setting(point) for point in data["front"])
+        self.knee: Setting | None = None if data["knee"] is None else Setting(data["knee"])
         self.why: tuple[str, ...] = tuple(data["why"])
         use: Mapping[str, Any] = data["use"] or {"open": {}, "call": {}, "command": []}
         self.open: dict[str, Any] = dict(use["open"])
         self.call: dict[str, Any] = dict(use["call"])
-        self.command = " ".join(use["command"])
+        self.command: str = " ".join(use["command"])
 
     def __str__(self) -> str:
         """Return a short text."""
