@@ -1,4 +1,4 @@
-"""The figures of docs/targets.md, drawn from results.json with matplotlib (`pip install 'wiregauge[plot]'`).
+"""The figures of docs/targets.md, drawn from results.json with matplotlib (`pip install matplotlib`).
 
 SVG with text left as text, the same bytes for the same results.
 """

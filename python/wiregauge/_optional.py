@@ -29,7 +29,6 @@ def need(package: str, what: str) -> Any:
         name = package.split(".")[0]
         extra = EXTRAS.get(name, "all")
         raise ImportError(
-            f"{what} needs {name}: pip install {name}, or with all optional packages: "
-            f"pip install 'wiregauge[{extra}]'",
+            f"{what} needs {name}: pip install {name}; in a clone of wiregauge also pip install '.[{extra}]'",
             name=name,
         ) from error

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, EchoTty, until};
+use common::{Desk, EchoTty};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::io::{Read, Write};
@@ -210,29 +210,6 @@ fn a_tty_that_somebody_locked_is_reported_by_which_sign() {
     let file = std::fs::File::open(&path).expect("the tty");
     rustix::termios::ioctl_tiocexcl(&file).expect("exclusive use");
     refused(&desk, &tty.address(), "", 3, "exclusive use (TIOCEXCL)");
-}
-
-#[test]
-fn a_tty_that_is_measured_is_refused_to_a_second_program_with_the_process_of_the_first() {
-    let desk = Desk::new();
-    let tty = EchoTty::new(false);
-    let flags = "--protocol echo --no-calibration --duration 60s --rate 100";
-    let first =
-        Background::start(&mut desk.command(&format!("exchange {} {flags}", tty.address())));
-    until("the first measures", || desk.measures());
-    let other = Desk::new();
-    let says = format!("already in use by process {} (wiregauge)", first.pid());
-    refused(&other, &tty.address(), "", 3, &says);
-    refused(&other, &tty.address(), "--protocol echo", 3, "end it");
-    first.signal(rustix::process::Signal::INT);
-    assert_eq!(first.ended().code, Some(130));
-    other
-        .wiregauge(&format!(
-            "exchange {} --protocol echo --no-calibration --count 10",
-            tty.address()
-        ))
-        .assert()
-        .success();
 }
 
 #[test]

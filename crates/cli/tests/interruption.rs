@@ -129,9 +129,11 @@ fn start_with_stdin(desk: &Desk, words: &str) -> Child {
 fn a_run_that_was_started_to_end_with_its_standard_input_does_and_keeps_its_samples() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
-    let flags = "--rate 250 --duration 60s --no-calibration";
+    let flags = "--in 48,100 --rate 250 --count 500 --no-calibration";
     let mut run = start_with_stdin(&desk, &format!("exchange {} {flags}", server.address));
-    until("it measures", || desk.measures());
+    until("the second point has begun", || {
+        samples(&desk, "point-0001.parquet.part").is_some()
+    });
     assert_eq!(run.try_wait().expect("its state"), None);
     drop(run.stdin.take());
     let ended = run.wait_with_output().expect("its end");
@@ -141,7 +143,7 @@ fn a_run_that_was_started_to_end_with_its_standard_input_does_and_keeps_its_samp
     // The command that repeats it is the user's.
     let command = desk.json("show last --format json")["conditions"]["command"].clone();
     assert!(!command.to_string().contains("stdin"), "{command}");
-    assert!(exported_rows(&desk).len() > 10);
+    assert!(exported_rows(&desk).len() >= 501);
 }
 
 #[test]

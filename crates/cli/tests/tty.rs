@@ -80,10 +80,11 @@ fn a_tty_in_use_is_refused_and_its_user_goes_on_undisturbed() {
     let mut command = desk.command(&format!("{exchange} --interval 1ms --count 1500 --json"));
     let user = Background::start(&mut command);
     common::until("the first run has the tty", || desk.measures());
+    let holder = format!("in use by process {} (wiregauge)", user.pid());
     desk.wiregauge(&format!("{exchange} --count 1"))
         .assert()
         .code(3)
-        .stderr(contains(&server.address).and(contains("in use by another program")))
+        .stderr(contains(&server.address).and(contains(holder)))
         .stderr(contains("hint: "));
     let ended = user.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
