@@ -198,6 +198,29 @@ def test_the_unit_of_times_is_that_in_which_the_longest_reads_well():
     plt.close(ax.figure)
 
 
+@each_kind
+def test_the_points_so_far_are_drawn_over_their_number(run):
+    import matplotlib.pyplot as plt
+
+    from wiregauge import _live
+
+    figure, ax = plt.subplots()
+    frame = run.summary()
+    _live.draw(ax, run.kind, frame)
+    values = {
+        "exchange": ("rtt_p50_ns", "RTT"),
+        "stream": ("rate_bytes_s", "throughput"),
+        "loop": ("service_p50_ns", "service delay"),
+    }
+    column, label = values[run.kind]
+    factor = {"(us)": 1e3, "(ms)": 1e6, "(MB/s)": 1e6, "(kB/s)": 1e3}[ax.get_ylabel().split()[-1]]
+    assert ax.get_ylabel().startswith(label)
+    rows = frame[frame["way"] == "in"] if run.kind == "stream" else frame
+    assert list(ax.lines[0].get_xdata()) == list(rows["point"] + 1)
+    assert list(ax.lines[0].get_ydata() * factor) == pytest.approx(list(rows[column]))
+    plt.close(figure)
+
+
 def test_plots_share_axes_and_name_what_they_cannot_draw(stored, looped):
     import matplotlib.pyplot as plt
 

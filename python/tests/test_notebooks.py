@@ -37,3 +37,25 @@ def test_a_stored_notebook_has_no_outputs(path: Path):
     for cell in nbformat.read(path, as_version=4).cells:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
+
+
+def test_a_measurement_draws_its_points_while_it_goes_on(address: str, monkeypatch: pytest.MonkeyPatch):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    code = f"""
+import wiregauge as wg
+options = {{"in_sizes": [48, 100, 1000], "rate": 200, "duration": 0.5, "no_calibration": True}}
+shown = []
+import wiregauge._live as live
+draw = live.draw
+live.draw = lambda ax, kind, frame: (shown.append(len(frame)), draw(ax, kind, frame))
+run = wg.exchange({address!r}, progress="plot", **options)
+assert shown[-1] == 3 and shown[0] < 3 and shown == sorted(shown), shown
+"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    pictures = [out for out in notebook.cells[0]["outputs"] if "image/png" in out.get("data", {})]
+    # One, which is drawn anew.
+    assert len(pictures) == 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from . import _values as v
-from ._progress import Meter
+from ._progress import meter
 from .errors import interrupted, of_failure
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def command(
     values: Mapping[str, object] | None = None,
     extra: Sequence[str] = (),
     *,
-    progress: bool = False,
+    progress: bool | Literal["plot"] = False,
 ) -> tuple[_native.Called, list[Run]]:
     """Run a command and return its results; raise its error.
 
@@ -40,13 +40,13 @@ def command(
     extra
         Further flags.
     progress
-        Show the progress.
+        Show the progress; ``plot`` as a plot in a notebook.
     """
     typed = [name, *v.flags(name, values or {}), *extra]
     # What begins with a hyphen would be taken for a flag.
     typed += ["--", *words] if any(word.startswith("-") for word in words) else words
-    with Meter(progress) as meter:
-        called = _native.call(typed, PROGRAM, meter.tell)
+    with meter(progress) as shown:
+        called = _native.call(typed, PROGRAM, shown.tell)
     runs = runs_of(called)
     run = runs[-1] if runs else None
     raised = called.raised

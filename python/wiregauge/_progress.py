@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 SOON = 0.3
 """What is done sooner (in seconds) needs no bar."""
@@ -41,8 +42,8 @@ class Meter:
             sys.stderr.write("\r")
             sys.stderr.flush()
 
-    def tell(self, part: float, what: str) -> None:
-        """Show that `part` (0 to 1) is done, and what is being done."""
+    def tell(self, part: float, what: str, run: Path | None = None) -> None:
+        """Show that `part` (0 to 1) is done, what is being done, and which run is being measured."""
         if not self._shown or time.monotonic() - self._begun < SOON:
             return
         if self._bar is None and not self._line:
@@ -60,6 +61,15 @@ class Meter:
         sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
         self._width = len(line)
+
+
+def meter(progress: bool | Literal["plot"]) -> Meter:
+    """Make what shows the progress as it was asked for."""
+    if progress == "plot" and _in_notebook():
+        from ._live import LivePlot
+
+        return LivePlot()
+    return Meter(bool(progress))
 
 
 def _tqdm() -> Any:

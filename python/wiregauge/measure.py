@@ -73,7 +73,7 @@ def exchange(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
-    progress: bool = True,
+    progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure request/response exchanges: RTT, jitter, throughput, losses.
 
@@ -190,7 +190,7 @@ def exchange(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress.
+        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def stream(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
-    progress: bool = True,
+    progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure one-way data streams: rates, losses, gaps, buffer sizes.
 
@@ -313,7 +313,7 @@ def stream(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress.
+        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
     Returns
     -------
@@ -362,7 +362,7 @@ def loop(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
-    progress: bool = True,
+    progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure a closed loop from a digitizer to a generator: the shortest stable latency.
 
@@ -417,7 +417,7 @@ def loop(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress.
+        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
     Returns
     -------
@@ -546,7 +546,7 @@ def _measure(
     name: str,
     words: list[str],
     values: Mapping[str, object],
-    progress: bool,
+    progress: bool | Literal["plot"],
 ) -> Run:
     """Run a measuring command; return its run."""
     _, runs = _call.command(name, words, values, ["--quiet"], progress=progress)

@@ -263,7 +263,7 @@ class Plot:
                 label = f"out {cell['out_bytes']} B, in {cell['in_bytes']} B"
                 trt = point["trt"]["mean"]["value"]
                 lines.setdefault(label, []).append((cell["depth"], trt))
-        factor, unit = _time_unit(max((trt for line in lines.values() for _, trt in line), default=0.0))
+        factor, unit = time_unit(max((trt for line in lines.values() for _, trt in line), default=0.0))
         self._draw(ax, lines, factor)
         ax.set(xlabel="depth", ylabel=f"mean TRT ({unit})")
         return self._finish(ax, len(lines))
@@ -291,7 +291,7 @@ class Plot:
         curves = [(place, point) for place, point in enumerate(self._run.points) if point["curve"]]
         shown = _spread(curves)
         longest = max((step["latency_ns"] for _, point in shown for step in point["curve"]), default=0)
-        factor, unit = _time_unit(longest)
+        factor, unit = time_unit(longest)
         for place, point in shown:
             latency = [step["latency_ns"] / factor for step in point["curve"]]
             stalls = [step["per_minute"] for step in point["curve"]]
@@ -368,7 +368,7 @@ class Plot:
             for place in self._places(points)
         ]
         longest = max((float(times.max()) for _, times in found if times.size), default=0.0)
-        factor, unit = _time_unit(longest)
+        factor, unit = time_unit(longest)
         return [(label, times / factor) for label, times in found], unit
 
     def _label(self, place: int) -> str:
@@ -384,7 +384,7 @@ class Plot:
         return text + link + (", all links" if cell.get("together") else "")
 
 
-def _time_unit(longest_ns: float) -> tuple[float, str]:
+def time_unit(longest_ns: float) -> tuple[float, str]:
     """Return nanoseconds per unit, and the unit, as in the figures of the report."""
     return (1e6, "ms") if longest_ns >= 1e6 else (1e3, "us")
 

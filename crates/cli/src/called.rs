@@ -25,6 +25,7 @@ pub struct Share {
 struct Left {
     said: Vec<u8>,
     remarks: Vec<u8>,
+    begun: Option<PathBuf>,
     runs: Vec<PathBuf>,
     passing: bool,
     missed: Vec<String>,
@@ -69,6 +70,11 @@ impl Called {
     /// Its notes and warnings so far.
     pub fn remarks(&self) -> String {
         String::from_utf8_lossy(&self.left().remarks).into_owned()
+    }
+
+    /// The directory of the run that it measures, in absolute form.
+    pub fn begun(&self) -> Option<PathBuf> {
+        self.left().begun.clone()
     }
 
     /// The runs that it measured, in absolute paths.
@@ -139,6 +145,10 @@ impl Caller for Called {
 
     fn program(&self) -> Vec<OsString> {
         self.program.clone()
+    }
+
+    fn begun(&self, dir: &Path) {
+        self.left().begun = Some(absolute(dir));
     }
 
     fn measured(&self, dir: &Path, passing: &mut Option<TempDir>) {

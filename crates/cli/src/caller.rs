@@ -42,6 +42,9 @@ pub trait Caller: Sync {
     /// The words that start this program once more.
     fn program(&self) -> Vec<OsString>;
 
+    /// A run is being stored in this directory, point by point.
+    fn begun(&self, _dir: &Path) {}
+
     /// A run lies in this directory; one that is not to be stored goes with the other at the end of
     /// the command, unless that is taken.
     fn measured(&self, _dir: &Path, _passing: &mut Option<TempDir>) {}

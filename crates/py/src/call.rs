@@ -53,8 +53,8 @@ pub(crate) fn failed(failure: &Failure) -> Failed {
     (kind, text.clone(), failure.os_code, flag.clone())
 }
 
-/// Runs a command. `tell` is called with the part that is done (0 to 1) and what is being done; what
-/// it raises ends the command, and so does a signal whose handler raises.
+/// Runs a command. `tell` is called with the part that is done (0 to 1), what is being done, and the directory
+/// of the run that is being measured, if one is; what it raises ends the command, and so does a signal whose handler raises.
 #[pyfunction]
 pub fn call(
     py: Python<'_>,
@@ -91,7 +91,8 @@ pub fn call(
         let share = called.share();
         let checked = py.check_signals().and_then(|()| match (&tell, share) {
             (Some(tell), Some(share)) if raised.is_none() => {
-                tell.call1(py, (share.part, share.what)).map(drop)
+                let words = (share.part, share.what, called.begun());
+                tell.call1(py, words).map(drop)
             }
             _ => Ok(()),
         });

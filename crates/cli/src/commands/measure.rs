@@ -83,6 +83,7 @@ where
         let progress = Progress::new(self.points, self.extent, meter);
         let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress);
         let mut recorder = recorder.map_err(StorageFailed)?;
+        session.caller.begun(&dir);
         // A pipe may be read slowly or not at all, which must not hold up what is measured.
         let is_file = |csv: &File| csv.metadata().is_ok_and(|metadata| metadata.is_file());
         let (file, pipe) = match csv {
