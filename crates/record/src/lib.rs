@@ -59,7 +59,7 @@ pub use stream_plan::{Pattern, StreamPlan, StreamPoint, StreamProtocol};
 pub use stream_summary::{
     BufferNeed, BusCount, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
 };
-pub use summarise::{Starts, Summariser};
+pub use summarise::{StartOrder, Starts, Summariser};
 pub use summarise_loop::{LoopFacts, LoopSummariser};
 pub use summarise_stream::{FlowFacts, FlowSeries, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

@@ -232,6 +232,12 @@ impl Summariser {
 /// TRT from start times that may come out of order: samples end in another order than they start.
 pub struct Starts {
     series: Series,
+    order: StartOrder,
+}
+
+/// Puts starts into the order of their sequence numbers, and gives the time from each to the next.
+#[derive(Clone, Debug)]
+pub struct StartOrder {
     /// The sequence number to be joined next.
     next: u64,
     last_start_ns: Option<u64>,
@@ -244,42 +250,63 @@ impl Starts {
     pub fn from_sequence(next: u64) -> Starts {
         Starts {
             series: Series::new(),
+            order: StartOrder::from_sequence(next),
+        }
+    }
+
+    /// Takes the start of an exchange.
+    pub fn push(&mut self, sequence: u64, start_ns: u64) {
+        let series = &mut self.series;
+        self.order
+            .push(sequence, start_ns, &mut |_, trt_ns| series.push(trt_ns));
+    }
+
+    /// Every TRT, in the order of the starts.
+    pub fn finish(self) -> Series {
+        let mut series = self.series;
+        self.order.finish(&mut |_, trt_ns| series.push(trt_ns));
+        series
+    }
+}
+
+impl StartOrder {
+    /// Nothing yet; `next` is the sequence number of the first measured exchange.
+    pub fn from_sequence(next: u64) -> StartOrder {
+        StartOrder {
             next,
             last_start_ns: None,
             waiting: BTreeMap::new(),
         }
     }
 
-    /// Takes the start of an exchange.
-    pub fn push(&mut self, sequence: u64, start_ns: u64) {
+    /// Takes the start of an exchange; `each` gets a start and the time from it to the next.
+    pub fn push(&mut self, sequence: u64, start_ns: u64, each: &mut dyn FnMut(u64, u64)) {
         if sequence != self.next {
             self.waiting.insert(sequence, start_ns);
             return;
         }
-        self.join(start_ns);
+        self.join(start_ns, each);
         while let Some(start_ns) = self.waiting.remove(&self.next) {
-            self.join(start_ns);
+            self.join(start_ns, each);
         }
     }
 
-    fn join(&mut self, start_ns: u64) {
+    fn join(&mut self, start_ns: u64, each: &mut dyn FnMut(u64, u64)) {
         if let Some(before) = self.last_start_ns.replace(start_ns) {
-            self.series.push(start_ns.saturating_sub(before));
+            each(before, start_ns.saturating_sub(before));
         }
         self.next += 1;
     }
 
-    /// Every TRT, in the order of the starts.
-    pub fn finish(mut self) -> Series {
-        // What is left follows a gap: exchanges that an interruption cut off before they ended.
+    /// Gives what is left: it follows a gap, exchanges that an interruption cut off before they ended.
+    pub fn finish(mut self, each: &mut dyn FnMut(u64, u64)) {
         for (sequence, start_ns) in std::mem::take(&mut self.waiting) {
             if sequence != self.next {
                 self.last_start_ns = None;
                 self.next = sequence;
             }
-            self.join(start_ns);
+            self.join(start_ns, each);
         }
-        self.series
     }
 }
 

@@ -113,6 +113,16 @@ impl Canvas {
             .collect()
     }
 
+    /// Groups what is drawn of a point until `close`, so that a page can hide it.
+    pub(crate) fn open_point(&self, class: &str, point: &str) {
+        self.svg.open_point(class, point);
+    }
+
+    /// Ends a group.
+    pub(crate) fn close(&self) {
+        self.svg.close();
+    }
+
     /// A frame with axes, grid and labels, in a place; its title, if it is not empty, stands above it.
     pub(crate) fn frame(&self, place: Place, title: &str, x: Axis, y: Axis) -> Frame {
         Frame::new(self, place, title, x, y)

@@ -36,6 +36,22 @@ enum Kind {
     Log,
 }
 
+/// What is counted.
+#[derive(Clone, Copy, PartialEq)]
+enum Quantity {
+    Rtt,
+    Trt,
+}
+
+impl Quantity {
+    fn name(self) -> &'static str {
+        match self {
+            Quantity::Rtt => "RTT",
+            Quantity::Trt => "TRT",
+        }
+    }
+}
+
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let points = rtt::all(subjects);
     if points.is_empty() {
@@ -45,8 +61,24 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let kinds = [Kind::Linear, Kind::Log];
     kinds
         .iter()
-        .map(|kind| figure(subjects, &points, &choice, *kind))
+        .map(|kind| figure(subjects, &points, &choice, *kind, Quantity::Rtt))
         .collect()
+}
+
+/// Of the TRT the one that holds every single exchange.
+pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
+    let points = rtt::turnarounds(subjects);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let choice = rtt::choice(&points, MOST_PANELS);
+    vec![figure(
+        subjects,
+        &points,
+        &choice,
+        Kind::Log,
+        Quantity::Trt,
+    )]
 }
 
 /// Bars with the edges in nanoseconds and the number of exchanges in each.
@@ -79,24 +111,41 @@ impl Bars {
         }
     }
 
-    /// The outline, in the unit in which bars are high.
-    fn outline(&self, height: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
+    /// The outlines of the bars between empty ones, in the unit in which bars are high: nothing is drawn
+    /// where there is no exchange.
+    fn outlines(&self, height: impl Fn(u64) -> f64) -> Vec<Vec<(f64, f64)>> {
         let floor = height(0);
-        let mut line = vec![(self.edges[0], floor)];
-        let mut before = f64::NAN;
+        let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
+        let mut before = 0;
         for (edge, n) in self.edges.windows(2).zip(&self.counts) {
-            let high = height(*n);
-            if high == before {
-                // Bars of one height are one step.
-                line.pop();
-            } else {
-                line.push((edge[0], high));
+            if *n > 0 {
+                let high = height(*n);
+                match lines.last_mut().filter(|_| before > 0) {
+                    Some(line) => {
+                        match before == *n {
+                            // Bars of one height are one step.
+                            true => drop(line.pop()),
+                            false => line.push((edge[0], high)),
+                        }
+                        line.push((edge[1], high));
+                    }
+                    None => {
+                        lines.push(vec![(edge[0], floor), (edge[0], high), (edge[1], high)]);
+                    }
+                }
+            } else if before > 0
+                && let Some(line) = lines.last_mut()
+            {
+                line.push((edge[0], floor));
             }
-            line.push((edge[1], high));
-            before = high;
+            before = *n;
         }
-        line.push((self.edges[self.edges.len() - 1], floor));
-        line
+        if before > 0
+            && let Some(line) = lines.last_mut()
+        {
+            line.push((self.edges[self.edges.len() - 1], floor));
+        }
+        lines
     }
 
     /// The highest bar at or beside a value: its middle and how many it holds.
@@ -115,7 +164,7 @@ impl Bars {
 
 /// `most`: bars that a linear axis may have.
 fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
-    let all = || points.iter().map(|point| &point.loaded.rtt);
+    let all = || points.iter().map(|point| point.values);
     let low = all().map(|rtt| rtt.min()).min().unwrap_or(0) as f64;
     match kind {
         Kind::Linear => {
@@ -156,7 +205,13 @@ fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
     }
 }
 
-fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: Kind) -> Figure {
+fn figure(
+    subjects: &[Subject],
+    points: &[Sampled<'_>],
+    choice: &Choice,
+    kind: Kind,
+    of_what: Quantity,
+) -> Figure {
     let mut runs = rtt::runs(points);
     let of = runs.len();
     runs.truncate(MOST_RUNS);
@@ -187,38 +242,53 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
         let edges = edges(&of_them, kind, most);
         let bars: Vec<Bars> = of_them
             .iter()
-            .map(|point| Bars::of(&point.loaded.rtt, edges.clone()))
+            .map(|point| Bars::of(point.values, edges.clone()))
             .collect();
         let title = choice.name(cell);
-        let frame = axes(&canvas, place, &title, &of_them, &bars, kind);
-        limits(&frame, &of_them);
+        canvas.open_point("panel", &cell.key());
+        let frame = axes(
+            &canvas,
+            place,
+            &title,
+            &of_them,
+            &bars,
+            kind,
+            of_what.name(),
+        );
+        if of_what == Quantity::Rtt {
+            limits(&frame, &of_them);
+        }
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
             .zip([drawn.len() == 1].iter().cycle())
         {
-            let n = point.loaded.rtt.len().max(1) as f64;
+            let n = point.values.len().max(1) as f64;
             let height = |count: u64| match kind {
                 Kind::Linear => count as f64 / n,
                 Kind::Log => (count as f64).max(0.5),
             };
-            let outline = bars.outline(height);
+            let outlines = bars.outlines(height);
             frame.open("histogram");
             if *only {
                 let floor = height(0);
-                let area: Vec<_> = outline.iter().map(|(x, y)| (*x, floor, *y)).collect();
-                frame.band(&area, SERIES[3], 0.45);
+                for outline in &outlines {
+                    let area: Vec<_> = outline.iter().map(|(x, y)| (*x, floor, *y)).collect();
+                    frame.band(&area, SERIES[3], 0.45);
+                }
             }
-            frame.line_of(&outline, series(*at), 1.4);
+            for outline in &outlines {
+                frame.line_of(outline, series(*at), 1.4);
+            }
             frame.close();
-            if *only {
+            if *only && of_what == Quantity::Rtt {
                 mark_modes(&frame, point, bars, height);
             }
             if bars.beyond > 0 {
                 let name = [title.clone(), label(subjects, point, runs.len())];
                 let name: Vec<String> = name.into_iter().filter(|n| !n.is_empty()).collect();
                 let share = percent(bars.beyond as f64 / n);
-                let max = time(point.loaded.rtt.max() as f64);
+                let max = time(point.values.max() as f64);
                 let name = if name.is_empty() {
                     String::new()
                 } else {
@@ -227,16 +297,15 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], choice: &Choice, kind: K
                 notes.push(format!("{name}{share}, up to {max}"));
             }
         }
+        canvas.close();
     }
-    let (name, title) = match kind {
-        Kind::Linear => ("rtt-histogram", "RTT histogram"),
-        Kind::Log => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
+    let (name, title) = match (of_what, kind) {
+        (Quantity::Rtt, Kind::Linear) => ("rtt-histogram", "RTT histogram"),
+        (Quantity::Rtt, Kind::Log) => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
+        (Quantity::Trt, _) => ("trt-histogram", "TRT histogram, logarithmic axes"),
     };
-    canvas.finish(
-        name,
-        title,
-        &caption(points, choice, kind, &notes, (runs.len(), of)),
-    )
+    let caption = caption(points, choice, (kind, of_what), &notes, (runs.len(), of));
+    canvas.finish(name, title, &caption)
 }
 
 fn label(subjects: &[Subject], point: &Sampled<'_>, runs: usize) -> String {
@@ -254,6 +323,7 @@ fn axes(
     points: &[&Sampled<'_>],
     bars: &[Bars],
     kind: Kind,
+    quantity: &str,
 ) -> Frame {
     let edges = &bars[0].edges;
     let (low, high) = (edges[0], edges[edges.len() - 1]);
@@ -261,7 +331,7 @@ fn axes(
         let all = bars.iter().zip(points).map(|(bars, point)| {
             let most = bars.counts.iter().copied().max().unwrap_or(0) as f64;
             most / if share {
-                point.loaded.rtt.len().max(1) as f64
+                point.values.len().max(1) as f64
             } else {
                 1.0
             }
@@ -276,7 +346,7 @@ fn axes(
     let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
     let (x, y) = match kind {
         Kind::Linear => (
-            Axis::time_between("RTT", roomy(low, high).0, roomy(low, high).1),
+            Axis::time_between(quantity, roomy(low, high).0, roomy(low, high).1),
             Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
         ),
         Kind::Log => {
@@ -285,7 +355,7 @@ fn axes(
             let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
             y.ticks.retain(|tick| tick.at >= 1.0);
             y.grid.retain(|at| *at >= 1.0);
-            (Axis::log_time("RTT", low, high), y)
+            (Axis::log_time(quantity, low, high), y)
         }
     };
     canvas.frame(place, title, x, y)
@@ -357,7 +427,7 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
 fn caption(
     points: &[Sampled<'_>],
     choice: &Choice,
-    kind: Kind,
+    (kind, of_what): (Kind, Quantity),
     notes: &[String],
     (runs, of): (usize, usize),
 ) -> String {
@@ -365,18 +435,24 @@ fn caption(
         Kind::Linear => {
             "Percentage of the exchanges in each bar; the axis shows at least 90 % of each point."
         }
-        Kind::Log => "Number of exchanges in each bar; even a single one is visible.",
+        Kind::Log => {
+            "Number of exchanges in each bar; even a single one is visible, and an empty bar is a gap."
+        }
     });
+    if of_what == Quantity::Trt {
+        text.push_str(" TRT: from the start of an exchange to the start of the next.");
+    }
     if kind == Kind::Linear && !notes.is_empty() {
         let few = notes.iter().take(6).cloned().collect::<Vec<_>>().join("; ");
         text.push_str(&format!(" Longer: {few}."));
     }
-    if points.iter().any(|point| point.summary.modes.len() > 1) && runs == 1 {
+    let of_rtt = of_what == Quantity::Rtt;
+    if of_rtt && points.iter().any(|point| point.summary.modes.len() > 1) && runs == 1 {
         text.push_str(
             " Diamonds: peaks, with their percentage of the exchanges where there is room.",
         );
     }
-    if points.iter().any(|point| !point.summary.below.is_empty()) {
+    if of_rtt && points.iter().any(|point| !point.summary.below.is_empty()) {
         let from = match points
             .iter()
             .any(|point| point.summary.from_intended.is_some())
@@ -414,10 +490,34 @@ mod tests {
             let bars = Bars::of(&histogram, (0..=60).map(edge).collect());
             let n: u64 = bars.counts.iter().sum();
             prop_assert_eq!(n + bars.beyond, values.len() as u64);
-            // The outline holds as many: its area in bars.
-            let outline = bars.outline(|n| n as f64);
-            let area: f64 = outline.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum();
+            // The outlines hold as many: their area in bars.
+            let outlines = bars.outlines(|n| n as f64);
+            let area = |line: &Vec<(f64, f64)>| -> f64 {
+                line.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum()
+            };
+            let area: f64 = outlines.iter().map(area).sum();
             prop_assert!((area / f64::from(width) - n as f64).abs() < 1e-3, "{} {}", area, n);
+            // They cover the bars that hold something and no other.
+            for (edge, n) in bars.edges.windows(2).zip(&bars.counts) {
+                let middle = edge[0].midpoint(edge[1]);
+                let covers = |line: &Vec<(f64, f64)>| {
+                    line[0].0 <= middle && middle <= line[line.len() - 1].0
+                };
+                prop_assert_eq!(outlines.iter().any(covers), *n > 0);
+            }
         }
+    }
+
+    #[test]
+    fn empty_bars_are_gaps_also_on_a_logarithmic_axis() {
+        let bars = Bars {
+            edges: (0..7).map(f64::from).collect(),
+            counts: vec![2, 2, 0, 1, 0, 0],
+            beyond: 0,
+        };
+        let log = bars.outlines(|n| (n as f64).max(0.5));
+        let first = vec![(0.0, 0.5), (0.0, 2.0), (2.0, 2.0), (2.0, 0.5)];
+        let second = vec![(3.0, 0.5), (3.0, 1.0), (4.0, 1.0), (4.0, 0.5)];
+        assert_eq!(log, [first, second]);
     }
 }

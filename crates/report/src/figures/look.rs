@@ -11,12 +11,20 @@ pub(crate) const INK: &str = "#222222";
 pub(crate) const MUTED: &str = "#595959";
 /// Grid.
 pub(crate) const GRID: &str = "#dddddd";
-/// Series: the colours of Okabe and Ito, "Color Universal Design" (2008), which people with any
-/// common colour blindness can tell apart. Ordered so that neighbours differ in lightness too;
-/// yellow comes last, being hard to see on white.
-pub(crate) const SERIES: [&str; 8] = [
-    "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7", "#000000", "#f0e442",
+/// Series: the hues of Okabe and Ito, "Color Universal Design" (2008), made dark enough for white paper, and
+/// three more. All differ also for people with any common colour blindness; neighbours differ in lightness
+/// too. `tests/colours.rs` computes both.
+pub(crate) const SERIES: [&str; 10] = [
+    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#000000", "#788a59", "#772dce",
+    "#712200",
 ];
+/// The same on a dark screen.
+pub(crate) const SERIES_ON_DARK: [&str; 10] = [
+    "#3ba9df", "#efdb80", "#06d39c", "#9dd6f7", "#fe893c", "#cc85ae", "#ffffff", "#f0bf16", "#9e6df0",
+    "#b16040",
+];
+/// The background of a dark screen.
+pub(crate) const DARK: &str = "#16181b";
 
 /// Dashes, as in `stroke-dasharray`, in pixels.
 pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3"];
@@ -128,7 +136,7 @@ pub(crate) fn fill(colour: &str, opacity: f64) -> ShapeStyle {
     rgb(colour).mix(opacity).filled()
 }
 
-fn rgb(colour: &str) -> RGBColor {
+pub(super) fn rgb(colour: &str) -> RGBColor {
     let part = |at: usize| {
         colour
             .get(at..at + 2)
@@ -219,7 +227,7 @@ mod tests {
             .collect();
         all.sort_unstable();
         all.dedup();
-        assert_eq!(all.len(), 12);
+        assert_eq!(all.len(), 14);
     }
 
     #[test]

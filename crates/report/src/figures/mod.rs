@@ -36,6 +36,8 @@ mod throughput;
 mod which;
 
 pub(crate) use bus::BUS_KINDS;
+pub(crate) use rtt::has_turnarounds;
+pub(crate) use which::point_key;
 pub use bus::of_bus;
 pub use compare::of_comparison;
 pub use control::of_control;
@@ -52,7 +54,10 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         histogram::draw(subjects),
         percentile_axis::draw(subjects),
         below::draw(subjects),
+        series::draw_turnarounds(subjects),
+        histogram::draw_turnarounds(subjects),
         size::draw(subjects),
+        size::draw_turnarounds(subjects),
         throughput::draw(subjects),
         depth::draw(subjects),
         split::draw(subjects),

@@ -1,10 +1,11 @@
-//! The RTTs of the points that are drawn: what the figures made from an exchange run's samples share.
+//! The RTTs and TRTs of the points that are drawn: what the figures made from an exchange run's samples share.
 
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::load::{ExchangePoint, Loaded};
-use wiregauge_record::PointSummary;
-use wiregauge_run::AnyRun;
+use crate::load::{ExchangePoint, Loaded, Series};
+use hdrhistogram::Histogram;
+use wiregauge_record::{Connect, PointSummary, Schedule};
+use wiregauge_run::{AnyRun, Exchange, RunFile};
 
 /// A point with its samples.
 #[derive(Clone, Copy)]
@@ -14,22 +15,54 @@ pub(super) struct Sampled<'a> {
     pub(super) cell: Cell,
     pub(super) summary: &'a PointSummary,
     pub(super) loaded: &'a ExchangePoint,
+    /// What is drawn of it: RTTs or TRTs, over time and counted.
+    pub(super) series: &'a Series,
+    pub(super) values: &'a Histogram<u64>,
 }
 
-/// All points of exchange runs that have samples.
+/// All points of exchange runs that have samples, with their RTTs.
 pub(super) fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
+    sampled(subjects, |_| true, |loaded| (&loaded.series, &loaded.rtt))
+}
+
+/// The same with their TRTs, of runs in which a TRT is neither the RTT nor what the schedule set.
+pub(super) fn turnarounds(subjects: &[Subject]) -> Vec<Sampled<'_>> {
+    sampled(subjects, has_turnarounds, |loaded| {
+        (&loaded.trt_series, &loaded.trt)
+    })
+}
+
+/// True of a run that is as fast as possible, with several outstanding at some point.
+pub(crate) fn has_turnarounds(file: &RunFile<Exchange>) -> bool {
+    let plan = &file.plan;
+    plan.schedule == Schedule::AsFastAsPossible
+        && plan.connect == Connect::Once
+        && file.points.iter().any(|point| point.point.depth > 1)
+}
+
+fn sampled<'a>(
+    subjects: &'a [Subject],
+    is_drawn: impl Fn(&RunFile<Exchange>) -> bool,
+    of: impl Fn(&'a ExchangePoint) -> (&'a Series, &'a Histogram<u64>),
+) -> Vec<Sampled<'a>> {
     let mut points = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&of.run, &of.loaded) else {
+    for (subject, one) in subjects.iter().enumerate() {
+        let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&one.run, &one.loaded) else {
             continue;
         };
+        if !is_drawn(&run.file) {
+            continue;
+        }
         for (summary, loaded) in run.file.points.iter().zip(loaded) {
-            if loaded.series.of > 0 {
+            let (series, values) = of(loaded);
+            if series.of > 0 {
                 points.push(Sampled {
                     subject,
                     cell: summary.point.into(),
                     summary,
                     loaded,
+                    series,
+                    values,
                 });
             }
         }

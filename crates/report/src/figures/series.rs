@@ -6,7 +6,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
-use super::rtt;
+use super::rtt::{self, Sampled};
 use super::which::{count, roomy, time};
 use crate::Subject;
 use crate::load::{Series as Thinned, Slice, Spot};
@@ -23,14 +23,14 @@ const MOST_BAD: usize = 200;
 /// Above this ratio of longest to shortest a linear axis presses the usual RTTs flat.
 const WIDE: f64 = 8.0;
 
-/// Slices so many times further apart than usual have a silence between them.
-const SILENCE: u64 = 4;
-
 /// Runs that last up to so many times as long as each other share an axis of time.
 const SAME_AXIS: f64 = 3.0;
 
-/// Fewer slices than this are drawn large enough to be found.
-const FEW: usize = 10;
+/// Fewer samples a slice than this are drawn one by one.
+const FEWEST_A_SLICE: usize = 2;
+
+/// A slice is at least so wide, in pixels, or it would not be found.
+const NARROWEST: f64 = 1.6;
 
 /// Height of a row of marks at the top.
 const MARK_ROW: f64 = 11.0;
@@ -83,6 +83,8 @@ const RTT: Quantity = Quantity {
 /// One point of one run.
 pub(super) struct Panel<'a> {
     pub(super) title: String,
+    /// Of its point, by which the page shows and hides it; empty if it has none.
+    pub(super) key: String,
     /// The same point of several runs is in one row, with the same axes.
     pub(super) row: usize,
     pub(super) series: &'a Thinned,
@@ -90,19 +92,35 @@ pub(super) struct Panel<'a> {
     pub(super) first: Option<Spot>,
 }
 
+const TRT: Quantity = Quantity {
+    name: "trt-series",
+    title: "TRT over time",
+    axis: "TRT",
+    one: "exchange",
+    many: "exchanges",
+};
+
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let points = rtt::all(subjects);
-    let mut runs = rtt::runs(&points);
+    of_points(subjects, &rtt::all(subjects), &RTT)
+}
+
+/// Of the time from the start of an exchange to the start of the next.
+pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
+    of_points(subjects, &rtt::turnarounds(subjects), &TRT)
+}
+
+fn of_points(subjects: &[Subject], points: &[Sampled<'_>], of: &Quantity) -> Vec<Figure> {
+    let mut runs = rtt::runs(points);
     runs.truncate(MOST_PANELS);
     if points.is_empty() {
         return Vec::new();
     }
-    let choice = rtt::choice(&points, MOST_PANELS / runs.len());
+    let choice = rtt::choice(points, MOST_PANELS / runs.len());
     // One row a point, one column a run; of a single run the points fill the rows.
     let mut panels = Vec::new();
     for (row, cell) in choice.cells.iter().enumerate() {
         for &run in &runs {
-            let Some(point) = rtt::at(&points, run, *cell).next() else {
+            let Some(point) = rtt::at(points, run, *cell).next() else {
                 continue;
             };
             let mut parts = vec![choice.name(cell)];
@@ -113,22 +131,33 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: parts.join(": "),
                 row,
-                series: &point.loaded.series,
-                first: point.loaded.first,
+                key: cell.key(),
+                series: point.series,
+                first: point.loaded.first.filter(|_| of.name == RTT.name),
             });
         }
     }
-    vec![figure(&RTT, &panels, runs.len(), &choice.rule)]
+    let meaning = match of.name == TRT.name {
+        true => " TRT: from the start of an exchange to the start of the next.",
+        false => "",
+    };
+    let rule = format!("{meaning}{}", choice.rule);
+    vec![figure(of, &panels, runs.len(), &rule)]
 }
 
 /// The panels row by row; `rule` ends the caption.
 pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &str) -> Figure {
     let series = || panels.iter().map(|panel| panel.series);
     let statuses = statuses(series());
-    let mut legend = vec![
-        (Key::Line(mean_line()), "mean of a time slice".to_owned()),
-        (Key::Area(BAND, 0.45), "shortest to longest".to_owned()),
-    ];
+    let mut legend = Vec::new();
+    let has_few = |panel: &Panel<'_>| has_few(panel.series, panels.len());
+    if !panels.iter().all(has_few) {
+        legend.push((Key::Line(mean_line()), "mean of a time slice".to_owned()));
+        legend.push((Key::Area(BAND, 0.45), "shortest to longest".to_owned()));
+    }
+    if panels.iter().any(has_few) {
+        legend.push((Key::Mark(mean_line()), format!("one {}", of.one)));
+    }
     if series().any(|series| !series.longest.is_empty()) {
         legend.push((Key::Mark(outlier()), "outlier".to_owned()));
     }
@@ -160,6 +189,7 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
                 .map(|other| other.series)
                 .collect(),
         };
+        canvas.open_point("panel", &one.key);
         let frame = canvas.frame(
             place,
             &one.title,
@@ -167,6 +197,7 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
             value_axis(of.axis, &row, head),
         );
         spots_left_out += panel(&frame, series, panels.len(), &statuses);
+        canvas.close();
     }
     canvas.finish(
         of.name,
@@ -248,36 +279,36 @@ fn panel(
     panels: usize,
     statuses: &[(&'static str, u64)],
 ) -> usize {
-    let slices = joined(&series.slices, a_panel(panels));
-    let pieces = pieces(&slices);
-    let single: Vec<&Slice> = pieces
-        .iter()
-        .filter_map(|piece| match piece {
-            [only] => Some(only),
-            _ => None,
-        })
-        .collect();
-    frame.open("band");
-    for piece in &pieces {
-        let edge = |slice: &Slice| (slice.at_ns as f64, slice.min_ns as f64, slice.max_ns as f64);
-        let edges: Vec<_> = piece.iter().map(edge).collect();
-        frame.band(&edges, BAND, 0.45);
+    if has_few(series, panels) {
+        let each = series.each.iter();
+        let each: Vec<_> = each.map(|s| (s.at_ns as f64, s.value_ns as f64)).collect();
+        let radius = if each.len() < 20 { 3.0 } else { 1.8 };
+        frame.open("samples");
+        frame.dots(&each, mean_line().colour, radius);
+        frame.close();
+    } else {
+        let steps = steps(series, a_panel(panels), frame.x_step(NARROWEST));
+        frame.open("band");
+        for piece in &steps {
+            let ends = |step: &Step| {
+                let (low, high) = (step.slice.min_ns as f64, step.slice.max_ns as f64);
+                [(step.from, low, high), (step.to, low, high)]
+            };
+            frame.band(
+                &piece.iter().flat_map(ends).collect::<Vec<_>>(),
+                BAND,
+                0.45,
+            );
+        }
+        frame.close();
+        frame.open("mean");
+        for piece in &steps {
+            let ends = |step: &Step| [step.from, step.to].map(|at| (at, step.slice.mean_ns));
+            let mean: Vec<_> = piece.iter().flat_map(ends).collect();
+            frame.line_of(&mean, mean_line(), 1.4);
+        }
+        frame.close();
     }
-    let half = frame.x_step(0.8);
-    for slice in &single {
-        let (at, low, high) = (slice.at_ns as f64, slice.min_ns as f64, slice.max_ns as f64);
-        frame.bar((at - half, at + half), (low, high), BAND, 0.45);
-    }
-    frame.close();
-    frame.open("mean");
-    for piece in &pieces {
-        let mean: Vec<_> = piece.iter().map(|s| (s.at_ns as f64, s.mean_ns)).collect();
-        frame.line_of(&mean, mean_line(), 1.4);
-    }
-    let alone = single.iter().map(|s| (s.at_ns as f64, s.mean_ns));
-    let radius = if slices.len() < FEW { 3.0 } else { 1.4 };
-    frame.dots(&alone.collect::<Vec<_>>(), mean_line().colour, radius);
-    frame.close();
 
     let mut spots: Vec<(f64, f64)> = series
         .longest
@@ -309,26 +340,43 @@ fn panel(
     kept - spots.len()
 }
 
-/// The slices between silences: no line leads through a time in which no exchange that was answered
-/// was under way.
-fn pieces(slices: &[Slice]) -> Vec<&[Slice]> {
-    let apart = |pair: &[Slice]| pair[1].at_ns - pair[0].at_ns;
-    let mut distances: Vec<u64> = slices.windows(2).map(apart).collect();
-    distances.sort_unstable();
-    let usual = distances.get(distances.len() / 2).copied().unwrap_or(0);
-    slices
-        .chunk_by(|a, b| {
-            let quiet = SILENCE
-                .saturating_mul(usual)
-                .max(a.max_ns.saturating_mul(2));
-            b.at_ns - a.at_ns <= quiet
-        })
-        .collect()
+/// True where every sample is drawn by itself.
+fn has_few(series: &Thinned, panels: usize) -> bool {
+    !series.each.is_empty() && series.each.len() <= FEWEST_A_SLICE * a_panel(panels)
 }
 
-/// The slices, neighbours made one so that there are at most `most`. Loses no extreme.
-fn joined(slices: &[Slice], most: usize) -> Vec<Slice> {
-    let times = slices.len().div_ceil(most.max(1)).max(1);
+/// A slice with its begin and end on the axis of time.
+struct Step {
+    from: f64,
+    to: f64,
+    slice: Slice,
+}
+
+/// The slices as steps, those between silences together, about `most` of them. A slice lasts to the next, at
+/// a silence as long as usual, and is at least `narrowest`.
+fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
+    let times = series.slices.len().div_ceil(most.max(1)).max(1);
+    let length = series.usual_distance().max(series.slice_ns) as f64;
+    let piece = |slices: &[Slice]| {
+        let end = slices.last().map_or(0.0, |last| last.at_ns as f64 + length);
+        let slices = joined(slices, times);
+        let next = slices.iter().skip(1).map(|slice| slice.at_ns as f64);
+        let ends = next.chain([end]);
+        slices
+            .iter()
+            .zip(ends)
+            .map(|(slice, to)| Step {
+                from: slice.at_ns as f64,
+                to: to.max(slice.at_ns as f64 + narrowest),
+                slice: *slice,
+            })
+            .collect()
+    };
+    series.pieces().into_iter().map(piece).collect()
+}
+
+/// The slices, so many neighbours made one. Loses no extreme.
+fn joined(slices: &[Slice], times: usize) -> Vec<Slice> {
     let join = |some: &[Slice]| {
         let n: u64 = some.iter().map(|slice| slice.n).sum();
         let sum: f64 = some
@@ -351,9 +399,22 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
     let series = || panels.iter().map(|panel| panel.series);
     let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
+    let few = |panel: &&Panel<'_>| has_few(panel.series, panels.len());
+    let how = match panels.iter().filter(few).count() {
+        n if n == panels.len() => "one dot each.".to_owned(),
+        n => {
+            let mut how = format!(
+                "in about {a_panel} time slices per panel: the longest and the shortest of each slice are \
+                 shown, so extremes stay visible."
+            );
+            if n > 0 {
+                how.push_str(" Where they are few, one dot each.");
+            }
+            how
+        }
+    };
     let mut text = format!(
-        "{} of the measured part, in at most {a_panel} time slices per panel: the longest and the shortest of \
-         each slice are shown, so extremes stay visible.",
+        "{} of the measured part, {how}",
         match samples {
             1 => format!("One {}", of.one),
             n => format!("{} {}", count(n), of.many),

@@ -45,6 +45,7 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: title.join(": "),
                 row,
+                key: String::new(),
                 series: &point.loaded.series,
                 first: None,
             });

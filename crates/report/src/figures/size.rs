@@ -1,4 +1,4 @@
-//! RTT against size: min, mean, mean + SD, max3, max. The figure of the literature on USB control
+//! RTT and TRT against size: min, mean, mean + SD, max3, max. The figure of the literature on USB control
 //! loops; several runs are laid over each other with mean and max3 only.
 
 use super::Figure;
@@ -6,7 +6,10 @@ use super::axes::Axis;
 use super::canvas::{Canvas, Key};
 use super::cells::{self, Cell, Sweep, comparable, distinct, links, reach, wide};
 use super::look::{HEIGHT, Series};
+use super::rtt::has_turnarounds;
 use crate::Subject;
+use wiregauge_record::PointSummary;
+use wiregauge_run::AnyRun;
 use wiregauge_stats::{Distribution, Estimate};
 
 /// More panels would be too small.
@@ -43,16 +46,48 @@ impl Panel {
     }
 }
 
+/// What is drawn: its name, its part of the figure's file name, its distribution.
+struct Quantity {
+    name: &'static str,
+    stem: &'static str,
+    of: fn(&PointSummary) -> Option<&Distribution>,
+}
+
+const RTT: Quantity = Quantity {
+    name: "RTT",
+    stem: "rtt",
+    of: |point| point.rtt.as_ref(),
+};
+
+const TRT: Quantity = Quantity {
+    name: "TRT",
+    stem: "trt",
+    of: |point| point.trt.as_ref(),
+};
+
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    all(subjects, cells::exchange(subjects), &RTT)
+}
+
+/// Of the time from the start of an exchange to the start of the next.
+pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
     let mut cells = cells::exchange(subjects);
-    cells.retain(|cell| cell.summary.rtt.is_some());
+    cells.retain(|cell| match &subjects[cell.subject].run {
+        AnyRun::Exchange(run) => has_turnarounds(&run.file),
+        _ => false,
+    });
+    all(subjects, cells, &TRT)
+}
+
+fn all(subjects: &[Subject], mut cells: Vec<Cell<'_>>, of: &Quantity) -> Vec<Figure> {
+    cells.retain(|cell| (of.of)(cell.summary).is_some());
     cells::sweeps(&cells)
         .iter()
-        .map(|sweep| figure(subjects, sweep))
+        .map(|sweep| figure(subjects, sweep, of))
         .collect()
 }
 
-fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
+fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
     let runs = distinct(sweep.cells.iter().map(|cell| cell.subject));
     let all_panels = distinct(sweep.cells.iter().map(Panel::of));
     let panels = comparable(
@@ -95,7 +130,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         .collect();
     let values: Vec<Estimate> = drawn
         .iter()
-        .filter_map(|cell| cell.summary.rtt.as_ref())
+        .filter_map(|cell| (of.of)(cell.summary))
         .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt)))
         .collect();
     let range = reach(&values);
@@ -112,8 +147,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     for (panel, place) in panels.iter().zip(places) {
         let x = Axis::sizes(sweep.name, &sizes);
         let y = match logarithmic {
-            true => Axis::log_time("RTT", range.0, range.1),
-            false => Axis::time("RTT", range.1),
+            true => Axis::log_time(of.name, range.0, range.1),
+            false => Axis::time(of.name, range.1),
         };
         let title = if all_panels.len() > 1 {
             name(*panel, &all_panels)
@@ -128,7 +163,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
                     .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel)
                     .filter_map(|cell| {
                         let size = f64::from((sweep.size)(&cell.point()));
-                        Some((size, value(cell.summary.rtt.as_ref()?)))
+                        Some((size, value((of.of)(cell.summary)?)))
                     })
                     .collect();
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -144,6 +179,9 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     }
     let mut caption =
         String::from("max3: third-largest. Bars at the mean: 95 % confidence interval.");
+    if of.name == TRT.name {
+        caption.push_str(" TRT: from the start of an exchange to the start of the next.");
+    }
     if let [only] = all_panels.as_slice() {
         caption.push_str(&format!(" Shown: {}.", name(*only, &all_panels)));
     }
@@ -165,8 +203,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         sweep.name
     };
     canvas.finish(
-        &format!("rtt-{}", sweep.stem),
-        &format!("RTT against {what}"),
+        &format!("{}-{}", of.stem, sweep.stem),
+        &format!("{} against {what}", of.name),
         &caption,
     )
 }

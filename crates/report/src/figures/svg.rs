@@ -99,6 +99,21 @@ impl Svg {
         let _ = writeln!(body.text, "<g class=\"{}\">", escape(class));
     }
 
+    /// Opens a group that belongs to a point; without a name, to none.
+    pub(crate) fn open_point(&self, class: &str, point: &str) {
+        let mut body = self.body.borrow_mut();
+        body.end_path();
+        let _ = match point {
+            "" => writeln!(body.text, "<g class=\"{}\">", escape(class)),
+            point => writeln!(
+                body.text,
+                "<g class=\"{}\" data-point=\"{}\">",
+                escape(class),
+                escape(point)
+            ),
+        };
+    }
+
     /// Ends the group.
     pub(crate) fn close(&self) {
         let mut body = self.body.borrow_mut();

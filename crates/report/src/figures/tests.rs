@@ -1,6 +1,7 @@
 //! What must hold for every figure made from summaries: it is XML, every text is inside and apart
 //! from the others, every measured value is there, and nothing is drawn that is not a number.
 
+mod colours;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod sound;

@@ -3,7 +3,7 @@
 use super::Room;
 use super::points::{Collector, Progress, histogram, record};
 use super::types::{ExchangePoint, Spot};
-use wiregauge_record::{Phase, Sample, Schedule, Status};
+use wiregauge_record::{Phase, Plan, Sample, Schedule, StartOrder, Status};
 use wiregauge_run::{Exchange, Run, RunError};
 
 /// Reads a point.
@@ -13,13 +13,13 @@ pub(crate) fn point(
     room: Room,
     progress: &Progress,
 ) -> ExchangePoint {
-    let mut point = Gatherer::new(room, run.file.plan.schedule);
+    let mut point = Gatherer::new(room, &run.file.plan);
     let missing = point.read(run, at, progress).err();
     match missing {
         None => point.finish(),
         Some(error) => ExchangePoint {
             missing: Some(error.to_string()),
-            ..Gatherer::new(room, run.file.plan.schedule).finish()
+            ..Gatherer::new(room, &run.file.plan).finish()
         },
     }
 }
@@ -29,15 +29,19 @@ struct Gatherer {
     series: Collector,
     scheduled: bool,
     from_intended: hdrhistogram::Histogram<u64>,
+    starts: StartOrder,
+    trt: Collector,
 }
 
 impl Gatherer {
-    fn new(room: Room, schedule: Schedule) -> Gatherer {
+    fn new(room: Room, plan: &Plan) -> Gatherer {
         Gatherer {
             first: None,
             series: Collector::new(room),
-            scheduled: matches!(schedule, Schedule::EveryNs(_)),
+            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
             from_intended: histogram(),
+            starts: StartOrder::from_sequence(plan.warmup + 1),
+            trt: Collector::new(room),
         }
     }
 
@@ -47,8 +51,15 @@ impl Gatherer {
         at: usize,
         progress: &Progress,
     ) -> Result<(), RunError> {
-        let columns = ["phase", "status", "start_ns", "rtt_ns", "intended_ns"];
-        let columns = &columns[..if self.scheduled { 5 } else { 4 }];
+        let columns = [
+            "sequence",
+            "phase",
+            "status",
+            "start_ns",
+            "rtt_ns",
+            "intended_ns",
+        ];
+        let columns = &columns[..if self.scheduled { 6 } else { 5 }];
         let mut reader = run.samples_of(at, columns)?;
         while let Some(samples) = reader.next_rows() {
             let samples = samples?;
@@ -74,6 +85,13 @@ impl Gatherer {
             }
             self.series.bad.push(at_ns, sample.status.name());
         }
+        if !matches!(sample.status, Status::Late | Status::Duplicated) {
+            let trt = &mut self.trt;
+            self.starts
+                .push(sample.sequence, at_ns, &mut |start_ns, trt_ns| {
+                    trt.push(start_ns, trt_ns);
+                });
+        }
         if sample.status.is_timed() {
             self.series.push(at_ns, value_ns);
             if self.scheduled {
@@ -87,6 +105,10 @@ impl Gatherer {
     }
 
     fn finish(self) -> ExchangePoint {
+        let mut trt = self.trt;
+        self.starts
+            .finish(&mut |start_ns, trt_ns| trt.push(start_ns, trt_ns));
+        let (trt_series, trt) = trt.finish();
         let (series, rtt) = self.series.finish();
         ExchangePoint {
             missing: None,
@@ -94,6 +116,8 @@ impl Gatherer {
             series,
             rtt,
             from_intended: self.from_intended,
+            trt_series,
+            trt,
         }
     }
 }

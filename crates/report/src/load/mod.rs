@@ -11,6 +11,7 @@ mod deadline;
 mod delay_parts;
 mod exchange;
 mod longest;
+mod pieces;
 mod points;
 mod predicted;
 mod predicted_rtt;

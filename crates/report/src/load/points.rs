@@ -4,7 +4,7 @@ use super::Room;
 use super::bad::BadOnes;
 use super::longest::Longest;
 use super::slices::Slices;
-use super::types::Series;
+use super::types::{Series, Spot};
 use hdrhistogram::Histogram;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -83,6 +83,9 @@ where
 /// Takes the values of one series.
 pub(crate) struct Collector {
     slices: Slices,
+    /// The first samples, one more than are kept.
+    each: Vec<Spot>,
+    most_of_each: usize,
     longest: Longest,
     pub(crate) bad: BadOnes,
     histogram: Histogram<u64>,
@@ -92,6 +95,8 @@ impl Collector {
     pub(crate) fn new(room: Room) -> Collector {
         Collector {
             slices: Slices::new(room.slices),
+            each: Vec::new(),
+            most_of_each: room.each,
             longest: Longest::new(room.longest),
             bad: BadOnes::new(room.bad),
             histogram: histogram(),
@@ -100,6 +105,9 @@ impl Collector {
 
     pub(crate) fn push(&mut self, at_ns: u64, value_ns: u64) {
         self.slices.push(at_ns, value_ns);
+        if self.each.len() <= self.most_of_each {
+            self.each.push(Spot { at_ns, value_ns });
+        }
         self.longest.push(at_ns, value_ns);
         record(&mut self.histogram, value_ns);
     }
@@ -107,6 +115,11 @@ impl Collector {
     /// The series and the histogram of its values.
     pub(crate) fn finish(self) -> (Series, Histogram<u64>) {
         let histogram = self.histogram;
+        let mut each = self.each;
+        if each.len() > self.most_of_each {
+            each.clear();
+        }
+        each.sort_unstable_by_key(|spot| (spot.at_ns, spot.value_ns));
         let (slice_ns, slices) = self.slices.finish();
         let (bad, bad_in_all) = self.bad.finish();
         let (p25, p75) = (
@@ -122,6 +135,7 @@ impl Collector {
             of: histogram.len(),
             slice_ns,
             slices,
+            each,
             longest: self.longest.above(stands_out_ns),
             stands_out_ns,
             stand_out_in_all: longer.sum(),

@@ -8,6 +8,8 @@ pub(crate) struct Room {
     pub(crate) slices: usize,
     /// Longest samples.
     pub(crate) longest: usize,
+    /// Samples that are all kept, each by itself; of more, none is.
+    pub(crate) each: usize,
     /// Bad ones of each status.
     pub(crate) bad: usize,
 }
@@ -18,6 +20,7 @@ impl Room {
         let points = points.max(1);
         Room {
             slices: (18_000 / points).clamp(24, 400),
+            each: (36_000 / points).clamp(48, 800),
             longest: (3000 / points).clamp(6, 100),
             bad: (6000 / points).clamp(24, 400),
         }

@@ -54,6 +54,10 @@ pub struct ExchangePoint {
     pub rtt: Histogram<u64>,
     /// The same counted from the intended start; empty without a schedule.
     pub from_intended: Histogram<u64>,
+    /// TRT over time: from the start of each exchange to the next start. Nothing went wrong in it.
+    pub trt_series: Series,
+    /// Every TRT in nanoseconds, three significant digits.
+    pub trt: Histogram<u64>,
 }
 
 /// What is drawn of one stream point: one entry a flow, in the order of the summary's flows.
@@ -112,6 +116,9 @@ pub struct Series {
     pub slice_ns: u64,
     /// Slices that hold at least one sample, ascending.
     pub slices: Vec<Slice>,
+    /// Every sample, ascending in time, if they are few: slices of one or two samples would show nothing
+    /// that the samples do not. Else empty.
+    pub each: Vec<Spot>,
     /// Samples that stand out, one by one, ascending in time: longer than `stands_out_ns`, the
     /// longest of them where they are many. Never a part of them of the same length as others left
     /// out is chosen by chance: the earlier stays.

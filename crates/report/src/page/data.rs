@@ -3,6 +3,7 @@
 
 use super::names::Name;
 use crate::Subject;
+use crate::figures::{has_turnarounds, look, point_key};
 use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -22,6 +23,9 @@ const STEPS: [(usize, usize, f64); 7] = [
     (20, 4, 10.0),
 ];
 
+/// Fewer samples a slice than this are given one by one.
+const FEWEST_A_SLICE: usize = 2;
+
 /// Percentiles are given at this many places for each nine.
 const PLACES_A_NINE: f64 = 12.0;
 
@@ -33,6 +37,9 @@ pub(super) struct Data {
     places: f64,
     /// Bins of `Measured::bins` a decade.
     bins: f64,
+    /// How many colours series have, and their dashes in pixels: as in the drawn figures.
+    colours: usize,
+    dashes: Vec<Vec<f64>>,
     /// Names of the numbers in `Measured::bad`.
     statuses: Vec<&'static str>,
 }
@@ -44,6 +51,9 @@ struct RunData {
     kind: &'static str,
     /// What the values are.
     what: &'static str,
+    /// What has such a value each.
+    things: &'static str,
+    one: &'static str,
     points: Vec<Measured>,
 }
 
@@ -51,20 +61,26 @@ struct RunData {
 /// the point) nanoseconds.
 #[derive(Serialize)]
 struct Measured {
+    /// By which the point is shown and hidden.
+    key: String,
     size: String,
     depth: String,
     unit: u64,
     tick: u64,
     /// Samples that it stands for, bad ones not among them.
     of: u64,
-    /// Start of each slice, less the start of the one before.
+    /// Slices of time: none where the samples are few, which are then all in `longest`.
+    #[serde(skip)]
+    slices: usize,
+    /// Start of each slice, less the start of the one before, and the end of the last one before each silence.
     at: Vec<u64>,
-    low: Vec<u64>,
+    /// None in a silence.
+    low: Vec<Option<u64>>,
     /// The mean of each slice, less the shortest.
     mean: Vec<u64>,
     /// The longest of each slice, less the shortest.
     high: Vec<u64>,
-    /// The longest samples: start, less the start of the one before, and value.
+    /// The longest samples, or all if they are few: start, less the start of the one before, and value.
     longest: [Vec<u64>; 2],
     /// Those without a right answer in time: start, less that of the one before, and status.
     bad: [Vec<u64>; 2],
@@ -85,14 +101,16 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
         let data = Data {
             runs: subjects
                 .iter()
-                .map(|subject| run(subject, &statuses, (slices, longest, bins)))
+                .flat_map(|subject| runs(subject, &statuses, (slices, longest, bins)))
                 .collect(),
             places: PLACES_A_NINE,
             bins,
+            colours: look::SERIES.len(),
+            dashes: dashes(),
             statuses: statuses.clone(),
         };
         let points = || data.runs.iter().flat_map(|run| &run.points);
-        let slices = points().map(|point| point.low.len()).max().unwrap_or(0);
+        let slices = points().map(|point| point.slices).max().unwrap_or(0);
         let longest = points()
             .map(|point| point.longest[0].len())
             .max()
@@ -103,6 +121,11 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
         }
     }
     last
+}
+
+fn dashes() -> Vec<Vec<f64>> {
+    let lengths = |dash: &&str| dash.split(' ').filter_map(|px| px.parse().ok()).collect();
+    look::DASHES.iter().map(lengths).collect()
 }
 
 /// How things went wrong, each once.
@@ -125,52 +148,87 @@ fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
 /// How much of each point is kept: slices, longest samples, bins a decade.
 type Room = (usize, usize, f64);
 
+/// What figures can show of a run: its values, and of exchanges also their TRTs.
+fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
+    let mut all = vec![run(subject, statuses, room)];
+    if let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&subject.run, &subject.loaded)
+        && has_turnarounds(&run.file)
+    {
+        let mut points: Vec<(u32, Measured)> = Vec::new();
+        for (summary, point) in run.file.points.iter().zip(loaded) {
+            if !point.trt.is_empty() {
+                let name = super::names::exchange(&run.file.plan, &summary.point);
+                let key = point_key(summary.point);
+                let trt = measured(name, key, &point.trt_series, &point.trt, statuses, room);
+                points.push((summary.point.index, trt));
+            }
+        }
+        points.sort_by_key(|(index, _)| *index);
+        all.push(RunData {
+            label: subject.label.clone(),
+            kind: "exchange-trt",
+            what: "TRT",
+            things: "exchanges",
+            one: "exchange",
+            points: points.into_iter().map(|(_, point)| point).collect(),
+        });
+    }
+    all
+}
+
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
-    let mut add = |index: u32, name: Name, series: &Series, histogram: &Histogram<u64>| {
-        if !histogram.is_empty() || !series.bad_in_all.is_empty() {
-            points.push((index, measured(name, series, histogram, statuses, room)));
+    let mut add = |index: u32, key: Option<String>, name: Name, series: &Series, values| {
+        let values: &Histogram<u64> = values;
+        if !values.is_empty() || !series.bad_in_all.is_empty() {
+            let key = key.unwrap_or_else(|| name.whole());
+            points.push((index, measured(name, key, series, values, statuses, room)));
         }
     };
-    let what = match (&subject.run, &subject.loaded) {
+    let (what, things, one) = match (&subject.run, &subject.loaded) {
         (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
-                add(summary.point.index, name, &point.series, &point.rtt);
+                let key = Some(point_key(summary.point));
+                add(summary.point.index, key, name, &point.series, &point.rtt);
             }
-            "RTT"
+            ("RTT", "exchanges", "exchange")
         }
         (AnyRun::Stream(run), Loaded::Stream(loaded)) => {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 for flow in &point.flows {
                     let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
-                    add(index, name, &flow.series, &flow.gap);
+                    add(index, None, name, &flow.series, &flow.gap);
                 }
             }
-            "Gap between completions"
+            ("Gap", "gaps", "gap")
         }
         (AnyRun::Loop(run), Loaded::Loop(loaded)) => {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::closed_loop(&summary.point);
-                add(summary.point.index, name, &point.series, &point.service);
+                let index = summary.point.index;
+                add(index, None, name, &point.series, &point.service);
             }
-            "Service delay"
+            ("Service delay", "blocks", "block")
         }
         // One was loaded from another run: there is nothing to draw.
-        _ => "",
+        _ => ("", "", ""),
     };
     points.sort_by_key(|(index, _)| *index);
     RunData {
         label: subject.label.clone(),
         kind: subject.run.stored().kind(),
         what,
+        things,
+        one,
         points: points.into_iter().map(|(_, point)| point).collect(),
     }
 }
 
 fn measured(
     name: Name,
+    key: String,
     series: &Series,
     histogram: &Histogram<u64>,
     statuses: &[&str],
@@ -178,40 +236,53 @@ fn measured(
 ) -> Measured {
     let number = |name: &str| statuses.iter().position(|status| *status == name);
     let unit = fine_unit(histogram.min());
-    let merged = merge(&series.slices, slices);
-    let ends = merged.last().map_or(0, |slice| slice.at_ns);
-    let ends = series
-        .longest
-        .iter()
-        .map(|spot| spot.at_ns)
-        .fold(ends, u64::max);
+    let is_few = !series.each.is_empty() && series.each.len() <= FEWEST_A_SLICE * slices;
+    let merged = match is_few {
+        true => Vec::new(),
+        false => merge(series, slices),
+    };
+    let count = merged.iter().filter(|(_, slice)| slice.is_some()).count();
+    // The last one stands there twice.
+    let count = count.saturating_sub(1);
+    let mut kept = match is_few {
+        true => series.each.clone(),
+        false => series.longest.clone(),
+    };
+    let ends = merged.last().map_or(0, |(at_ns, _)| *at_ns);
+    let ends = kept.iter().map(|spot| spot.at_ns).fold(ends, u64::max);
     let ends = series.bad.iter().map(|bad| bad.at_ns).fold(ends, u64::max);
     // A hundred thousandth of the width is less than a pixel even when zoomed.
     let tick = 10_u64.pow((ends.max(1) / 100_000).max(1).ilog10());
     let round = |ns: u64| ns.saturating_add(unit / 2) / unit;
     let above = |ns: u64, slice: &Slice| round(ns).saturating_sub(round(slice.min_ns));
-    let mut kept = series.longest.clone();
-    kept.sort_by_key(|spot| std::cmp::Reverse(spot.value_ns));
-    kept.truncate(longest);
+    if !is_few {
+        kept.sort_by_key(|spot| std::cmp::Reverse(spot.value_ns));
+        kept.truncate(longest);
+    }
     kept.sort_by_key(|spot| spot.at_ns);
     // As many as may matter, taken evenly: a thousand of them are a band anyway.
     let every = series.bad.len().div_ceil(longest.max(1)).max(1);
     let bad: Vec<&Bad> = series.bad.iter().step_by(every).collect();
     Measured {
+        key,
         size: name.size,
         depth: name.depth,
         unit,
         tick,
         of: series.of,
-        at: steps(merged.iter().map(|slice| slice.at_ns / tick)),
-        low: merged.iter().map(|slice| round(slice.min_ns)).collect(),
+        slices: count,
+        at: steps(merged.iter().map(|(at_ns, _)| at_ns / tick)),
+        low: merged
+            .iter()
+            .map(|(_, slice)| slice.map(|slice| round(slice.min_ns)))
+            .collect(),
         mean: merged
             .iter()
-            .map(|slice| above(slice.mean_ns as u64, slice))
+            .map(|(_, slice)| slice.map_or(0, |slice| above(slice.mean_ns as u64, &slice)))
             .collect(),
         high: merged
             .iter()
-            .map(|slice| above(slice.max_ns, slice))
+            .map(|(_, slice)| slice.map_or(0, |slice| above(slice.max_ns, &slice)))
             .collect(),
         longest: [
             steps(kept.iter().map(|spot| spot.at_ns / tick)),
@@ -246,26 +317,42 @@ fn steps(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
         .collect()
 }
 
-/// At most `most` slices, each made of as many neighbours.
-fn merge(slices: &[Slice], most: usize) -> Vec<Slice> {
-    let each = slices.len().div_ceil(most.max(1)).max(1);
-    slices
-        .chunks(each)
-        .map(|group| {
-            let n: u64 = group.iter().map(|slice| slice.n).sum();
-            let sum: f64 = group
-                .iter()
-                .map(|slice| slice.mean_ns * slice.n as f64)
-                .sum();
-            Slice {
-                at_ns: group[0].at_ns,
-                n,
-                min_ns: group.iter().map(|slice| slice.min_ns).min().unwrap_or(0),
-                mean_ns: sum / n.max(1) as f64,
-                max_ns: group.iter().map(|slice| slice.max_ns).max().unwrap_or(0),
-            }
-        })
-        .collect()
+/// About `most` slices, each made of as many neighbours, with their starts. What lies between silences ends
+/// with a start without a slice; the last slice stands there twice, at its start and at its end.
+fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
+    let each = series.slices.len().div_ceil(most.max(1)).max(1);
+    let length = series.usual_distance().max(series.slice_ns);
+    let mut merged = Vec::new();
+    for piece in series.pieces() {
+        merged.extend(
+            piece
+                .chunks(each)
+                .map(joined)
+                .map(|slice| (slice.at_ns, Some(slice))),
+        );
+        merged.extend(piece.last().map(|last| (last.at_ns + length, None)));
+    }
+    let count = merged.len();
+    if count > 1 {
+        merged[count - 1].1 = merged[count - 2].1;
+    }
+    merged
+}
+
+/// One slice for neighbours, of which there is at least one.
+fn joined(group: &[Slice]) -> Slice {
+    let n: u64 = group.iter().map(|slice| slice.n).sum();
+    let sum: f64 = group
+        .iter()
+        .map(|slice| slice.mean_ns * slice.n as f64)
+        .sum();
+    Slice {
+        at_ns: group[0].at_ns,
+        n,
+        min_ns: group.iter().map(|slice| slice.min_ns).min().unwrap_or(0),
+        mean_ns: sum / n.max(1) as f64,
+        max_ns: group.iter().map(|slice| slice.max_ns).max().unwrap_or(0),
+    }
 }
 
 /// Percentiles from the shortest to the longest, at even places of the percentile axis: place p is where
@@ -337,13 +424,67 @@ mod tests {
                 max_ns: if at == 7 { 90_000 } else { 2000 },
             })
             .collect();
-        let merged = merge(&slices, 3);
-        assert_eq!(merged.len(), 3);
+        let series = Series {
+            slices: slices.clone(),
+            slice_ns: 100,
+            ..Series::default()
+        };
+        let merged = merge(&series, 3);
+        let starts: Vec<u64> = merged.iter().map(|(at, _)| *at).collect();
+        assert_eq!(starts, [0, 400, 800, 1000]);
+        assert_eq!(merged[3].1, merged[2].1);
+        let merged: Vec<Slice> = merged[..3].iter().filter_map(|(_, slice)| *slice).collect();
         assert_eq!(merged.iter().map(|slice| slice.n).sum::<u64>(), 15);
         assert_eq!(merged[1].max_ns, 90_000);
         assert_eq!(merged[2].min_ns, 991);
         let mean = |of: &[Slice]| of.iter().map(|s| s.mean_ns * s.n as f64).sum::<f64>() / 15.0;
         assert!((mean(&merged) - mean(&slices)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_silence_has_a_start_without_a_slice() {
+        let slice = |at_ns| Slice {
+            at_ns,
+            n: 3,
+            min_ns: 10,
+            mean_ns: 11.0,
+            max_ns: 12,
+        };
+        let series = Series {
+            slices: [0, 100, 200, 9000, 9100].map(slice).to_vec(),
+            slice_ns: 100,
+            ..Series::default()
+        };
+        let starts: Vec<(u64, bool)> = merge(&series, 2)
+            .into_iter()
+            .map(|(at, slice)| (at, slice.is_some()))
+            .collect();
+        let expected = [(0, true), (300, false), (9000, true), (9200, true)];
+        assert_eq!(starts, expected);
+    }
+
+    #[test]
+    fn few_samples_are_given_one_by_one() {
+        let each: Vec<Spot> = (0..30)
+            .map(|at| Spot {
+                at_ns: at * 1000,
+                value_ns: 5000 + at,
+            })
+            .collect();
+        let series = Series {
+            of: 30,
+            each: each.clone(),
+            ..Series::default()
+        };
+        let values = histogram(each.iter().map(|spot| spot.value_ns));
+        let name = || Name {
+            size: String::new(),
+            depth: String::new(),
+        };
+        let given = measured(name(), String::new(), &series, &values, &[], (20, 4, 10.0));
+        assert_eq!((given.at.len(), given.longest[1].len()), (0, 30));
+        let thinned = measured(name(), String::new(), &series, &values, &[], (10, 4, 10.0));
+        assert_eq!(thinned.longest[1].len(), 0);
     }
 
     #[test]
@@ -391,8 +532,8 @@ mod tests {
             size: "16 B OUT, 48 B IN".into(),
             depth: "depth 1".into(),
         };
-        let measured = measured(name, &series, &histogram, &[], (20, 4, 10.0));
-        assert_eq!(measured.at.len(), 20);
+        let measured = measured(name, String::new(), &series, &histogram, &[], (20, 4, 10.0));
+        assert_eq!((measured.slices, measured.at.len()), (20, 21));
         assert_eq!(measured.longest[1].len(), 4);
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;
         assert_eq!(longest, 9_000_000);

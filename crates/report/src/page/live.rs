@@ -3,10 +3,12 @@
 use crate::figures::Figure;
 
 /// Figures that have an interactive form: their name, the form, the kind of run that they show.
-const LIVE: [(&str, &str, &str); 6] = [
+const LIVE: [(&str, &str, &str); 8] = [
     ("rtt-series", "series", "exchange"),
     ("rtt-percentiles", "curve", "exchange"),
     ("rtt-histogram-log", "histogram", "exchange"),
+    ("trt-series", "series", "exchange-trt"),
+    ("trt-histogram", "histogram", "exchange-trt"),
     ("gap-percentiles", "curve", "stream"),
     ("service-series", "series", "loop"),
     ("service-percentiles", "curve", "loop"),

@@ -1,8 +1,10 @@
-//! One HTML file that can be mailed: a summary in words, then figures, tables, conditions and the
+//! One HTML file that can be mailed: the answer in a sentence, the contents, a summary in words, then figures, tables, conditions and the
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 
+mod answer;
 mod bus;
 mod card;
+mod contents;
 mod control;
 mod data;
 mod differences;
@@ -58,6 +60,12 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
     ];
+    let listed: Vec<(&str, &str)> = sections
+        .iter()
+        .filter(|(_, _, content)| !content.is_empty())
+        .map(|(id, name, _)| (*id, *name))
+        .collect();
+    let contents = contents::of(subjects, &listed, figures, before);
     let mut links = String::new();
     for (id, name, content) in sections
         .iter()
@@ -96,8 +104,9 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         page,
         "<a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n<div class=\"bar\"><nav \
          aria-label=\"Sections\">{links}<button type=\"button\" id=\"theme\" \
-         hidden></button></nav></div>\n<header>\n<h1>{}</h1>\n{}</header>\n<main>\n{body}</main>\n",
+         hidden></button></nav></div>\n<header>\n<h1>{}</h1>\n{}{}</header>\n<main>\n{contents}{body}</main>\n",
         text(&title),
+        sections::answer(&answer::of(subjects, comparisons)),
         sections::headings(subjects),
     );
     page.push_str(&sections::footer(subjects, scripts.uplot, &scripts.note));

@@ -56,13 +56,49 @@
     });
   }
 
+  // Points that are shown and hidden in all figures at once.
+  const hiddenPoints = new Set();
+  function applyPoints() {
+    for (const drawn of document.querySelectorAll("[data-point]")) {
+      drawn.style.visibility = hiddenPoints.has(drawn.dataset.point) ? "hidden" : "";
+    }
+    redraws.forEach((redraw) => redraw());
+  }
+  const listed = [...document.querySelectorAll("#points li[data-key]")].map((item) => {
+    const box = element("input", { type: "checkbox", checked: true });
+    box.setAttribute("aria-label", "show " + item.textContent);
+    box.addEventListener("change", () => {
+      if (box.checked) hiddenPoints.delete(item.dataset.key);
+      else hiddenPoints.add(item.dataset.key);
+      applyPoints();
+    });
+    item.prepend(box);
+    return { box, key: item.dataset.key };
+  });
+  if (listed.length > 0) {
+    const every = (checked) => () => {
+      for (const { box, key } of listed) {
+        box.checked = checked;
+        if (checked) hiddenPoints.delete(key);
+        else hiddenPoints.add(key);
+      }
+      applyPoints();
+    };
+    document.querySelector("#points ul").before(element("p", { className: "muted" },
+      "Points without a mark are hidden in all figures over time, histograms and percentiles; figures against size, depth or " +
+      "transfer show all. ",
+      element("button", { type: "button", textContent: "All", onclick: every(true) }), " ",
+      element("button", { type: "button", textContent: "None", onclick: every(false) })));
+  }
+
   const figures = [...document.querySelectorAll("figure[data-live]")];
   const source = document.getElementById("data");
   if (typeof uPlot === "undefined" || !source || figures.length === 0) return;
   const data = JSON.parse(source.textContent);
   const keyOf = (point) => point.size + ", " + point.depth;
-  // More lines than this cannot be distinguished.
-  const MOST = 8;
+  const COLOURS = data.colours;
+  // More lines than colours cannot be distinguished.
+  const MOST = COLOURS;
 
   // Columns are stored as steps, values as whole numbers of `unit`: here they become nanoseconds.
   function unpacked(point) {
@@ -71,8 +107,8 @@
       let sum = 0;
       return steps.map((step) => (sum += step) * point.tick);
     };
-    const low = point.low.map((value) => value * point.unit);
-    const above = (steps) => steps.map((step, i) => low[i] + step * point.unit);
+    const low = point.low.map((value) => (value === null ? null : value * point.unit));
+    const above = (steps) => steps.map((step, i) => (low[i] === null ? null : low[i] + step * point.unit));
     const edges = [];
     const counts = [];
     let bin = point.bins[0];
@@ -106,7 +142,7 @@
   function unitOf(ns) {
     if (ns >= 1e9) return { size: 1e9, name: "s" };
     if (ns >= 1e6) return { size: 1e6, name: "ms" };
-    return { size: 1e3, name: "us" };
+    return { size: 1e3, name: "\u00b5s" };
   }
   function figure(value) {
     if (value === null || value === undefined) return "-";
@@ -114,10 +150,9 @@
     return grouped(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
   }
 
-  // How the series of a figure look: never by colour alone.
-  const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3]];
+  // How the series of a figure look, as in the drawn ones: never by colour alone.
   const line = (i, label, more) => Object.assign({
-    label, stroke: variable("s" + (1 + (i % 8))), width: 1.75, dash: dashes[i % dashes.length],
+    label, stroke: variable("s" + (1 + (i % COLOURS))), width: 1.8, dash: data.dashes[i % data.dashes.length],
     points: { show: false },
   }, more);
 
@@ -129,6 +164,7 @@
   }
 
   const positive = (value) => (value > 0 ? value : null);
+  const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
   // An axis that is logarithmic at wish: lines at 1, 2 and 5, or closer where little is seen.
   function scale(log, low = 0.9, high = 1.1) {
@@ -164,31 +200,33 @@
     const p = unpacked(point);
     const unit = unitOf(p.percentiles[0] || largest(p.longest[1]));
     const seconds = (list) => list.map((ns) => ns / 1e9);
-    const scaled = (list) => list.map((ns) => (log ? positive(ns / unit.size) : ns / unit.size));
+    const scaled = (list) => list.map((ns) => (ns === null ? null : log ? positive(ns / unit.size) : ns / unit.size));
     const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
     const bottom = (p.percentiles[0] || unit.size) / unit.size;
-    // A slice lasts until the next; the last one as long as the others.
-    const last = p.at.length - 1;
-    const end = last < 1 ? [] : [p.at[last] + (p.at[last] - p.at[0]) / last];
-    const held = (list) => scaled(end.length ? list.concat(list[last]) : list);
+    const slices = Math.max(0, p.low.filter((value) => value !== null).length - 1);
     const tables = [
-      [seconds(p.at.concat(end)), held(p.low), held(p.high), held(p.mean)],
+      [seconds(p.at), scaled(p.low), scaled(p.high), scaled(p.mean)],
       [seconds(p.longest[0]), scaled(p.longest[1])],
       // Those without an answer have no time of their own: they stand at the upper edge.
       [seconds(p.bad[0]), p.bad[0].map(() => top)],
     ].filter((table) => table[0].length > 0);
+    // A silence reaches to the next slice, whatever samples other series have in it.
+    const silences = tables.map((table, i) => table.map(() => (i === 0 && slices > 0 ? 2 : 1)));
     const color = variable("s1");
+    const band = variable("s4");
     const value = (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name);
-    const steps = uPlot.paths.stepped({ align: 1 });
+    const steps = uPlot.paths.stepped({ align: 1, alignGaps: 1 });
     const dot = (stroke, size) => ({ paths: () => null, points: { show: true, size, stroke, fill: stroke, width: 1 } });
     const series = [{ label: "time", value: (u, v) => (v === null || v === undefined ? "-" : grouped(v, 6) + " s") }];
-    if (p.at.length > 0) {
-      series.push(
-        { label: "shortest", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
-        { label: "maximum of the slice", stroke: color, width: 0.5, points: { show: false }, spanGaps: true, paths: steps, value },
-        { label: "mean", stroke: variable("ink"), width: 1.5, points: { show: false }, spanGaps: true, paths: steps, value });
+    if (slices > 0) {
+      const step = (label, stroke, width) => ({ label, stroke, width, points: { show: false }, paths: steps, value });
+      series.push(step("shortest of a time slice", band, 0.5), step("longest", band, 0.5), step("mean of a time slice", color, 1.4));
     }
-    if (p.longest[0].length > 0) series.push(Object.assign({ label: "single " + run.what, stroke: variable("spot"), value }, dot(variable("spot"), 5)));
+    if (p.longest[0].length > 0) {
+      series.push(slices > 0
+        ? Object.assign({ label: "outlier", stroke: variable("s5"), value }, dot(variable("s5"), 5))
+        : Object.assign({ label: "one " + run.one, stroke: color, value }, dot(color, 5)));
+    }
     if (p.bad[0].length > 0) {
       series.push(Object.assign({
         label: "error", stroke: variable("bad"),
@@ -199,16 +237,18 @@
       }, dot(variable("bad"), 6)));
     }
     return {
-      columns: uPlot.join(tables), series,
-      bands: p.at.length > 0 ? [{ series: [2, 1], fill: color + variable("band") }] : [],
+      columns: uPlot.join(tables, silences), series,
+      bands: slices > 0 ? [{ series: [2, 1], fill: band + variable("band") }] : [],
       scales: { x: { time: false }, y: scale(log) },
       axes: [
-        axis("time since the start of the point in s", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
-        axis(run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
+        axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
+        axis(run.what + " (" + unit.name + ")", { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
-      note: "Each of " + grouped(p.at.length) + " time slices shows the minimum, mean and maximum of its samples, " +
-        grouped(point.of) + " in total; the " + grouped(p.longest[0].length) + " longest samples are shown individually." +
+      note: (slices > 0
+        ? "Each of " + grouped(slices) + " time slices shows the minimum, mean and maximum of its samples, " + grouped(point.of) +
+          " in total" + (p.longest[0].length > 0 ? "; the " + grouped(p.longest[0].length) + " longest outliers are shown individually." : ".")
+        : "Each of the " + grouped(p.longest[0].length) + " " + run.things + " is one dot.") +
         (point.bad_in_all.length > 0 ? " Of the errors (" +
           point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status]).join(", ") + "), " +
           grouped(p.bad[0].length) + " are marked at the upper edge." : ""),
@@ -253,7 +293,7 @@
         }))),
       scales: { x: { time: false }, y: scale(log) },
       axes: [
-        axis("percentile", {
+        axis("Percentile of the " + chosen[0].run.things, {
           splits: (u, i, min, max) => {
             const at = [];
             // A label takes about 55 pixels.
@@ -263,7 +303,7 @@
           },
           values: (u, splits) => splits.map(shareText),
         }),
-        axis(chosen[0].run.what + " in " + unit.name, { size: 58, ...ticks(log) }),
+        axis(chosen[0].run.what + " (" + unit.name + ")", { size: 58, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
       note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
@@ -271,45 +311,71 @@
     };
   }
 
+  // The outline of bins: each piece of bins that are not empty stands on the axis, an empty bin is a gap.
+  function bins(u, s, first, last) {
+    const [edges, counts] = [u.data[0], u.data[s]];
+    const px = (value, scale) => u.valToPos(value, scale, true);
+    const floor = u.bbox.top + u.bbox.height;
+    const stroke = new Path2D();
+    let inside = false;
+    for (let i = Math.max(0, first - 1); i <= Math.min(last + 1, edges.length - 1); i += 1) {
+      const x = px(edges[i], "x");
+      const high = positive(counts[i]);
+      if (high !== null) {
+        if (!inside) stroke.moveTo(x, floor);
+        stroke.lineTo(x, px(high, "y"));
+        if (i + 1 < edges.length) stroke.lineTo(px(edges[i + 1], "x"), px(high, "y"));
+      } else if (inside) {
+        stroke.lineTo(x, floor);
+      }
+      inside = high !== null;
+    }
+    return { stroke, fill: stroke, clip: null, band: null, gaps: null, flags: 1 };
+  }
+
   // Counts in bins of equal width on a logarithmic axis.
   function drawHistogram(chosen, log) {
     const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).edges[0] || Infinity)));
-    // On a logarithmic axis an empty bin stands below the smallest that is not: half a sample.
-    let floor = Infinity;
+    let least = Infinity;
     const tables = chosen.map(({ point }) => {
       const p = unpacked(point);
       const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
-      floor = Math.min(floor, 0.5 / all);
-      return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (log ? count || 0.5 : count) / all)];
+      least = Math.min(least, 1 / all);
+      return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (count > 0 ? count / all : null))];
     });
-    const label = chosen.length > 1 ? "% of the samples" : "samples";
-    const fill = (i) => variable("s" + (1 + (i % 8))) + variable("band");
-    // Each run has bins of its own: a bin lasts until its next edge.
+    const things = chosen[0].run.things;
+    const label = chosen.length > 1 ? "% of the " + things : capital(things);
+    const fill = (i) => variable("s" + (1 + (i % COLOURS))) + variable("band");
+    // Each point has bins of its own: a bin lasts until its next edge.
     const columns = uPlot.join(tables);
     for (let s = 1; s < columns.length; s += 1) {
       const edges = new Map(tables[s - 1][0].map((edge, i) => [edge, tables[s - 1][1][i]]));
-      let now = log ? floor : 0;
+      let now = null;
       columns[s] = columns[0].map((edge) => (now = edges.has(edge) ? edges.get(edge) : now));
     }
     return {
       columns,
+      // An empty bin holds nothing, whatever its neighbours hold.
+      exact: true,
       series: [{ label: "from", value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name) }]
         .concat(chosen.map((c, i) => line(i, c.label, {
-          dash: [], width: 1, fill: fill(i), fillTo: (u) => (log ? u.scales.y.min : 0), paths: uPlot.paths.stepped({ align: 1 }),
-          value: (u, v) => (v === null || v === undefined ? "-" :
-            (v <= floor ? "0" : grouped(v, chosen.length > 1 ? 3 : 0)) + (chosen.length > 1 ? " %" : "")),
+          dash: [], width: 1.4, fill: fill(i), paths: bins,
+          value: (u, v, s, index) => (index === null || index === undefined ? "-" :
+            grouped(v || 0, chosen.length > 1 ? 3 : 0) + (chosen.length > 1 ? " %" : "")),
         }))),
       scales: {
         x: Object.assign(scale(true, 1, 1), { time: false }),
-        y: log ? scale(true, 1, 1.5) : { range: (u, min, max) => [0, (max || 1) * 1.05] },
+        // Room below a single sample, so that its bin is seen.
+        y: log ? { distr: 3, log: 10, range: (u, min, max) => [least / 2, (max || 1) * 1.5] }
+          : { range: (u, min, max) => [0, (max || 1) * 1.05] },
       },
       axes: [
-        axis(chosen[0].run.what + " in " + unit.name, ticks(true)),
+        axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
         axis(label, { size: 58, ...ticks(log) }),
       ],
       wantsLog: true,
       note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
-        grouped(100 * (Math.pow(10, 1 / data.bins) - 1), 1) + " % each).",
+        grouped(100 * (Math.pow(10, 1 / data.bins) - 1), 1) + " % each); an empty bin is a gap.",
     };
   }
 
@@ -337,6 +403,8 @@
 
     // What can be chosen: a point of all runs at once; of one run, a point or a row of the sweep.
     const options = [];
+    const all = runs.flatMap((run) => run.points.map((point) => ({ run, point, label: several ? run.label + ": " + keyOf(point) : keyOf(point) })));
+    if (!kind.one && all.length > 1 && all.length <= MOST) options.push({ text: "all points", members: all });
     if (several && !kind.one) {
       const keys = [...new Set(runs.flatMap((run) => run.points.map(keyOf)))];
       for (const key of keys) {
@@ -348,11 +416,8 @@
       for (const run of runs) {
         const rows = (same, differs, all) => {
           for (const value of new Set(run.points.map((point) => point[same]))) {
-            let points = run.points.filter((point) => point[same] === value);
-            if (points.length < 2) continue;
-            const every = Math.max(1, (points.length - 1) / (MOST - 1));
-            points = [...new Set(points.map((_, i) => Math.round(i * every)))].filter((i) => i < points.length)
-              .map((i) => points[i]);
+            const points = run.points.filter((point) => point[same] === value);
+            if (points.length < 2 || points.length === all.length && all.length <= MOST) continue;
             options.push({ text: value + ", " + all, members: points.map((point) => ({ run, point, label: point[differs] })) });
           }
         };
@@ -386,24 +451,60 @@
 
     let chart = null;
     let wide = 0;
+    const shown = (members) => members.filter((member) => !hiddenPoints.has(member.point.key));
+    // As many as there are colours, taken evenly, the first and the last among them.
+    const thinned = (members) => {
+      if (members.length <= MOST) return members;
+      const step = (members.length - 1) / (MOST - 1);
+      return Array.from({ length: MOST }, (_, i) => members[Math.round(i * step)]);
+    };
     const chosen = () => {
+      const visible = (option) => shown(option.members).length > 0;
+      if (!visible(options[Number(first.value || 0)]) && options.some(visible)) first.value = String(options.findIndex(visible));
       const picked = [options[Number(first.value || 0)]];
       if (!kind.one && second.value !== "") {
         const other = options[Number(second.value)];
         if (other !== picked[0]) picked.push(other);
       }
       const named = picked.length > 1 && (several || picked.some((option) => option.members.length > 1));
-      return picked.flatMap((option) => option.members.map((member) =>
-        (named ? Object.assign({}, member, { label: several ? member.label + ": " + option.text : keyOf(member.point) }) : member))).slice(0, MOST);
+      return thinned(shown(picked.flatMap((option) => option.members.map((member) =>
+        (named ? Object.assign({}, member, { label: (several ? member.run.label + ": " : "") + keyOf(member.point) }) : member)))));
     };
+    // A part is never drawn without saying so.
+    const subset = (members) => (members.length === all.length ? "" :
+      " Shown: " + members.length + " of " + all.length + " points" + (members.length > 1 ? ", those named in the legend." : "."));
+    // What stands before a name, as in the legends of drawn figures.
+    function legend(series) {
+      chart.root.querySelectorAll(".u-legend .u-series").forEach((row, i) => {
+        const marker = row.querySelector(".u-marker");
+        if (!marker || i === 0) return;
+        const { stroke, width, dash, points } = series[i];
+        const shape = (name, attributes) => {
+          const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+          Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+          return made;
+        };
+        const svg = shape("svg", { width: 30, height: 12, viewBox: "0 0 30 12" });
+        svg.append(points && points.show
+          ? shape("circle", { cx: 15, cy: 6, r: 4, fill: stroke })
+          : shape("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke, "stroke-width": Math.max(width, 1), "stroke-dasharray": (dash || []).join(" ") }));
+        marker.removeAttribute("style");
+        marker.replaceChildren(svg);
+      });
+    }
     function draw(fresh) {
       const members = chosen();
+      if (chart) chart.destroy();
+      chart = null;
+      if (members.length === 0) {
+        help.textContent = "All points of this figure are hidden.";
+        return;
+      }
       let drawn = kind.draw(members, log.checked);
       if (fresh && drawn.wantsLog !== log.checked) {
         log.checked = drawn.wantsLog;
         drawn = kind.draw(members, log.checked);
       }
-      if (chart) chart.destroy();
       wide = plot.clientWidth || 640;
       chart = new uPlot({
         width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))),
@@ -414,7 +515,7 @@
           // Series with times of their own: the nearest value of each is shown, if it is near.
           dataIdx: (u, s, index) => {
             const column = u.data[s];
-            if (s === 0 || index === null || (column[index] !== null && column[index] !== undefined)) return index;
+            if (drawn.exact || s === 0 || index === null || (column[index] !== null && column[index] !== undefined)) return index;
             for (let step = 1; step < 400; step += 1) {
               for (const other of [index - step, index + step]) {
                 if (column[other] !== null && column[other] !== undefined) {
@@ -427,7 +528,8 @@
           },
         },
       }, drawn.columns, plot);
-      help.textContent = drawn.note;
+      legend(drawn.series);
+      help.textContent = drawn.note + subset(members);
     }
     function zoom(factor) {
       const { min, max } = chart.scales.x;
@@ -440,6 +542,7 @@
       });
     }
     function showAll() {
+      if (!chart) return;
       const x = chart.data[0];
       chart.setScale("x", { min: x[0], max: x[x.length - 1] });
     }
@@ -448,6 +551,7 @@
     log.addEventListener("change", () => draw(false));
     reset.addEventListener("click", showAll);
     plot.addEventListener("keydown", (event) => {
+      if (!chart) return;
       const area = chart.over.getBoundingClientRect();
       const now = chart.cursor.left >= 0 ? chart.cursor.left : area.width / 2;
       const move = (by) => chart.setCursor({ left: Math.max(0, Math.min(area.width, now + by)), top: area.height / 2 });
@@ -465,7 +569,7 @@
     new ResizeObserver(() => {
       if (Math.abs(plot.clientWidth - wide) < 2 || plot.clientWidth === 0) return;
       wide = plot.clientWidth;
-      chart.setSize({ width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))) });
+      if (chart) chart.setSize({ width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))) });
     }).observe(plot);
     holder.chart = () => chart;
   }

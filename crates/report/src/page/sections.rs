@@ -1,6 +1,7 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
 use super::card::Card;
+use super::contents::row_id;
 use super::escape::{id, prose, svg, text};
 use super::live::live_form;
 use super::summary::Summary;
@@ -42,6 +43,12 @@ pub(super) fn title(subjects: &[Subject]) -> String {
             title
         }
     }
+}
+
+/// What came out, in a sentence; of several runs one each.
+pub(super) fn answer(sentences: &[String]) -> String {
+    let sentence = |words: &String| format!("<p class=\"answer\">{}</p>\n", prose(words));
+    sentences.iter().map(sentence).collect()
 }
 
 /// What was measured, on what, as `wiregauge show` heads it.
@@ -303,25 +310,29 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
 }
 
 pub(super) fn rendered(tables: &[Table]) -> String {
-    let mut out = String::new();
-    for table in tables {
-        let _ = writeln!(
-            out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
-            text(&table.title),
-            table.html()
-        );
-    }
-    out
+    tables.iter().map(|table| one_table(table, &[])).collect()
+}
+
+/// A table that scrolls; its rows can have ids.
+fn one_table(table: &Table, rows: &[String]) -> String {
+    format!(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
+        text(&table.title),
+        table.html(rows)
+    )
 }
 
 pub(super) fn all_tables(subjects: &[Subject]) -> String {
     let mut out = String::new();
-    for subject in subjects {
+    for (number, subject) in subjects.iter().enumerate() {
         if subjects.len() > 1 {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&rendered(&subject.tables.tables));
+        if let Some((first, others)) = subject.tables.tables.split_first() {
+            let rows = (0..first.rows.len()).map(|row| row_id(number, row));
+            out.push_str(&one_table(first, &rows.collect::<Vec<_>>()));
+            out.push_str(&rendered(others));
+        }
         for note in &subject.tables.notes {
             let _ = writeln!(out, "<p>{}</p>", prose(note));
         }

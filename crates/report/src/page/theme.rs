@@ -5,7 +5,7 @@ use crate::figures::look;
 use std::fmt::Write;
 
 /// A colour of the page: the name of its variable, as it is on paper and on a dark screen.
-const PAGE: [(&str, &str, &str); 8] = [
+const PAGE: [(&str, &str, &str); 7] = [
     ("raised", "#f6f7f8", "#202327"),
     ("line", "#c9ccd1", "#474c54"),
     ("accent", "#0b5cad", "#7db8f0"),
@@ -13,7 +13,6 @@ const PAGE: [(&str, &str, &str); 8] = [
     ("bad", "#b3261e", "#ff8a7a"),
     ("select", "rgba(0, 0, 0, .1)", "rgba(255, 255, 255, .16)"),
     ("band", "55", "66"),
-    ("spot", "#d55e00", "#ff8a3d"),
 ];
 
 /// Every colour that is drawn with: the name of its variable, and as it is drawn.
@@ -31,23 +30,17 @@ fn figures() -> impl Iterator<Item = (String, &'static str)> {
     fixed.chain(series.map(|(at, drawn)| (format!("s{}", at + 1), drawn)))
 }
 
-/// A colour as it is on a dark screen: as far from the background as the drawn one is from paper, of
-/// the same hue.
+/// A colour as it is on a dark screen.
 fn on_screen(drawn: &'static str) -> &'static str {
     match drawn {
-        look::PAPER => "#16181b",
+        look::PAPER => look::DARK,
         look::INK => "#e8e8e8",
         look::MUTED => "#a8adb3",
         look::GRID => "#34383e",
-        "#0072b2" => "#4aa8e0",
-        "#e69f00" => "#f0b030",
-        "#009e73" => "#2cc79b",
-        "#cc79a7" => "#e29ac4",
-        "#d55e00" => "#ff8a3d",
-        "#56b4e9" => "#9bd6f8",
-        "#000000" => "#ffffff",
-        "#f0e442" => "#f7ee7a",
-        other => other,
+        series => {
+            let place = look::SERIES.iter().position(|colour| *colour == series);
+            place.map_or(series, |at| look::SERIES_ON_DARK[at])
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use crate::page::escape::text;
 
 impl Table {
     /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`.
-    pub fn html(&self) -> String {
+    /// Rows get these ids, as far as there are any.
+    pub fn html(&self, ids: &[String]) -> String {
         let cells = |open: &str, close: &str, cells: &[String]| -> String {
             let cells = cells
                 .iter()
@@ -13,9 +14,13 @@ impl Table {
             cells.collect()
         };
         let heads = cells("<th scope=\"col\">", "</th>", &self.columns);
-        let rows = self.rows.iter();
+        let rows = self.rows.iter().enumerate();
         let rows: String = rows
-            .map(|row| format!("<tr>{}</tr>\n", cells("<td>", "</td>", row)))
+            .map(|(at, row)| {
+                let id = ids.get(at);
+                let id = id.map_or(String::new(), |id| format!(" id=\"{}\"", text(id)));
+                format!("<tr{id}>{}</tr>\n", cells("<td>", "</td>", row))
+            })
             .collect();
         let notes = self.footnotes();
         let notes: String = notes

@@ -124,7 +124,7 @@ fn latex_opens_no_brace_that_it_does_not_close() {
 
 #[test]
 fn html_says_what_is_a_head_and_lets_no_markup_in() {
-    let text = hostile().html();
+    let text = hostile().html(&[]);
     assert_eq!(text.matches("<th scope=\"col\">").count(), 4);
     assert_eq!(text.matches("<td>").count(), 4 * 3);
     assert_eq!(text.matches("<tr>").count(), 1 + 3);

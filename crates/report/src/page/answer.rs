@@ -1,0 +1,315 @@
+//! The first sentence of a page: what came out, in the figures that the samples support.
+
+use super::measure::{Measure, Named, Place, places};
+use super::names;
+use crate::Subject;
+use crate::tables::ComparisonTables;
+use crate::tables::stream::lost;
+use crate::units::{grouped, percent};
+use wiregauge_record::{
+    Aim, BusLimit, Connect, FlowSummary, LoopSummary, Plan, PointSummary, Schedule, Way,
+};
+use wiregauge_run::AnyRun;
+use wiregauge_stats::Estimate;
+
+/// A limit counts as reached from this part of it on.
+const REACHED: f64 = 0.9;
+
+/// One sentence for each run, with its label if there are several; of runs that were compared, what differs.
+pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
+    if let [only] = comparisons
+        && let Some(verdict) = only.words.first()
+    {
+        let largest = only.words.get(1);
+        let largest = largest.map(|words| format!(" The largest difference: {words}."));
+        return vec![verdict.clone() + &largest.unwrap_or_default()];
+    }
+    let several = subjects.len() > 1;
+    let sentence = |subject: &Subject| {
+        let words = run(&subject.run)?;
+        Some(match several {
+            true => format!("{}: {words}", subject.label),
+            false => words,
+        })
+    };
+    subjects.iter().filter_map(sentence).collect()
+}
+
+fn run(run: &AnyRun) -> Option<String> {
+    let places = places(run);
+    let parts = match run {
+        AnyRun::Exchange(run) => exchange(&run.file.plan, &places),
+        AnyRun::Stream(_) => stream(&places),
+        AnyRun::Loop(_) => closed_loop(&places),
+        AnyRun::Control(_) => Vec::new(),
+    };
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
+    let points: Vec<&PointSummary> = places
+        .iter()
+        .filter_map(|named| match named.place {
+            Place::Exchange(point) if point.rtt.is_some() => Some(point),
+            _ => None,
+        })
+        .collect();
+    // The smallest sizes on one link, at all depths.
+    let least = |point: &&&PointSummary| {
+        let point = point.point;
+        (point.together, point.link, point.out_bytes, point.in_bytes)
+    };
+    let Some(first) = points.iter().min_by_key(least) else {
+        return Vec::new();
+    };
+    let mut same: Vec<&PointSummary> = points
+        .iter()
+        .filter(|point| least(point) == least(&first))
+        .copied()
+        .collect();
+    same.sort_by_key(|point| point.point.depth);
+    let sizes = match (first.point.out_bytes, first.point.in_bytes) {
+        (out, back) if out == back => format!("{} B", grouped(out.into())),
+        (out, back) => format!("{} B OUT, {} B IN", grouped(out.into()), grouped(back.into())),
+    };
+    let mut parts = Vec::new();
+    let shown = match (plan.schedule, plan.connect) {
+        (Schedule::EveryNs(ns), _) => {
+            let depth = depth_of(same[0], &same);
+            let every = super::card::given(Measure::Trt, ns);
+            parts.push(format!("{sizes}, one exchange every {every}{depth}"));
+            same[0]
+        }
+        (_, Connect::Each) => {
+            parts.push(format!("{sizes}, a new link for each exchange"));
+            same[0]
+        }
+        _ => {
+            let (words, shown) = depths(&sizes, &same);
+            parts.push(words);
+            shown
+        }
+    };
+    parts.extend(tail(shown, same.len() > 1));
+    parts.extend(limit(plan, &points));
+    parts.push(losses(&points));
+    parts
+}
+
+fn depth_of(point: &PointSummary, all: &[&PointSummary]) -> String {
+    match all.len() {
+        1 => String::new(),
+        _ => format!(" at depth {}", point.point.depth),
+    }
+}
+
+/// Which depth repeats fastest, and how much faster than the lowest: as the mean TRT says; a difference within
+/// the intervals is none.
+fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSummary) {
+    let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
+    let lowest = same[0];
+    let alone = || {
+        let words = match trt(lowest) {
+            Some(mean) => format!(
+                "{sizes}, depth {}: one exchange every {}",
+                lowest.point.depth,
+                Measure::Trt.show(mean.value)
+            ),
+            None => format!("{sizes}, depth {}", lowest.point.depth),
+        };
+        (words, lowest)
+    };
+    let timed = same
+        .iter()
+        .filter_map(|point| Some((*point, trt(point)?)))
+        .filter(|(_, mean)| mean.value > 0.0);
+    let best = timed.min_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let (Some((best, shortest)), Some(base)) = (best, trt(lowest)) else {
+        return alone();
+    };
+    if same.len() == 1 {
+        return alone();
+    }
+    let low = lowest.point.depth;
+    if best.point.depth == low {
+        let words = format!("{sizes}: no depth repeats faster than depth {low}");
+        return (words, lowest);
+    }
+    if overlap(&shortest, &base) {
+        let words = format!(
+            "{sizes}: no depth is proven to repeat faster than depth {low} ({:.1} times at depth {} in this run)",
+            base.value / shortest.value,
+            best.point.depth
+        );
+        return (words, best);
+    }
+    let words = format!(
+        "{sizes}: depth {} repeats {:.1} times as fast as depth {low}",
+        best.point.depth,
+        base.value / shortest.value
+    );
+    (words, best)
+}
+
+/// True where both intervals are known and meet, or the values hardly differ.
+fn overlap(less: &Estimate, more: &Estimate) -> bool {
+    match (less.high, more.low) {
+        (Some(high), Some(low)) => high >= low,
+        _ => less.value * 1.05 > more.value,
+    }
+}
+
+fn tail(point: &PointSummary, named: bool) -> Option<String> {
+    let (of, from) = match &point.from_intended {
+        Some(late) => (late, " from the intended start"),
+        None => (point.rtt.as_ref()?, ""),
+    };
+    let there = match named {
+        true => format!(" at depth {}", point.point.depth),
+        false => String::new(),
+    };
+    // Of fewer samples it is the longest.
+    Some(match of.n >= 100 {
+        true => format!("p99{from} {}{there}", Measure::RttTail.show(of.p99.value)),
+        false => format!("longest{from} {}{there}", Measure::RttTail.show(of.max)),
+    })
+}
+
+fn limit(plan: &Plan, points: &[&PointSummary]) -> Option<String> {
+    let known = || points.iter().filter_map(|p| Some((*p, p.limit.as_ref()?)));
+    let bytes = |point: &PointSummary| {
+        u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes)
+    };
+    let reached = known().filter(|(_, limit)| is_reached(limit));
+    let name = |point: &PointSummary| names::exchange(plan, &point.point).whole();
+    if let Some((point, limit)) =
+        reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
+    {
+        let used = match limit.used <= 1.0 {
+            true => format!(" ({})", percent(limit.used)),
+            false => String::new(),
+        };
+        return Some(format!("the bus limit is reached at {}{used}", name(point)));
+    }
+    let (point, limit) = known().max_by(|(_, a), (_, b)| a.used.total_cmp(&b.used))?;
+    let used = percent(limit.used);
+    Some(format!("at most {used} of the bus limit ({})", name(point)))
+}
+
+fn is_reached(limit: &BusLimit) -> bool {
+    limit.used >= REACHED
+}
+
+fn losses(points: &[&PointSummary]) -> String {
+    let sum = |of: fn(&PointSummary) -> u64| points.iter().map(|point| of(point)).sum::<u64>();
+    let all = sum(|point| point.counts.exchanges);
+    let lost = sum(|point| point.counts.lost);
+    let other = sum(|point| {
+        let counts = &point.counts;
+        counts.late
+            + counts.corrupted
+            + counts.unexpected
+            + counts.duplicated
+            + counts.reordered
+    });
+    let lost = match lost {
+        0 => "nothing lost".to_owned(),
+        n => format!("{} of {} exchanges lost", grouped(n), grouped(all)),
+    };
+    match other {
+        0 => lost,
+        n => format!("{lost}, {} other errors", grouped(n)),
+    }
+}
+
+fn stream(places: &[Named<'_>]) -> Vec<String> {
+    let flows: Vec<(&Named<'_>, &FlowSummary)> = places
+        .iter()
+        .filter_map(|named| match named.place {
+            Place::Flow(_, flow) => Some((named, flow)),
+            _ => None,
+        })
+        .collect();
+    let mut parts = Vec::new();
+    for way in [Way::In, Way::Out] {
+        let of_it = flows.iter().filter(|(_, flow)| flow.way == way);
+        let rated = of_it.filter_map(|(named, flow)| Some((named, flow, flow.rate?)));
+        let best = rated.max_by(|(.., a), (.., b)| a.value.total_cmp(&b.value));
+        let Some((named, flow, rate)) = best else {
+            continue;
+        };
+        let used = flow.limit.as_ref().filter(|limit| limit.used <= 1.0);
+        let used = used.map_or(String::new(), |limit| {
+            format!(", {} of the bus limit", percent(limit.used))
+        });
+        parts.push(format!(
+            "at most {} ({}{used})",
+            Measure::Rate.show(rate.value),
+            named.name
+        ));
+    }
+    if parts.is_empty() {
+        return parts;
+    }
+    let known: Option<Vec<u64>> = flows.iter().map(|(_, flow)| lost(flow)).collect();
+    let other: u64 = flows
+        .iter()
+        .map(|(_, flow)| flow.counts.duplicated + flow.counts.corrupted + flow.counts.stray)
+        .sum();
+    parts.push(match known.map(|lost| lost.into_iter().sum::<u64>()) {
+        None => "how much was lost is not known".to_owned(),
+        Some(0) => "nothing lost".to_owned(),
+        Some(n) => format!("{} B lost", grouped(n)),
+    });
+    if other > 0 {
+        parts.push(format!("{} B otherwise wrong", grouped(other)));
+    }
+    parts
+}
+
+fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
+    let points: Vec<(&Named<'_>, &LoopSummary)> = places
+        .iter()
+        .filter_map(|named| match named.place {
+            Place::Loop(point) => Some((named, point)),
+            _ => None,
+        })
+        .collect();
+    let curves = points
+        .iter()
+        .filter(|(_, point)| point.point.aim == Aim::Curve)
+        .filter_map(|(named, point)| Some((named, point.needed_ns?)));
+    let mut parts = Vec::new();
+    if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
+        parts.push(format!(
+            "a latency of {} would have had no stall ({})",
+            Measure::Latency.show(needed),
+            named.name
+        ));
+    }
+    let held = points
+        .iter()
+        .filter(|(_, point)| point.point.aim == Aim::Hold && point.blocks > 0)
+        .filter(|(_, point)| point.overruns + point.underruns == 0)
+        .min_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
+    if let Some((_, point)) = held {
+        parts.push(format!(
+            "a preload of {} held for {}",
+            Measure::Latency.show(point.point.preload_ns()),
+            Measure::Latency.show(point.elapsed_ns as f64)
+        ));
+    }
+    if parts.is_empty() {
+        return parts;
+    }
+    let stalls: u64 = points
+        .iter()
+        .map(|(_, point)| point.overruns + point.underruns)
+        .sum();
+    let blocks: u64 = points.iter().map(|(_, point)| point.blocks).sum();
+    parts.push(match stalls {
+        0 => format!("no stall in {} blocks", grouped(blocks)),
+        n => format!("{} stalls in {} blocks", grouped(n), grouped(blocks)),
+    });
+    parts
+}

@@ -1,0 +1,126 @@
+//! The contents of a page: by the question that a part answers, and by point.
+
+use super::escape::{id, text};
+use super::measure::{Named, Place, places};
+use crate::Subject;
+use crate::figures::{Figure, point_key};
+use std::fmt::Write;
+
+/// More points than this are folded.
+const POINTS_SHOWN: usize = 16;
+
+/// Questions, and the beginnings of the names of the figures that answer them.
+const QUESTIONS: [(&str, &[&str]); 10] = [
+    (
+        "How long does an exchange take?",
+        &["rtt-series", "rtt-histogram", "rtt-percentiles"],
+    ),
+    ("How many are in time?", &["below", "deadline"]),
+    ("How fast do exchanges repeat?", &["trt-series", "trt-histogram", "rtt-trt-depth"]),
+    ("What does the size change?", &["rtt-size", "trt-size", "throughput-size"]),
+    ("How much data goes through?", &["rate-"]),
+    ("How large must a buffer be?", &["gap-", "buffer-"]),
+    ("Where does the time go?", &["connect-"]),
+    ("Which latency has no stall?", &["stalls-", "service-"]),
+    ("What does the delay do to the loop?", &["control-"]),
+    ("What differs?", &["compare"]),
+];
+
+/// Sections, and the questions that they answer.
+const SECTIONS: [(&str, &str); 5] = [
+    ("What differs?", "comparison"),
+    ("What does the delay do to the loop?", "control"),
+    ("How many cycles miss their deadline?", "deadline"),
+    ("What are all figures?", "tables"),
+    ("On what was it measured?", "conditions"),
+];
+
+/// The contents. `sections` are the ids of those that the page has, with their names; `figures` stand behind
+/// `before` others.
+pub(super) fn of(
+    subjects: &[Subject],
+    sections: &[(&str, &str)],
+    figures: &[Figure],
+    before: usize,
+) -> String {
+    let mut out = String::from("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n");
+    let answered = QUESTIONS.iter().map(|(question, names)| {
+        let numbered = figures.iter().zip(before + 1..);
+        let links: Vec<String> = numbered
+            .filter(|(figure, _)| names.iter().any(|name| figure.name.starts_with(name)))
+            .map(|(figure, number)| {
+                let name = format!("figure-{number}-{}", id(&figure.name));
+                format!("<a href=\"#{name}\">{}</a>", text(&figure.title))
+            })
+            .collect();
+        (*question, links)
+    });
+    let mut questions: Vec<(&str, Vec<String>)> = answered.collect();
+    for (question, section) in SECTIONS {
+        let Some((id, name)) = sections.iter().find(|(id, _)| *id == section) else {
+            continue;
+        };
+        let link = format!("<a href=\"#{id}\">{name}</a>");
+        match questions.iter_mut().find(|(known, _)| *known == question) {
+            Some((_, links)) => links.insert(0, link),
+            None => questions.push((question, vec![link])),
+        }
+    }
+    for (question, links) in questions.iter().filter(|(_, links)| !links.is_empty()) {
+        let _ = writeln!(out, "<li>{question} {}</li>", links.join(", "));
+    }
+    out.push_str("</ul>\n");
+    out.push_str(&points(subjects));
+    out.push_str("</nav>\n");
+    out
+}
+
+/// Every point with a link to its row in the first table; the script adds what shows and hides it.
+fn points(subjects: &[Subject]) -> String {
+    let mut items: Vec<String> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (subject, one) in subjects.iter().enumerate() {
+        let places = places(&one.run);
+        let has_rows = rows(one) == places.len();
+        for (row, named) in places.iter().enumerate() {
+            let key = key(named);
+            if seen.contains(&key) {
+                continue;
+            }
+            let name = text(&named.name).into_owned();
+            let name = match has_rows {
+                true => format!("<a href=\"#{}\">{name}</a>", row_id(subject, row)),
+                false => name,
+            };
+            items.push(format!("<li data-key=\"{}\">{name}</li>\n", text(&key)));
+            seen.push(key);
+        }
+    }
+    if items.len() < 2 {
+        return String::new();
+    }
+    let open = if items.len() <= POINTS_SHOWN { " open" } else { "" };
+    format!(
+        "<details class=\"points\" id=\"points\"{open}><summary>{} points</summary>\n<ul>\n{}</ul></details>\n",
+        items.len(),
+        items.concat()
+    )
+}
+
+fn key(named: &Named<'_>) -> String {
+    match named.place {
+        Place::Exchange(point) => point_key(point.point),
+        Place::Flow(..) | Place::Loop(_) => named.name.clone(),
+    }
+}
+
+/// Rows of the first table of a run.
+fn rows(subject: &Subject) -> usize {
+    let first = subject.tables.tables.first();
+    first.map_or(0, |table| table.rows.len())
+}
+
+/// The id of a row of the first table of a run.
+pub(super) fn row_id(subject: usize, row: usize) -> String {
+    format!("point-{subject}-{row}")
+}
