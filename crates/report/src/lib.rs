@@ -15,6 +15,7 @@ pub mod figures;
 mod labels;
 pub mod load;
 pub mod page;
+mod signs;
 pub mod tables;
 pub mod units;
 

@@ -101,9 +101,9 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
     let cards = between(&page, "<div class=\"cards\">", "</div>");
-    assert!(cards.contains("20.00 us"), "the RTT: {cards}");
+    assert!(cards.contains("20.00 µs"), "the RTT: {cards}");
     assert!(cards.contains("16 B OUT, 48 B IN, depth 1"), "{cards}");
-    assert!(cards.contains("5.000 us"), "the shortest TRT: {cards}");
+    assert!(cards.contains("5.000 µs"), "the shortest TRT: {cards}");
     assert!(cards.contains("0.25 x the TRT at depth 1"), "{cards}");
     // 500 times 64 B in 499 times 5 us and the last RTT.
     assert!(cards.contains("12.72 MB/s"), "{cards}");
@@ -256,7 +256,7 @@ fn losses_and_limits_that_were_asked_about_are_reported() {
         said.contains("Errors in 4,000 exchanges: 2 lost."),
         "{said}"
     );
-    assert!(said.contains("of the exchanges were below 30 us"), "{said}");
+    assert!(said.contains("of the exchanges were below 30 µs"), "{said}");
     assert!(said.contains("Longest RTT:"), "{said}");
     assert!(said.contains("Bottleneck at"), "{said}");
 }

@@ -123,7 +123,7 @@ mod tests {
         };
         let svg = of_bus(&picture).svg;
         assert!(
-            svg.contains("<g class=\"NAK\">\n<path fill=\"#d55e00\""),
+            svg.contains("<g class=\"NAK\">\n<path fill=\"#d55f03\""),
             "{svg}"
         );
         assert!(svg.contains(">NAK<") && svg.contains(">token<"), "{svg}");

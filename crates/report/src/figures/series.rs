@@ -16,7 +16,7 @@ pub(super) const MOST_PANELS: usize = 6;
 
 /// Slices, outliers and bad ones that all panels together may show: what a page can hold and an eye
 /// can tell apart.
-const MOST_SLICES: usize = 780;
+const MOST_SLICES: usize = 570;
 const MOST_SPOTS: usize = 200;
 const MOST_BAD: usize = 200;
 
@@ -267,7 +267,7 @@ fn value_axis(name: &str, row: &[&Thinned], head: f64) -> Axis {
 /// Slices that a panel has room for.
 fn a_panel(panels: usize) -> usize {
     match panels {
-        1 => 300,
+        1 => 240,
         _ => MOST_SLICES / panels.max(MOST_PANELS),
     }
 }

@@ -3,6 +3,7 @@
 //! path. Text stays text.
 
 use super::look::{DASH_STEP, DASHES, FONT_SIZE, INK, PAPER, tenths};
+use crate::signs::proper;
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
@@ -148,7 +149,7 @@ impl Svg {
                 " paint-order=\"stroke\" stroke=\"{PAPER}\" stroke-width=\"4\""
             );
         }
-        let _ = writeln!(out, ">{}</text>", escape(text));
+        let _ = writeln!(out, ">{}</text>", escape(&proper(text)));
     }
 
     /// The whole document.
@@ -156,7 +157,7 @@ impl Svg {
         let (width, height) = (self.width, self.height);
         let mut body = self.body.borrow_mut();
         body.end_path();
-        let (title, description) = (escape(title), escape(description));
+        let (title, description) = (escape(&proper(title)), escape(&proper(description)));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\" \

@@ -1,6 +1,6 @@
 //! The section on a control loop: three verdicts side by side, what to do, figures, tables, the model.
 
-use super::escape::{prose, text};
+use super::escape::{prose, text, words};
 use super::sections;
 use crate::control_report::{ControlDrawn, ControlReport};
 use crate::tables::{Statement, Tone};
@@ -90,15 +90,15 @@ fn card(statement: &Statement) -> String {
     let mut out = format!(
         "<dl class=\"card{tone}\"><dt>{}</dt><dd class=\"value\">{}</dd>",
         text(statement.title),
-        text(&statement.answer)
+        words(&statement.answer)
     );
     for figure in &statement.figures {
-        let _ = write!(out, "<dd>{}</dd>", text(figure));
+        let _ = write!(out, "<dd>{}</dd>", words(figure));
     }
     let _ = writeln!(
         out,
         "<dd class=\"note\">{}</dd></dl>",
-        text(&statement.meaning)
+        words(&statement.meaning)
     );
     out
 }

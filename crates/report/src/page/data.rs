@@ -538,6 +538,6 @@ mod tests {
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;
         assert_eq!(longest, 9_000_000);
         let last: u64 = measured.at.iter().sum::<u64>() * measured.tick;
-        assert!((900_000_000..1_000_000_000).contains(&last), "{last}");
+        assert!((900_000_000..=1_000_000_000).contains(&last), "{last}");
     }
 }

@@ -25,10 +25,15 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same for words of this program: with proper signs. What must stay as it is, such as a command, is not.
+pub(crate) fn words(words: &str) -> String {
+    text(&crate::signs::proper(words)).into_owned()
+}
+
 /// The same for prose, with flags such as `--depth` set as code, so that no line breaks within them.
 pub(super) fn prose(words: &str) -> String {
     let mut out = String::with_capacity(words.len() + 32);
-    for (at, word) in words.split(' ').enumerate() {
+    for (at, word) in crate::signs::proper(words).split(' ').enumerate() {
         if at > 0 {
             out.push(' ');
         }

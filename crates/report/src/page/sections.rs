@@ -2,7 +2,7 @@
 
 use super::card::Card;
 use super::contents::row_id;
-use super::escape::{id, prose, svg, text};
+use super::escape::{id, prose, svg, text, words};
 use super::live::live_form;
 use super::summary::Summary;
 use super::uplot::Uplot;
@@ -103,7 +103,7 @@ fn one(summary: &Summary, several: bool) -> String {
             text(unfinished)
         );
     }
-    let _ = writeln!(out, "<p class=\"lead\">{}</p>", text(&summary.plan));
+    let _ = writeln!(out, "<p class=\"lead\">{}</p>", words(&summary.plan));
     if !summary.cards.is_empty() {
         let cards: String = summary.cards.iter().map(card).collect();
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
@@ -111,13 +111,13 @@ fn one(summary: &Summary, several: bool) -> String {
     let mut said: Vec<String> = summary
         .outcome
         .iter()
-        .map(|line| text(line).into_owned())
+        .map(|line| words(line))
         .collect();
-    for (place, words) in &summary.limits {
+    for (place, limit) in &summary.limits {
         said.push(format!(
             "Bottleneck at {}: {}.",
             text(place),
-            prose(words.trim_end_matches('.'))
+            prose(limit.trim_end_matches('.'))
         ));
     }
     said.extend(summary.models.iter().map(|line| prose(line)));
@@ -137,13 +137,13 @@ fn one(summary: &Summary, several: bool) -> String {
 fn card(card: &Card) -> String {
     let mut out = format!(
         "<dl class=\"card\"><dt>{}</dt><dd class=\"value\">{}</dd><dd>{}</dd><dd class=\"place\">{}</dd>",
-        text(&card.title),
-        text(&card.value),
-        text(&card.interval),
-        text(&card.place)
+        words(&card.title),
+        words(&card.value),
+        words(&card.interval),
+        words(&card.place)
     );
     for note in &card.notes {
-        let _ = write!(out, "<dd class=\"note\">{}</dd>", text(note));
+        let _ = write!(out, "<dd class=\"note\">{}</dd>", words(note));
     }
     out.push_str("</dl>\n");
     out
@@ -204,15 +204,15 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
             let _ = write!(
                 out,
                 "<tr><th scope=\"row\">{}<br><small>{}</small></th>",
-                text(&row.name.0),
+                words(&row.name.0),
                 text(&row.name.1)
             );
             for (value, interval) in &row.values {
                 let _ = write!(
                     out,
                     "<td>{}<br><small>{}</small></td>",
-                    text(value),
-                    text(interval)
+                    words(value),
+                    words(interval)
                 );
             }
             out.push_str("</tr>\n");
@@ -267,7 +267,7 @@ pub(super) fn figures(figures: &[Figure], before: usize) -> String {
             "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
              <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
              <figcaption>{}</figcaption>\n</figure>",
-            text(&figure.title),
+            words(&figure.title),
             svg(&figure.svg),
             prose(&figure.caption),
         );
@@ -317,7 +317,7 @@ pub(super) fn rendered(tables: &[Table]) -> String {
 fn one_table(table: &Table, rows: &[String]) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
-        text(&table.title),
+        words(&table.title),
         table.html(rows)
     )
 }

@@ -1,7 +1,7 @@
 //! A table as HTML, for pages.
 
 use super::Table;
-use crate::page::escape::text;
+use crate::page::escape::{text, words};
 
 impl Table {
     /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`.
@@ -10,7 +10,7 @@ impl Table {
         let cells = |open: &str, close: &str, cells: &[String]| -> String {
             let cells = cells
                 .iter()
-                .map(|cell| format!("{open}{}{close}", text(cell)));
+                .map(|cell| format!("{open}{}{close}", words(cell)));
             cells.collect()
         };
         let heads = cells("<th scope=\"col\">", "</th>", &self.columns);
@@ -25,12 +25,12 @@ impl Table {
         let notes = self.footnotes();
         let notes: String = notes
             .iter()
-            .map(|note| format!("<p><small>{}</small></p>\n", text(note)))
+            .map(|note| format!("<p><small>{}</small></p>\n", words(note)))
             .collect();
         format!(
             "<table class=\"numbers\"><caption>{}</caption>\n<thead><tr>{heads}</tr></thead>\n\
              <tbody>\n{rows}</tbody></table>\n{notes}",
-            text(&self.title)
+            words(&self.title)
         )
     }
 }

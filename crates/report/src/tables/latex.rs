@@ -159,18 +159,15 @@ fn comment(text: &str) -> String {
 /// Text that LaTeX sets as it stands. What pdfLaTeX has no glyph for is named by its code point.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
+    let text = crate::signs::proper(text);
+    let mut rest = &text[..];
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
-            '+' if rest.starts_with('-') => {
-                rest = &rest[1..];
-                out += "$\\pm$";
-            }
-            '>' if rest.starts_with('=') => {
-                rest = &rest[1..];
-                out += "$\\geq$";
-            }
+            '±' => out += "$\\pm$",
+            '≥' => out += "$\\geq$",
+            '≤' => out += "$\\leq$",
+            'µ' => out += "$\\mu$",
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
             '\\' => out += "\\textbackslash{}",
             '~' => out += "\\textasciitilde{}",
@@ -191,7 +188,7 @@ pub(super) fn escape(text: &str) -> String {
             c if c.is_whitespace() => out.push(' '),
             ' '..='~' => out.push(c),
             'Ð' | 'Þ' | 'ð' | 'þ' => named(&mut out, c),
-            'À'..='ÿ' | '°' | '±' | 'µ' => out.push(c),
+            'À'..='ÿ' | '°' => out.push(c),
             c => named(&mut out, c),
         }
     }

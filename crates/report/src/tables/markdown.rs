@@ -130,11 +130,8 @@ fn code(text: &str) -> String {
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
+    for c in crate::signs::proper(text).chars() {
         match c {
-            '+' if rest.next_if_eq(&'-').is_some() => out.push('±'),
-            '>' if rest.next_if_eq(&'=').is_some() => out.push('≥'),
             '\n' | '\r' | '\t' => out.push(' '),
             c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
             // An entity: a backslash before it stops no HTML in some dialects.
