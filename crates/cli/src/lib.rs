@@ -19,6 +19,7 @@ mod outcome;
 mod output;
 mod parent;
 mod platform;
+mod point_filter;
 mod query_values;
 mod similar;
 #[cfg(feature = "loop")]

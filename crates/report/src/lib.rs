@@ -36,6 +36,10 @@ pub struct Subject {
     pub tables: Tables,
     /// Its samples, thinned.
     pub loaded: Loaded,
+    /// How many of its cycles missed their deadline, the period, if it has a schedule.
+    pub deadlines: Option<load::Deadlines>,
+    /// The search that its settings were confirmed for, if it is the run of one.
+    pub tuned: Option<load::Tuned>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,
 }
@@ -50,7 +54,11 @@ impl Subject {
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
         let loaded = load::run(&run, progress);
+        let deadlines = load::deadlines_of_schedule(&run);
+        let tuned = load::Tuned::of(run.stored().dir());
         Subject {
+            deadlines,
+            tuned,
             label,
             run,
             tables,

@@ -1,6 +1,7 @@
 //! `wiregauge report`.
 
 use super::{MissArgs, ModelArgs};
+use crate::point_filter::{PointFilter, filter};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ Examples:
   wiregauge report last                       # writes report.html beside the run
   wiregauge report last -o report.html
   wiregauge report before after -o both.html  # both runs in the same figures
+  wiregauge report last --points in=48,depth=1,4   # only these points
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
   wiregauge report last --model loop.toml     # with what the delays do to this control loop
@@ -39,6 +41,11 @@ pub struct ReportArgs {
         requires = "figures"
     )]
     pub format: Vec<FigureFormat>,
+    /// Only these points of the runs, such as in=48,depth=4; several values of a name are alternatives:
+    /// in=48,1000. Names: in, out, depth, link; of streams direction, transfer, queue, link; of loops rate,
+    /// channels, notify.
+    #[arg(long, value_name = "POINTS", value_parser = filter)]
+    pub points: Option<PointFilter>,
     /// Print only warnings and errors: no progress, no file names.
     #[arg(long, short)]
     pub quiet: bool,

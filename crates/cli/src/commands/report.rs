@@ -39,10 +39,16 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     }
     let home = wiregauge_run::runs_home();
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
-    let runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
+    let mut runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
     for run in &runs {
         if let AnyRun::Control(run) = run {
             anyhow::bail!("{}", super::control_run::refused("make a report of", run));
+        }
+    }
+    let mut chosen = Vec::new();
+    if let Some(points) = &args.points {
+        for run in &mut runs {
+            chosen.push(points.apply(run)?);
         }
     }
     let place = place(args, &runs);
@@ -58,7 +64,16 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if !loops.is_empty() {
         compute(&mut subjects, &loops, args, session)?;
     }
+    for (subject, which) in subjects.iter_mut().zip(&chosen) {
+        subject.tables.heading.push(which.clone());
+    }
     let mut drawn = figures::of(&subjects);
+    if let [which, ..] = &chosen[..] {
+        for figure in &mut drawn {
+            figure.caption.push(' ');
+            figure.caption.push_str(which);
+        }
+    }
     let compared = compared(&subjects);
     if let [only] = &compared[..] {
         drawn.extend(figures::of_comparison(only));

@@ -6,8 +6,8 @@ use super::points::{histogram, record};
 use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
-use wiregauge_record::Point;
-use wiregauge_run::{Exchange, Run, RunError};
+use wiregauge_record::{Point, Schedule};
+use wiregauge_run::{AnyRun, Exchange, Run, RunError};
 use wiregauge_stats::{
     Confidence, CycleRule, Cycles, Distribution, Estimate, Exceeding, FittedTail, Missed, NoTail,
     Responses,
@@ -80,6 +80,28 @@ pub struct Beyond {
     /// The tail as a curve: one in how many exceeds which response time.
     #[serde(skip)]
     pub curve: Vec<(f64, Estimate)>,
+}
+
+/// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs and where
+/// samples cannot be read, which the page says beside the figures.
+pub fn deadlines_of_schedule(run: &AnyRun) -> Option<Deadlines> {
+    let AnyRun::Exchange(run) = run else {
+        return None;
+    };
+    let Schedule::EveryNs(period_ns) = run.file.plan.schedule else {
+        return None;
+    };
+    let all: Vec<usize> = (0..run.file.points.len()).collect();
+    if period_ns == 0 || all.is_empty() {
+        return None;
+    }
+    let control_loop = ControlLoop {
+        period_ns,
+        deadline_ns: period_ns,
+        jitter_ns: None,
+        beyond: None,
+    };
+    deadlines(run, &all, control_loop, &mut |_| {}).ok()
 }
 
 /// Reads the chosen points (by their place in `run.file.points`) and puts them onto the loop's cycles.

@@ -19,15 +19,19 @@ mod requests;
 mod room;
 mod slices;
 mod stream;
+mod tuned;
 mod types;
 
 pub use control::{ControlPoint, Controls, ControlsError, controls};
 pub use cycle_answers::Taken;
 pub use cycle_delays::{CycleDelays, CycleRecorder, cycle_delays};
-pub use deadline::{Beyond, ControlLoop, DeadlinePoint, Deadlines, deadlines};
+pub use deadline::{
+    Beyond, ControlLoop, DeadlinePoint, Deadlines, deadlines, deadlines_of_schedule,
+};
 pub use delay_parts::{DelayParts, PartNs};
 pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
 pub(crate) use room::Room;
+pub use tuned::{Confirmed, Limit, Tuned, TunedRow};
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,
 };

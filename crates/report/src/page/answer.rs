@@ -143,11 +143,21 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
         );
         return (words, best);
     }
-    let words = format!(
-        "{sizes}: depth {} repeats {:.1} times as fast as depth {low}",
-        best.point.depth,
-        base.value / shortest.value
-    );
+    let (depth, times) = (best.point.depth, base.value / shortest.value);
+    let is_known = shortest.high.is_some() && base.low.is_some();
+    // A pipeline cannot repeat faster than its requests are more: then the lower depth was disturbed.
+    let is_explained = times <= 1.05 * f64::from(depth) / f64::from(low);
+    let words = match (is_known, is_explained) {
+        (true, true) => format!("{sizes}: depth {depth} repeats {times:.1} times as fast as depth {low}"),
+        (_, false) => format!(
+            "{sizes}: in this run depth {depth} repeated {times:.1} times as fast as depth {low}, more than the \
+             depth explains: other conditions differed too"
+        ),
+        (false, true) => format!(
+            "{sizes}: in this run depth {depth} repeated {times:.1} times as fast as depth {low}, which has no \
+             confidence interval"
+        ),
+    };
     (words, best)
 }
 

@@ -158,7 +158,7 @@
 
   function axis(label, more) {
     return Object.assign({
-      label, stroke: variable("muted"), labelSize: 22, labelFont: "13px sans-serif", font: "12px sans-serif",
+      label, stroke: variable("muted"), labelSize: 22, labelFont: "14px sans-serif", font: "13px sans-serif",
       grid: { stroke: variable("grid"), width: 1 }, ticks: { stroke: variable("grid"), width: 1 },
     }, more);
   }
@@ -242,7 +242,7 @@
       scales: { x: { time: false }, y: scale(log) },
       axes: [
         axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
-        axis(run.what + " (" + unit.name + ")", { size: 58, ...ticks(log) }),
+        axis(run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
       note: (slices > 0
@@ -303,7 +303,7 @@
           },
           values: (u, splits) => splits.map(shareText),
         }),
-        axis(chosen[0].run.what + " (" + unit.name + ")", { size: 58, ...ticks(log) }),
+        axis(chosen[0].run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
       ],
       wantsLog: top / bottom > 20,
       note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
@@ -371,7 +371,7 @@
       },
       axes: [
         axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
-        axis(label, { size: 58, ...ticks(log) }),
+        axis(label, { size: 64, ...ticks(log) }),
       ],
       wantsLog: true,
       note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +

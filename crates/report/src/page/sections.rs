@@ -47,7 +47,16 @@ pub(super) fn title(subjects: &[Subject]) -> String {
 
 /// What came out, in a sentence; of several runs one each.
 pub(super) fn answer(sentences: &[String]) -> String {
-    let sentence = |words: &String| format!("<p class=\"answer\">{}</p>\n", prose(words));
+    // A value keeps its unit on its line.
+    let held = |words: &str| {
+        let units = ["µs", "us", "ms", "B", "kB/s", "MB/s", "GB/s", "%"];
+        units.iter().fold(words.to_owned(), |words, unit| {
+            (0..10).fold(words, |words, digit| {
+                words.replace(&format!("{digit} {unit}"), &format!("{digit}\u{a0}{unit}"))
+            })
+        })
+    };
+    let sentence = |words: &String| format!("<p class=\"answer\">{}</p>\n", held(&prose(words)));
     sentences.iter().map(sentence).collect()
 }
 
@@ -293,13 +302,24 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
                 .collect();
             let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
         }
-        if tables.figures.rows.len() <= MOST_COMPARED {
-            out.push_str(&rendered(std::slice::from_ref(&tables.figures)));
+        // The verdict stands beside the point, so that it is in view on any screen.
+        let _ = writeln!(
+            out,
+            "<div class=\"scroll pairs\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
+            words(&tables.condensed.title),
+            tables.condensed.html(&[])
+        );
+        let all = tables.figures.rows.len();
+        if all <= MOST_COMPARED {
+            let _ = writeln!(
+                out,
+                "<details><summary>All {all} compared figures</summary>\n{}</details>",
+                rendered(std::slice::from_ref(&tables.figures))
+            );
         } else {
             let _ = writeln!(
                 out,
-                "<p>For all {} figures: <code>wiregauge compare</code>.</p>",
-                tables.figures.rows.len()
+                "<p>For all {all} figures: <code>wiregauge compare</code>.</p>"
             );
         }
         for note in &tables.notes {

@@ -5,7 +5,7 @@ use crate::figures::look;
 use std::fmt::Write;
 
 /// A colour of the page: the name of its variable, as it is on paper and on a dark screen.
-const PAGE: [(&str, &str, &str); 7] = [
+const PAGE: [(&str, &str, &str); 8] = [
     ("raised", "#f6f7f8", "#202327"),
     ("line", "#c9ccd1", "#474c54"),
     ("accent", "#0b5cad", "#7db8f0"),
@@ -13,6 +13,8 @@ const PAGE: [(&str, &str, &str); 7] = [
     ("bad", "#b3261e", "#ff8a7a"),
     ("select", "rgba(0, 0, 0, .1)", "rgba(255, 255, 255, .16)"),
     ("band", "55", "66"),
+    // The shadow at the edge of what scrolls.
+    ("cue", "rgba(0, 0, 0, .28)", "rgba(255, 255, 255, .3)"),
 ];
 
 /// Every colour that is drawn with: the name of its variable, and as it is drawn.

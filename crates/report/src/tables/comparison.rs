@@ -25,6 +25,9 @@ pub struct ComparisonTables {
     pub changed: Option<Table>,
     /// Every point and figure.
     pub figures: Table,
+    /// The same with the verdict beside the point, and one row for all figures of a point with the same verdict
+    /// of no difference: for a page.
+    pub condensed: Table,
     /// Those that are worse or better.
     pub differing: Table,
     /// How to read it, and what it does not know.
@@ -70,6 +73,7 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
         hosts: comparison.hosts.iter().flat_map(hosts::sentences).collect(),
         changed: changed(comparison),
         figures: figures(comparison, &|_| true),
+        condensed: condensed(comparison),
         differing: figures(comparison, &is_shown),
         notes: notes(comparison),
     }
@@ -200,12 +204,15 @@ fn changed(comparison: &Comparison) -> Option<Table> {
     Some(table)
 }
 
-fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table {
-    let title = format!(
+fn title(comparison: &Comparison) -> String {
+    format!(
         "After against before; the {:.0} % intervals of all {} hold jointly",
         comparison.confidence * 100.0,
         comparison.compared
-    );
+    )
+}
+
+fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table {
     let columns = [
         "point",
         "figure",
@@ -215,10 +222,51 @@ fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table
         "interval",
         "verdict",
     ];
-    let mut table = Table::new(title, &columns);
+    let mut table = Table::new(title(comparison), &columns);
     for point in &comparison.points {
         for compared in point.figures.iter().filter(|compared| wanted(compared)) {
             table.row(row(point, compared));
+        }
+    }
+    table
+}
+
+fn condensed(comparison: &Comparison) -> Table {
+    let columns = [
+        "point",
+        "verdict",
+        "figure",
+        "before",
+        "after",
+        "difference",
+        "interval",
+    ];
+    let mut table = Table::new(title(comparison), &columns);
+    for point in &comparison.points {
+        let mut rest: Vec<(&str, Vec<String>)> = Vec::new();
+        for compared in &point.figures {
+            if is_shown(compared) {
+                let mut cells = row(point, compared);
+                let verdict = cells.pop().unwrap_or_default();
+                cells.insert(1, verdict);
+                table.row(cells);
+                continue;
+            }
+            let verdict = compared.verdict.words(compared.figure);
+            let name = compared.figure.to_string();
+            match rest.iter_mut().find(|(known, _)| *known == verdict) {
+                Some((_, names)) => names.push(name),
+                None => rest.push((verdict, vec![name])),
+            }
+        }
+        for (verdict, names) in rest {
+            let mut cells = vec![
+                point.point.to_string(),
+                verdict.to_owned(),
+                names.join(", "),
+            ];
+            cells.resize(columns.len(), String::new());
+            table.row(cells);
         }
     }
     table

@@ -1,0 +1,191 @@
+//! The points of runs that `wiregauge report --points` chooses.
+
+use crate::values;
+use anyhow::bail;
+use wiregauge_record::{LoopPoint, Point, StreamPoint};
+use wiregauge_run::AnyRun;
+
+/// What was asked for: names, and for each the values that a point may have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointFilter {
+    text: String,
+    terms: Vec<(String, Vec<String>)>,
+}
+
+/// Parses `in=48,1000,depth=4`: a value without a name belongs to the name before it.
+pub fn filter(text: &str) -> Result<PointFilter, String> {
+    let mut terms: Vec<(String, Vec<String>)> = Vec::new();
+    for part in text.split(',') {
+        match (part.split_once('='), terms.last_mut()) {
+            (Some((name, value)), _) if !name.is_empty() && !value.is_empty() => {
+                match terms.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, values)) => values.push(value.to_owned()),
+                    None => terms.push((name.to_owned(), vec![value.to_owned()])),
+                }
+            }
+            (None, Some((_, values))) if !part.is_empty() => values.push(part.to_owned()),
+            _ => {
+                return Err(format!(
+                    "`{text}` is not a choice of points: use names and values, such as in=48,depth=4"
+                ));
+            }
+        }
+    }
+    Ok(PointFilter {
+        text: text.to_owned(),
+        terms,
+    })
+}
+
+/// The names of a point and its values.
+trait Named: Copy {
+    fn parts(&self) -> Vec<(&'static str, String)>;
+}
+
+impl Named for Point {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("out", self.out_bytes.to_string()),
+            ("in", self.in_bytes.to_string()),
+            ("depth", self.depth.to_string()),
+            ("link", self.link.to_string()),
+        ]
+    }
+}
+
+impl Named for StreamPoint {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("direction", self.direction.name().to_owned()),
+            ("transfer", self.transfer_bytes.to_string()),
+            ("queue", self.queue.to_string()),
+            ("link", self.link.to_string()),
+        ]
+    }
+}
+
+impl Named for LoopPoint {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("rate", self.rate_hz.to_string()),
+            ("channels", self.channels.to_string()),
+            ("notify", self.notify_bytes.to_string()),
+        ]
+    }
+}
+
+impl PointFilter {
+    /// Keeps only the chosen points of a run; gives a sentence that says which they are.
+    pub fn apply(&self, run: &mut AnyRun) -> anyhow::Result<String> {
+        let name = run.stored().name();
+        let (kept, all) = match run {
+            AnyRun::Exchange(run) => {
+                let file = &mut run.file;
+                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
+            }
+            AnyRun::Stream(run) => {
+                let file = &mut run.file;
+                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
+            }
+            AnyRun::Loop(run) => {
+                let file = &mut run.file;
+                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
+            }
+            AnyRun::Control(_) => bail!("{name} is a run of wiregauge loop-control: it has no points to choose"),
+        };
+        Ok(format!(
+            "Shown: {kept} of {all} points, those with {} (--points).",
+            self.text
+        ))
+    }
+
+    fn keep<P: Named, S>(
+        &self,
+        run: &str,
+        planned: &mut Vec<P>,
+        points: &mut Vec<S>,
+        of: fn(&S) -> P,
+    ) -> anyhow::Result<(usize, usize)> {
+        let all = points.len();
+        let there: Vec<P> = points.iter().map(of).collect();
+        if let Some(known) = there.first().map(P::parts) {
+            for (name, _) in &self.terms {
+                if !known.iter().any(|(known, _)| known == name) {
+                    let names: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
+                    bail!(
+                        "points of {run} have no `{name}`\nhint: use one of {}",
+                        names.join(", ")
+                    );
+                }
+            }
+        }
+        points.retain(|point| self.wants(of(point)));
+        planned.retain(|point| self.wants(*point));
+        if points.is_empty() && all > 0 {
+            let shown = |point: &P| {
+                let parts = point.parts();
+                let parts: Vec<String> = parts.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                parts.join(",")
+            };
+            let listed: Vec<String> = there.iter().take(8).map(shown).collect();
+            let more = match there.len().saturating_sub(8) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            bail!(
+                "{run} has no point with {}; it has {}{more}",
+                self.text,
+                listed.join("; ")
+            );
+        }
+        Ok((points.len(), all))
+    }
+
+    fn wants<P: Named>(&self, point: P) -> bool {
+        let parts = point.parts();
+        self.terms.iter().all(|(name, values)| {
+            parts
+                .iter()
+                .any(|(known, is)| known == name && values.iter().any(|value| same(value, is)))
+        })
+    }
+}
+
+/// True where a value that was typed, such as `4k` or `48..100:4`, is that of a point.
+fn same(typed: &str, is: &str) -> bool {
+    let number = is.parse::<u32>().ok();
+    typed == is
+        || values::sizes(typed)
+            .is_ok_and(|sizes| number.is_some_and(|number| sizes.0.contains(&number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(in_bytes: u32, depth: u32) -> Point {
+        Point {
+            index: 0,
+            out_bytes: 16,
+            in_bytes,
+            depth,
+            link: 0,
+            together: false,
+        }
+    }
+
+    #[test]
+    fn values_of_one_name_are_alternatives_and_names_go_together() {
+        let asked = filter("in=48,4k,depth=4").unwrap();
+        for (in_bytes, depth, wanted) in [(48, 4, true), (4096, 4, true), (48, 1, false), (8, 4, false)] {
+            assert_eq!(asked.wants(point(in_bytes, depth)), wanted, "{in_bytes} {depth}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_choice_is_refused() {
+        for text in ["", "48", "in=", "=4", "in=48,,depth=4"] {
+            assert!(filter(text).is_err(), "{text}");
+        }
+    }
+}

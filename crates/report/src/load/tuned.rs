@@ -1,0 +1,114 @@
+//! What `wiregauge tune` left beside the run that confirmed its choice.
+
+use serde::Deserialize;
+use std::path::Path;
+
+/// The file beside the run.
+const FILE: &str = "tune.json";
+
+/// A search, as far as a page shows it. docs/tune.md lists the keys.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Tuned {
+    /// The device.
+    pub address: String,
+    /// `exchange` or `stream`.
+    pub kind: String,
+    /// What was best to be.
+    pub objective: Objective,
+    /// Constraints.
+    pub constraints: Vec<Constraint>,
+    /// How the search ended: `complete`, `out-of-time` ...
+    pub ended: String,
+    /// The choice, with the figures of the confirming run.
+    pub best: Option<Confirmed>,
+    /// The settings that nothing else beats in both latency and throughput.
+    #[serde(default)]
+    pub front: Vec<TunedRow>,
+    /// Settings that were measured on the way.
+    #[serde(default)]
+    pub probes: Vec<serde::de::IgnoredAny>,
+}
+
+/// What was to be best.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Objective {
+    /// The figure.
+    pub figure: String,
+    /// `maximise` or `minimise`.
+    pub sense: String,
+}
+
+/// A limit as it was asked for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Constraint {
+    /// Such as `p99<10ms`.
+    pub text: String,
+}
+
+/// A setting under the names of the flags; those of the other kind are absent.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Setting {
+    /// Of exchanges.
+    pub out_bytes: Option<u32>,
+    /// Of exchanges.
+    pub in_bytes: Option<u32>,
+    /// Of exchanges.
+    pub depth: Option<u32>,
+    /// Of exchanges.
+    pub wait: Option<String>,
+    /// Of exchanges.
+    pub connect: Option<String>,
+    /// Of streams.
+    pub direction: Option<String>,
+    /// Of streams.
+    pub transfer_bytes: Option<u32>,
+    /// Of streams.
+    pub queue: Option<u32>,
+}
+
+/// The choice.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Confirmed {
+    /// Which.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// The objective's value with its interval.
+    pub objective: wiregauge_stats::Estimate,
+    /// What became of each constraint.
+    pub constraints: Vec<Limit>,
+    /// True if a run of its own confirmed it.
+    pub confirmed: bool,
+}
+
+/// A constraint and what was found.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Limit {
+    /// As it was asked for.
+    pub text: String,
+    /// The verdict's word.
+    pub verdict: String,
+}
+
+/// A setting of the front.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct TunedRow {
+    /// Which.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// Mean time of one.
+    pub latency_ns: f64,
+    /// Bytes a second.
+    pub bytes_s: f64,
+    /// True of the choice.
+    pub is_best: bool,
+    /// True of the setting with the most throughput for its latency.
+    pub is_knee: bool,
+}
+
+impl Tuned {
+    /// What lies in the directory of a run; `None` if there is nothing, or nothing of a known form.
+    pub fn of(dir: &Path) -> Option<Tuned> {
+        let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+}
