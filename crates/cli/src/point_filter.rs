@@ -91,7 +91,9 @@ impl PointFilter {
                 let file = &mut run.file;
                 self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
             }
-            AnyRun::Control(_) => bail!("{name} is a run of wiregauge loop-control: it has no points to choose"),
+            AnyRun::Control(_) => {
+                bail!("{name} is a run of wiregauge loop-control: it has no points to choose")
+            }
         };
         Ok(format!(
             "Shown: {kept} of {all} points, those with {} (--points).",
@@ -177,8 +179,17 @@ mod tests {
     #[test]
     fn values_of_one_name_are_alternatives_and_names_go_together() {
         let asked = filter("in=48,4k,depth=4").unwrap();
-        for (in_bytes, depth, wanted) in [(48, 4, true), (4096, 4, true), (48, 1, false), (8, 4, false)] {
-            assert_eq!(asked.wants(point(in_bytes, depth)), wanted, "{in_bytes} {depth}");
+        for (in_bytes, depth, wanted) in [
+            (48, 4, true),
+            (4096, 4, true),
+            (48, 1, false),
+            (8, 4, false),
+        ] {
+            assert_eq!(
+                asked.wants(point(in_bytes, depth)),
+                wanted,
+                "{in_bytes} {depth}"
+            );
         }
     }
 

@@ -205,3 +205,54 @@ fn only_exchange_runs_can_be_computed_again() {
         .code(2)
         .stderr(contains("stream run").and(contains("only exchange runs")));
 }
+
+/// True where this machine has a TeX with the packages that the tables need.
+fn has_tex() -> bool {
+    let found = std::process::Command::new("kpsewhich")
+        .arg("booktabs.sty")
+        .output();
+    let has_booktabs = found.is_ok_and(|found| found.status.success());
+    let tex = std::process::Command::new("pdflatex")
+        .arg("--version")
+        .output();
+    has_booktabs && tex.is_ok_and(|tex| tex.status.success())
+}
+
+#[test]
+fn latex_of_every_kind_of_run_and_of_hostile_names_compiles() {
+    if !has_tex() {
+        eprintln!(
+            "not tested: pdflatex with booktabs is not installed here (texlive-latex-recommended)"
+        );
+        return;
+    }
+    let desk = Desk::new();
+    hostile(&desk);
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    desk.output(&format!(
+        "exchange {address} --in 48,1000 --depth 1,2 --count 300 --below 1ms --no-calibration --quiet --store two"
+    ));
+    desk.output(&format!(
+        "stream {address} --transfer 4k --duration 300ms --quiet --store flow"
+    ));
+    for run in ["run", "two", "flow"] {
+        let tables = desk.output(&format!("show ./{run} --format latex --confidence"));
+        let document = format!(
+            "\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
+        );
+        let file = desk.path(&format!("{run}.tex"));
+        std::fs::write(&file, document).expect("written");
+        let dir = file.parent().expect("a directory");
+        let made = std::process::Command::new("pdflatex")
+            .args(["-interaction=nonstopmode", "-halt-on-error"])
+            .arg(&file)
+            .current_dir(dir)
+            .output()
+            .expect("pdflatex runs");
+        let log = String::from_utf8_lossy(&made.stdout);
+        assert!(made.status.success(), "{run}: {log}");
+        assert!(!log.contains("Missing character"), "{run}: {log}");
+        assert!(dir.join(format!("{run}.pdf")).exists(), "{run}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The same text with proper signs, for pages, figures, Markdown and LaTeX. Microseconds are known by what stands
-/// before them: a number and a blank, a parenthesis, or `in`.
+/// around them: a number and a blank, a parenthesis, or `in` before, or a slash behind.
 pub(crate) fn proper(text: &str) -> Cow<'_, str> {
     if !["us", "+-", ">=", "<="]
         .iter()
@@ -28,12 +28,13 @@ pub(crate) fn proper(text: &str) -> Cow<'_, str> {
 }
 
 fn is_unit(before: &str, after: &str) -> bool {
-    let ends = !after.starts_with(|c: char| c.is_alphanumeric() || "_-=/".contains(c));
+    let ends = !after.starts_with(|c: char| c.is_alphanumeric() || "_-=".contains(c));
     let number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit() || c == '?');
     let named = before.ends_with('(')
         || before.strip_suffix(' ').is_some_and(number)
         || before == "in "
-        || before.ends_with(" in ") && !after.starts_with(' ');
+        || before.ends_with(" in ") && (!after.starts_with(' ') || after.starts_with(" ("))
+        || before.ends_with(' ') && after.starts_with('/');
     ends && named
 }
 
@@ -46,6 +47,8 @@ mod tests {
         for (spelled, proper_text) in [
             ("20.50 us", "20.50 µs"),
             ("RTT in us, mean TRT in us", "RTT in µs, mean TRT in µs"),
+            ("TRT in us (mean)", "TRT in µs (mean)"),
+            ("CPU us/exchange", "CPU µs/exchange"),
             ("RTT (us, log)", "RTT (µs, log)"),
             ("2.0 .. ? us, open", "2.0 .. ? µs, open"),
             ("mean +- SD >= 3 and <= 4", "mean ± SD ≥ 3 and ≤ 4"),

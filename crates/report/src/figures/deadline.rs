@@ -5,6 +5,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{HEIGHT, Marker, Series};
+use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines};
 use crate::units::time;
 use hdrhistogram::Histogram;
@@ -14,6 +15,22 @@ const MOST_CURVES: usize = 4;
 
 /// Opacity of a band.
 const BAND: f64 = 0.18;
+
+/// Of the runs with a schedule, the cycles being its periods.
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let all = subjects.iter().filter_map(|subject| {
+        let mut figure = of_deadlines(subject.deadlines.as_ref()?)?;
+        if subjects.len() > 1 {
+            figure.title = format!("{}: {}", subject.label, figure.title);
+        }
+        Some(figure)
+    });
+    let mut figures: Vec<Figure> = all.collect();
+    for (at, figure) in figures.iter_mut().enumerate().skip(1) {
+        figure.name = format!("deadline-{}", at + 1);
+    }
+    figures
+}
 
 /// Draws the points of a run, the first few of them.
 pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {

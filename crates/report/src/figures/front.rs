@@ -5,6 +5,8 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{HEIGHT, MUTED, Marker, SERIES, Series};
+use crate::Subject;
+use crate::load::{Tuned, TunedRow};
 
 /// What there is to draw. Each setting is (mean time of one in nanoseconds, bytes a second).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +32,52 @@ pub struct FrontMark {
     pub at: (f64, f64),
     /// What it is.
     pub name: String,
+}
+
+/// Of the runs that confirmed a search.
+pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
+    let all = subjects.iter().filter_map(|subject| {
+        let mut figure = of_front(&found(subject.tuned.as_ref()?)?);
+        if subjects.len() > 1 {
+            figure.title = format!("{}: {}", subject.label, figure.title);
+        }
+        Some(figure)
+    });
+    let mut figures: Vec<Figure> = all.collect();
+    for (at, figure) in figures.iter_mut().enumerate().skip(1) {
+        figure.name = format!("{}-{}", figure.name, at + 1);
+    }
+    figures
+}
+
+/// What is kept of a search: the front, without the settings behind it.
+fn found(tuned: &Tuned) -> Option<Front> {
+    let place = |row: &TunedRow| (row.latency_ns.value, row.bytes_s);
+    let marked = |row: Option<&TunedRow>| {
+        row.map(|row| FrontMark {
+            at: place(row),
+            name: row.setting.name(),
+        })
+    };
+    // The choice may be beaten in both: it is no trade-off then.
+    let is_beaten = |row: &TunedRow| {
+        let (time, rate) = place(row);
+        let mut others = tuned.front.iter().map(place);
+        others.any(|(other_time, other_rate)| other_time < time && other_rate > rate)
+    };
+    let front = tuned.front.iter().filter(|row| !is_beaten(row));
+    let front: Vec<(f64, f64)> = front.map(place).collect();
+    (!front.is_empty()).then(|| Front {
+        of: tuned.address.clone(),
+        what: match tuned.kind.as_str() {
+            "stream" => "transfer",
+            _ => "exchange",
+        },
+        measured: Vec::new(),
+        best: marked(tuned.front.iter().find(|row| row.is_best)),
+        knee: marked(tuned.front.iter().find(|row| row.is_knee)),
+        front,
+    })
 }
 
 /// Draws it.
@@ -58,13 +106,14 @@ pub fn of_front(drawn: &Front) -> Figure {
         marker: Marker::Square,
         hollow: false,
     };
-    let mut legend = vec![
-        (Key::Mark(probe), "measured".to_owned()),
-        (
-            Key::Points(front),
-            "best trade-offs (Pareto front)".to_owned(),
-        ),
-    ];
+    let mut legend = Vec::new();
+    if !drawn.measured.is_empty() {
+        legend.push((Key::Mark(probe), "measured".to_owned()));
+    }
+    legend.push((
+        Key::Points(front),
+        "best trade-offs (Pareto front)".to_owned(),
+    ));
     let same = |a: &FrontMark, b: &FrontMark| a.at == b.at;
     let both = drawn.best.as_ref().zip(drawn.knee.as_ref());
     let as_one = both.is_some_and(|(a, b)| same(a, b));
@@ -76,7 +125,8 @@ pub fn of_front(drawn: &Front) -> Figure {
         legend.push((Key::Mark(knee), format!("knee: {}", mark.name)));
     }
 
-    let all = || drawn.measured.iter().chain(&drawn.front);
+    let marks = || drawn.best.iter().chain(&drawn.knee).map(|mark| &mark.at);
+    let all = || drawn.measured.iter().chain(&drawn.front).chain(marks());
     let (short, long) = bounds(all().map(|point| point.0)).unwrap_or((1e3, 1e6));
     let most = all().map(|point| point.1).fold(0.0, f64::max);
     let canvas = Canvas::new(HEIGHT, &legend);

@@ -72,13 +72,7 @@ pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
         return Vec::new();
     }
     let choice = rtt::choice(&points, MOST_PANELS);
-    vec![figure(
-        subjects,
-        &points,
-        &choice,
-        Kind::Log,
-        Quantity::Trt,
-    )]
+    vec![figure(subjects, &points, &choice, Kind::Log, Quantity::Trt)]
 }
 
 /// Bars with the edges in nanoseconds and the number of exchanges in each.

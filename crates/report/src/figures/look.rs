@@ -15,13 +15,13 @@ pub(crate) const GRID: &str = "#dddddd";
 /// three more. All differ also for people with any common colour blindness; neighbours differ in lightness
 /// too. `tests/colours.rs` computes both.
 pub(crate) const SERIES: [&str; 10] = [
-    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#000000", "#788a59", "#772dce",
-    "#712200",
+    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#000000", "#788a59",
+    "#772dce", "#712200",
 ];
 /// The same on a dark screen.
 pub(crate) const SERIES_ON_DARK: [&str; 10] = [
-    "#3ba9df", "#efdb80", "#06d39c", "#9dd6f7", "#fe893c", "#cc85ae", "#ffffff", "#f0bf16", "#9e6df0",
-    "#b16040",
+    "#3ba9df", "#efdb80", "#06d39c", "#9dd6f7", "#fe893c", "#cc85ae", "#ffffff", "#f0bf16",
+    "#9e6df0", "#b16040",
 ];
 /// The background of a dark screen.
 pub(crate) const DARK: &str = "#16181b";

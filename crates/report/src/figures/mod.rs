@@ -36,14 +36,14 @@ mod throughput;
 mod which;
 
 pub(crate) use bus::BUS_KINDS;
-pub(crate) use rtt::has_turnarounds;
-pub(crate) use which::point_key;
 pub use bus::of_bus;
 pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};
+pub(crate) use rtt::has_turnarounds;
+pub(crate) use which::point_key;
 
 use crate::Subject;
 
@@ -54,6 +54,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         histogram::draw(subjects),
         percentile_axis::draw(subjects),
         below::draw(subjects),
+        deadline::draw(subjects),
         series::draw_turnarounds(subjects),
         histogram::draw_turnarounds(subjects),
         size::draw(subjects),
@@ -68,6 +69,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         stalls::draw(subjects),
         service::draw_series(subjects),
         service::draw_percentiles(subjects),
+        front::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

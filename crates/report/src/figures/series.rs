@@ -294,11 +294,7 @@ fn panel(
                 let (low, high) = (step.slice.min_ns as f64, step.slice.max_ns as f64);
                 [(step.from, low, high), (step.to, low, high)]
             };
-            frame.band(
-                &piece.iter().flat_map(ends).collect::<Vec<_>>(),
-                BAND,
-                0.45,
-            );
+            frame.band(&piece.iter().flat_map(ends).collect::<Vec<_>>(), BAND, 0.45);
         }
         frame.close();
         frame.open("mean");

@@ -31,7 +31,7 @@ pub use deadline::{
 pub use delay_parts::{DelayParts, PartNs};
 pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
 pub(crate) use room::Room;
-pub use tuned::{Confirmed, Limit, Tuned, TunedRow};
+pub use tuned::{Confirmed, Constraint, Limit, Objective, Probe, Setting, Tuned, TunedRow};
 pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,
 };

@@ -26,7 +26,10 @@ pub struct Tuned {
     pub front: Vec<TunedRow>,
     /// Settings that were measured on the way.
     #[serde(default)]
-    pub probes: Vec<serde::de::IgnoredAny>,
+    pub probes: Vec<Probe>,
+    /// Why this choice.
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 /// What was to be best.
@@ -85,8 +88,19 @@ pub struct Confirmed {
 pub struct Limit {
     /// As it was asked for.
     pub text: String,
+    /// The figure.
+    pub figure: String,
+    /// Its value with its interval.
+    pub found: Option<wiregauge_stats::Estimate>,
     /// The verdict's word.
     pub verdict: String,
+}
+
+/// A short measurement of the search.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Probe {
+    /// Mean TRT of an exchange, if one was answered.
+    pub trt_ns: Option<f64>,
 }
 
 /// A setting of the front.
@@ -96,13 +110,38 @@ pub struct TunedRow {
     #[serde(flatten)]
     pub setting: Setting,
     /// Mean time of one.
-    pub latency_ns: f64,
+    pub latency_ns: wiregauge_stats::Estimate,
     /// Bytes a second.
     pub bytes_s: f64,
+    /// Measured by the confirming run, or in a short probe.
+    pub confirmed: bool,
     /// True of the choice.
     pub is_best: bool,
     /// True of the setting with the most throughput for its latency.
     pub is_knee: bool,
+}
+
+impl Setting {
+    /// As the tables of tune name it.
+    pub fn name(&self) -> String {
+        let bytes = |name: &str, bytes: Option<u32>| Some(format!("{name} {} B", bytes?));
+        let number = |name: &str, number: Option<u32>| Some(format!("{name} {}", number?));
+        let unusual = |name: &str, word: &Option<String>, usual: &str| {
+            let word = word.as_ref().filter(|word| *word != usual)?;
+            Some(format!("{name} {word}"))
+        };
+        let parts = [
+            bytes("OUT", self.out_bytes),
+            bytes("IN", self.in_bytes),
+            self.direction.clone(),
+            bytes("transfer", self.transfer_bytes),
+            number("depth", self.depth),
+            number("queue", self.queue),
+            unusual("wait", &self.wait, "block"),
+            unusual("connect", &self.connect, "once"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Tuned {

@@ -3,6 +3,7 @@
 use super::measure::{Measure, Named, Place, places};
 use super::names;
 use crate::Subject;
+use crate::load::Tuned;
 use crate::tables::ComparisonTables;
 use crate::tables::stream::lost;
 use crate::units::{grouped, percent};
@@ -22,17 +23,50 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
     {
         let largest = only.words.get(1);
         let largest = largest.map(|words| format!(" The largest difference: {words}."));
-        return vec![verdict.clone() + &largest.unwrap_or_default()];
+        let which = match subjects {
+            [before, after] => format!("{} against {}: ", after.label, before.label),
+            _ => String::new(),
+        };
+        return vec![which + verdict + &largest.unwrap_or_default()];
     }
     let several = subjects.len() > 1;
     let sentence = |subject: &Subject| {
-        let words = run(&subject.run)?;
+        let words = match &subject.tuned {
+            Some(tuned) => tuning(tuned) + &run(&subject.run)?,
+            None => run(&subject.run)?,
+        };
         Some(match several {
             true => format!("{}: {words}", subject.label),
             false => words,
         })
     };
     subjects.iter().filter_map(sentence).collect()
+}
+
+/// What the search was for, and which constraints its choice does not keep.
+fn tuning(tuned: &Tuned) -> String {
+    let Some(best) = &tuned.best else {
+        return String::new();
+    };
+    let open = best
+        .constraints
+        .iter()
+        .filter(|limit| limit.verdict != "met");
+    let open: Vec<String> = open
+        .map(|limit| match limit.verdict.as_str() {
+            "violated" => format!("{} not met", limit.text),
+            _ => format!("{} not proven", limit.text),
+        })
+        .collect();
+    let kept = match (open.is_empty(), best.constraints.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => ", all constraints met".to_owned(),
+        (false, false) => format!(", {}", open.join(", ")),
+    };
+    format!(
+        "Chosen to {} {}{kept}. ",
+        tuned.objective.sense, tuned.objective.figure
+    )
 }
 
 fn run(run: &AnyRun) -> Option<String> {
@@ -70,7 +104,11 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     same.sort_by_key(|point| point.point.depth);
     let sizes = match (first.point.out_bytes, first.point.in_bytes) {
         (out, back) if out == back => format!("{} B", grouped(out.into())),
-        (out, back) => format!("{} B OUT, {} B IN", grouped(out.into()), grouped(back.into())),
+        (out, back) => format!(
+            "{} B OUT, {} B IN",
+            grouped(out.into()),
+            grouped(back.into())
+        ),
     };
     let mut parts = Vec::new();
     let shown = match (plan.schedule, plan.connect) {
@@ -148,7 +186,9 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
     // A pipeline cannot repeat faster than its requests are more: then the lower depth was disturbed.
     let is_explained = times <= 1.05 * f64::from(depth) / f64::from(low);
     let words = match (is_known, is_explained) {
-        (true, true) => format!("{sizes}: depth {depth} repeats {times:.1} times as fast as depth {low}"),
+        (true, true) => {
+            format!("{sizes}: depth {depth} repeats {times:.1} times as fast as depth {low}")
+        }
         (_, false) => format!(
             "{sizes}: in this run depth {depth} repeated {times:.1} times as fast as depth {low}, more than the \
              depth explains: other conditions differed too"
@@ -187,13 +227,11 @@ fn tail(point: &PointSummary, named: bool) -> Option<String> {
 
 fn limit(plan: &Plan, points: &[&PointSummary]) -> Option<String> {
     let known = || points.iter().filter_map(|p| Some((*p, p.limit.as_ref()?)));
-    let bytes = |point: &PointSummary| {
-        u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes)
-    };
+    let bytes =
+        |point: &PointSummary| u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
     let reached = known().filter(|(_, limit)| is_reached(limit));
     let name = |point: &PointSummary| names::exchange(plan, &point.point).whole();
-    if let Some((point, limit)) =
-        reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
+    if let Some((point, limit)) = reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
     {
         let used = match limit.used <= 1.0 {
             true => format!(" ({})", percent(limit.used)),
@@ -216,11 +254,7 @@ fn losses(points: &[&PointSummary]) -> String {
     let lost = sum(|point| point.counts.lost);
     let other = sum(|point| {
         let counts = &point.counts;
-        counts.late
-            + counts.corrupted
-            + counts.unexpected
-            + counts.duplicated
-            + counts.reordered
+        counts.late + counts.corrupted + counts.unexpected + counts.duplicated + counts.reordered
     });
     let lost = match lost {
         0 => "nothing lost".to_owned(),

@@ -10,14 +10,22 @@ use std::fmt::Write;
 const POINTS_SHOWN: usize = 16;
 
 /// Questions, and the beginnings of the names of the figures that answer them.
-const QUESTIONS: [(&str, &[&str]); 10] = [
+const QUESTIONS: [(&str, &[&str]); 12] = [
     (
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
     ),
-    ("How many are in time?", &["below", "deadline"]),
-    ("How fast do exchanges repeat?", &["trt-series", "trt-histogram", "rtt-trt-depth"]),
-    ("What does the size change?", &["rtt-size", "trt-size", "throughput-size"]),
+    ("How many are in time?", &["below"]),
+    ("How many cycles miss their deadline?", &["deadline"]),
+    ("Which setting is best?", &["front"]),
+    (
+        "How fast do exchanges repeat?",
+        &["trt-series", "trt-histogram", "rtt-trt-depth"],
+    ),
+    (
+        "What does the size change?",
+        &["rtt-size", "trt-size", "throughput-size"],
+    ),
     ("How much data goes through?", &["rate-"]),
     ("How large must a buffer be?", &["gap-", "buffer-"]),
     ("Where does the time go?", &["connect-"]),
@@ -27,10 +35,11 @@ const QUESTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// Sections, and the questions that they answer.
-const SECTIONS: [(&str, &str); 5] = [
+const SECTIONS: [(&str, &str); 6] = [
     ("What differs?", "comparison"),
     ("What does the delay do to the loop?", "control"),
     ("How many cycles miss their deadline?", "deadline"),
+    ("Which setting is best?", "tune"),
     ("What are all figures?", "tables"),
     ("On what was it measured?", "conditions"),
 ];
@@ -99,7 +108,11 @@ fn points(subjects: &[Subject]) -> String {
     if items.len() < 2 {
         return String::new();
     }
-    let open = if items.len() <= POINTS_SHOWN { " open" } else { "" };
+    let open = if items.len() <= POINTS_SHOWN {
+        " open"
+    } else {
+        ""
+    };
     format!(
         "<details class=\"points\" id=\"points\"{open}><summary>{} points</summary>\n<ul>\n{}</ul></details>\n",
         items.len(),

@@ -6,6 +6,7 @@ mod bus;
 mod card;
 mod contents;
 mod control;
+mod cycles;
 mod data;
 mod differences;
 pub(crate) mod escape;
@@ -16,6 +17,7 @@ mod names;
 mod sections;
 mod summary;
 mod theme;
+mod tuned;
 mod uplot;
 
 pub use bus::bus_page;
@@ -48,14 +50,16 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let title = sections::title(subjects);
     let mut body = String::new();
     let (control, before) = control::section(subjects);
-    let sections: [(&str, &str, String); 6] = [
+    let sections: [(&str, &str, String); 8] = [
         ("summary", "Summary", sections::summary(subjects)),
         (
             "comparison",
             "Comparison",
             sections::comparisons(comparisons),
         ),
+        ("deadline", "Control cycles", cycles::section(subjects)),
         ("control", "Control loop", control),
+        ("tune", "Tuning", tuned::section(subjects)),
         ("figures", "Figures", sections::figures(figures, before)),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),

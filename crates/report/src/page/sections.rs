@@ -117,11 +117,7 @@ fn one(summary: &Summary, several: bool) -> String {
         let cards: String = summary.cards.iter().map(card).collect();
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
     }
-    let mut said: Vec<String> = summary
-        .outcome
-        .iter()
-        .map(|line| words(line))
-        .collect();
+    let mut said: Vec<String> = summary.outcome.iter().map(|line| words(line)).collect();
     for (place, limit) in &summary.limits {
         said.push(format!(
             "Bottleneck at {}: {}.",
@@ -238,7 +234,7 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
         .map(|(name, values)| {
             let cells: String = values
                 .iter()
-                .map(|v| format!("<td>{}</td>", text(v)))
+                .map(|v| format!("<td>{}</td>", words(v)))
                 .collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(name))
         })
@@ -378,8 +374,8 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 .map(|(name, value)| {
                     format!(
                         "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        text(name),
-                        text(value)
+                        words(name),
+                        words(value)
                     )
                 })
                 .collect();

@@ -25,8 +25,8 @@ pub struct ComparisonTables {
     pub changed: Option<Table>,
     /// Every point and figure.
     pub figures: Table,
-    /// The same with the verdict beside the point, and one row for all figures of a point with the same verdict
-    /// of no difference: for a page.
+    /// The same with the verdict beside the point, and one row for all figures of a point that are neither worse
+    /// nor better: for a page.
     pub condensed: Table,
     /// Those that are worse or better.
     pub differing: Table,
@@ -259,15 +259,20 @@ fn condensed(comparison: &Comparison) -> Table {
                 None => rest.push((verdict, vec![name])),
             }
         }
-        for (verdict, names) in rest {
-            let mut cells = vec![
-                point.point.to_string(),
-                verdict.to_owned(),
-                names.join(", "),
-            ];
-            cells.resize(columns.len(), String::new());
-            table.row(cells);
-        }
+        let names = match &rest[..] {
+            [] => continue,
+            [(_, names)] => names.join(", "),
+            several => {
+                let several = several.iter();
+                let named =
+                    several.map(|(verdict, names)| format!("{verdict}: {}", names.join(", ")));
+                named.collect::<Vec<_>>().join("; ")
+            }
+        };
+        let verdicts: Vec<&str> = rest.iter().map(|(verdict, _)| *verdict).collect();
+        let mut cells = vec![point.point.to_string(), verdicts.join("; "), names];
+        cells.resize(columns.len(), String::new());
+        table.row(cells);
     }
     table
 }

@@ -10,7 +10,10 @@ const DISTANCE: f64 = 0.08;
 /// What a dichromat sees, in linear RGB: Machado, Oliveira and Fernandes, "A physiologically-based model for
 /// simulation of color vision deficiency" (2009), severity 1.
 const VISION: [(&str, [[f64; 3]; 3]); 4] = [
-    ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+    (
+        "normal",
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    ),
     (
         "protanopia",
         [
