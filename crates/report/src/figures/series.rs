@@ -26,8 +26,8 @@ const WIDE: f64 = 8.0;
 /// Runs that last up to so many times as long as each other share an axis of time.
 const SAME_AXIS: f64 = 3.0;
 
-/// Fewer samples a slice than this are drawn one by one.
-const FEWEST_A_SLICE: usize = 2;
+/// Samples that all panels together may show one by one.
+const MOST_DOTS: usize = 600;
 
 /// A slice is at least so wide, in pixels, or it would not be found.
 const NARROWEST: f64 = 1.6;
@@ -338,7 +338,7 @@ fn panel(
 
 /// True where every sample is drawn by itself.
 fn has_few(series: &Thinned, panels: usize) -> bool {
-    !series.each.is_empty() && series.each.len() <= FEWEST_A_SLICE * a_panel(panels)
+    !series.each.is_empty() && series.each.len() <= MOST_DOTS / panels.max(1)
 }
 
 /// A slice with its begin and end on the axis of time.

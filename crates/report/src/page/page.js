@@ -451,6 +451,7 @@
 
     let chart = null;
     let wide = 0;
+    let wanted = 0;
     const shown = (members) => members.filter((member) => !hiddenPoints.has(member.point.key));
     // As many as there are colours, taken evenly, the first and the last among them.
     const thinned = (members) => {
@@ -460,8 +461,10 @@
     };
     const chosen = () => {
       const visible = (option) => shown(option.members).length > 0;
-      if (!visible(options[Number(first.value || 0)]) && options.some(visible)) first.value = String(options.findIndex(visible));
-      const picked = [options[Number(first.value || 0)]];
+      // What was selected comes back with its points.
+      const at = visible(options[wanted]) || !options.some(visible) ? wanted : options.findIndex(visible);
+      first.value = String(at);
+      const picked = [options[at]];
       if (!kind.one && second.value !== "") {
         const other = options[Number(second.value)];
         if (other !== picked[0]) picked.push(other);
@@ -546,7 +549,10 @@
       const x = chart.data[0];
       chart.setScale("x", { min: x[0], max: x[x.length - 1] });
     }
-    first.addEventListener("change", () => draw(true));
+    first.addEventListener("change", () => {
+      wanted = Number(first.value);
+      draw(true);
+    });
     second.addEventListener("change", () => draw(true));
     log.addEventListener("change", () => draw(false));
     reset.addEventListener("click", showAll);

@@ -49,6 +49,54 @@ new Promise((resolve) => {
   look();
 })
 """
+# What is cut off or lies over something else, in words; empty if nothing does.
+BOXES = r"""
+(() => {
+  const wrong = [];
+  const wide = document.documentElement.clientWidth;
+  const name = (e) => e.tagName.toLowerCase() + " '" + e.textContent.trim().slice(0, 50) + "'";
+  const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getBoundingClientRect().width > 0;
+  // What may be wider than the page scrolls by itself.
+  const scrolls = (e) => e.closest('.scroll, .drawn, pre, .bar');
+  for (const e of document.querySelectorAll('h1, h2, h3, p, li, dt, dd, figcaption, label, select, button, summary, canvas, .card, .notice')) {
+    if (!seen(e) || scrolls(e)) continue;
+    const box = e.getBoundingClientRect();
+    if (box.left < -1 || box.right > wide + 1) wrong.push(name(e) + ' is cut off at ' + Math.round(box.right) + ' of ' + wide);
+    if (e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).display !== 'inline' && !['SELECT', 'BUTTON', 'CANVAS'].includes(e.tagName)) {
+      wrong.push(name(e) + ' holds ' + e.scrollWidth + ' in ' + e.clientWidth);
+    }
+  }
+  const apart = (list, what) => {
+    const boxes = list.map((e) => [e, e.getBoundingClientRect()]);
+    boxes.forEach(([a, one], i) => {
+      for (const [b, other] of boxes.slice(i + 1)) {
+        const x = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+        const y = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+        if (x > 1.5 && y > 3) wrong.push(what + ': ' + name(a) + ' lies over ' + name(b) + ' by ' + x.toFixed(1) + ' x ' + y.toFixed(1));
+      }
+    });
+  };
+  for (const svg of document.querySelectorAll('.drawn svg')) {
+    if (!seen(svg)) continue;
+    const sheet = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].filter(seen);
+    for (const text of texts) {
+      const box = text.getBoundingClientRect();
+      if (box.left < sheet.left - 1 || box.right > sheet.right + 1 || box.top < sheet.top - 1 || box.bottom > sheet.bottom + 1) {
+        wrong.push(svg.getAttribute('aria-label') + ': ' + name(text) + ' leaves the sheet');
+      }
+    }
+    apart(texts, svg.getAttribute('aria-label'));
+  }
+  for (const holder of document.querySelectorAll('main, section, figure, .tools, .cards, .live, .u-legend tbody, .contents')) {
+    apart([...holder.children].filter((e) => seen(e) && getComputedStyle(e).position === 'static'), holder.tagName.toLowerCase());
+  }
+  for (const cell of document.querySelectorAll('.pairs tbody td:nth-child(2)')) {
+    if (cell.getBoundingClientRect().right > wide) wrong.push('a verdict is not in view: ' + name(cell));
+  }
+  return wrong;
+})()
+"""
 # Drawn figures that take room on the page.
 DRAWN = """
 [...document.querySelectorAll('figure .drawn svg')].filter((svg) => svg.getBoundingClientRect().height > 100).length
@@ -116,6 +164,20 @@ class Reports:
             "large", "exchange", "--in", "48,100,200,500,1000,2000,4000,8000,16000,32000",
             "--depth", "1,2,3,4,5,6,7,8,12,16", "--count", "10000",
         )  # fmt: skip
+
+    def few(self) -> Path:
+        """Few samples, with a schedule: each is one dot, and cycles can miss their deadline."""
+        return self.run(
+            "few", "exchange", "--in", "48", "--depth", "1,2", "--interval", "5ms", "--count", "244",
+        )  # fmt: skip
+
+    def loop(self) -> Path:
+        """A closed loop over two block sizes."""
+        where = self.place / "loop"
+        if not where.exists():
+            wiregauge("loop", "virtual", "--rate", "1M", "--notify", "4k,16k", "--duration", "1s",
+                      "--no-calibration", "--store", str(where), "--quiet")  # fmt: skip
+        return where
 
     def stream(self) -> Path:
         """Both ways alone and together."""
@@ -207,6 +269,122 @@ class PageTest(unittest.TestCase):
     def picture(self, page: Page, name: str) -> None:
         if os.environ.get("KEEP"):
             page.screenshot(self.reports.place / f"{name}.png")
+
+    def kinds(self) -> dict[str, Path]:
+        """A page of each kind."""
+        reports = self.reports
+        return {
+            "small": reports.report("small", reports.small()),
+            "few": reports.report("few", reports.few()),
+            "two": reports.report("two", reports.small(), reports.other()),
+            "stream": reports.report("stream", reports.stream()),
+            "loop": reports.report("loop", reports.loop()),
+            "control": reports.control(),
+        }
+
+    def test_nothing_overlaps_or_is_cut_off_on_any_screen(self) -> None:
+        for name, path in self.kinds().items():
+            for width in (1280, 390):
+                for dark in (False, True):
+                    how = f"{name}-{width}-{'dark' if dark else 'light'}"
+                    with self.subTest(how), self.open(path, width=width, height=844, dark=dark) as page:
+                        self.picture(page, how)
+                        self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), width)
+                        self.assertEqual(page.value(BOXES), [])
+
+    def test_what_overlaps_or_is_cut_off_would_be_found(self) -> None:
+        path = self.reports.report("few", self.reports.few())
+        for moved in (2, 5000):
+            with self.open(path) as page:
+                page.value(
+                    "(() => {"
+                    "const svg = [...document.querySelectorAll('.drawn svg')].find((e) => e.checkVisibility());"
+                    "const copy = svg.querySelector('text').cloneNode(true);"
+                    f"copy.setAttribute('x', Number(copy.getAttribute('x')) + {moved});"
+                    "svg.append(copy); })()"
+                )
+                self.assertNotEqual(page.value(BOXES), [], moved)
+        with self.open(path, width=390) as page:
+            page.value("document.querySelector('.answer').style.width = '500px'")
+            self.assertNotEqual(page.value(BOXES), [])
+
+    def test_the_answer_and_the_contents_come_first_and_lead_somewhere(self) -> None:
+        for name, path in self.kinds().items():
+            with self.subTest(name), self.open(path) as page:
+                first = page.value("document.querySelector('h1').nextElementSibling.className")
+                self.assertEqual(first, "answer")
+                self.assertRegex(page.value("document.querySelector('.answer').innerText"), r"\d.*\.$")
+                dead = page.value(
+                    "[...document.querySelectorAll('.contents a')]"
+                    ".filter((a) => !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"
+                )
+                self.assertEqual(dead, [])
+                self.assertGreater(page.value("document.querySelectorAll('.contents a').length"), 3)
+
+    def test_points_are_hidden_in_all_figures_at_once(self) -> None:
+        path = self.reports.report("small", self.reports.small())
+        notes = "[...document.querySelectorAll('.live .help')].map((e) => e.innerText)"
+        panels = (
+            "[...document.querySelectorAll('.drawn [data-point]')]"
+            ".filter((e) => getComputedStyle(e).visibility === 'hidden').length"
+        )
+        box = "document.querySelector('#points li[data-key=\"16-48-1-0-alone\"] input')"
+        with self.open(path) as page:
+            self.zooms(page)
+            self.assertEqual(page.value(panels), 0)
+            before = page.value(notes)
+            page.value(f"{box}.click()")
+            self.assertGreater(page.value(panels), 3)
+            after = page.value(notes)
+            self.assertEqual([n for n in before if "3 of 12 points" in n][:1], before[1:2])
+            self.assertTrue(all("2 of 12 points" in n for n in after if "legend" in n), after)
+            page.value("document.querySelectorAll('#points button')[1].click()")
+            self.assertTrue(all("hidden" in n for n in page.value(notes)))
+            page.value("document.querySelectorAll('#points button')[0].click()")
+            self.assertEqual(page.value(notes)[1:], before[1:])
+            self.quiet(page, path)
+
+    def test_a_part_of_the_curves_is_never_drawn_without_saying_so(self) -> None:
+        for name, path in self.kinds().items():
+            with self.subTest(name), self.open(path) as page:
+                self.zooms(page)
+                wrong = page.value(
+                    "[...document.querySelectorAll('figure[data-live]')].filter((f) => f.chart).map((f) => {"
+                    "  const all = JSON.parse(document.getElementById('data').textContent).runs"
+                    "    .filter((r) => r.kind === f.dataset.kind).flatMap((r) => r.points).length;"
+                    "  const drawn = f.dataset.live === 'series' ? 1 : f.chart().series.length - 1;"
+                    "  const said = f.querySelector('.help').innerText.match(/Shown: (\\d+) of (\\d+)/);"
+                    "  return [f.id, all, drawn, said && [Number(said[1]), Number(said[2])]];"
+                    "}).filter(([id, all, drawn, said]) => drawn === all ? said !== null"
+                    "  : !said || said[0] !== drawn || said[1] !== all)"
+                )
+                self.assertEqual(wrong, [])
+
+    def test_an_empty_bin_is_a_gap_and_every_other_holds_whole_samples(self) -> None:
+        path = self.reports.report("few", self.reports.few())
+        with self.open(path) as page:
+            self.zooms(page)
+            columns = page.value(
+                "document.querySelector('figure[data-live=histogram]').chart().data.slice(1)"
+                ".map((c) => Array.from(c))"
+            )
+            for column in columns:
+                held = [value * 244 / 100 for value in column if value is not None]
+                self.assertGreater(len(held), 5)
+                self.assertIn(None, column)
+                for count in held:
+                    self.assertAlmostEqual(count, round(count), places=6)
+                    self.assertGreaterEqual(count, 0.99)
+
+    def test_few_samples_are_dots_one_each(self) -> None:
+        path = self.reports.report("few", self.reports.few())
+        with self.open(path) as page:
+            self.zooms(page)
+            chart = "document.querySelector('figure[data-live=series]').chart()"
+            self.assertEqual(page.value(f"{chart}.series.map((s) => s.label)")[1:], ["one exchange"])
+            self.assertEqual(page.value(f"{chart}.data[1].filter((v) => v !== null && v !== undefined).length"), 244)
+            drawn = "[...document.querySelectorAll('#figures .drawn svg')][0].querySelectorAll('.samples').length"
+            self.assertEqual(page.value(drawn), 2)
 
     def test_every_kind_of_report_opens_without_complaint_or_request(self) -> None:
         reports = self.reports
