@@ -460,6 +460,7 @@ def report(
     output: v.File | None = None,
     figures: v.File | None = None,
     format: v.Texts | None = None,  # noqa: A002
+    points: str | None = None,
     model: v.File | Mapping[str, Any] | None = None,
     plant: v.System | None = None,
     pid: v.Numbers | None = None,
@@ -484,6 +485,8 @@ def report(
         Write every figure to this directory.
     format
         Format of these files: ``svg``, ``png``, or both.
+    points
+        Only these points of the runs, such as ``"in=48,depth=1,4"``.
     model, plant, pid, controller, period, noise, order, on_miss, deadline
         A control loop, as in `control`: the page gets verdicts, tables and figures of what the delays do to
         it. All runs must be runs of exchanges.

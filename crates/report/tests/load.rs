@@ -412,3 +412,42 @@ fn a_damaged_file_of_blocks_costs_its_own_point_only() {
     let of: Vec<u64> = loop_points(loaded).iter().map(|p| p.series.of).collect();
     assert_eq!(of, [480, 0, 480]);
 }
+
+#[test]
+fn turnarounds_are_those_of_the_summary_at_every_depth() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = exchange_run(dir.path(), &plan(4), |point| {
+        exchanges(3000, u64::from(point.index) + 1)
+    });
+    let loaded = exchange_points(samples_of(&run));
+    let AnyRun::Exchange(run) = run else {
+        panic!("an exchange run")
+    };
+    for (point, summary) in loaded.iter().zip(&run.file.points) {
+        let trt = summary.trt.as_ref().expect("there are starts");
+        assert_eq!((point.trt_series.of, point.trt.len()), (trt.n, trt.n));
+        let slices = || point.trt_series.slices.iter();
+        assert_eq!(slices().map(|s| s.max_ns).max(), Some(trt.max as u64));
+        assert_eq!(slices().map(|s| s.min_ns).min(), Some(trt.min as u64));
+        let sum: f64 = slices().map(|s| s.mean_ns * s.n as f64).sum();
+        let mean = sum / trt.n as f64;
+        assert!((mean - trt.mean.value).abs() < 1e-6 * mean, "{mean}");
+    }
+}
+
+#[test]
+fn few_samples_are_all_kept_and_of_many_none_by_itself() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    for (name, n) in [("few", 200), ("many", 5000)] {
+        let run = exchange_run(&dir.path().join(name), &plan(1), |_| exchanges(n, 1));
+        let points = exchange_points(samples_of(&run));
+        let series = &points[0].series;
+        let kept = series.each.len() as u64;
+        assert_eq!(kept, if n < 800 { series.of } else { 0 }, "{name}");
+        let in_order = series.each.is_sorted_by_key(|spot| spot.at_ns);
+        let sum: u64 = series.each.iter().map(|spot| spot.value_ns).sum();
+        let slices = series.slices.iter().map(|s| s.mean_ns * s.n as f64);
+        let slices: f64 = slices.sum();
+        assert!(in_order && (kept == 0 || (slices - sum as f64).abs() < 1.0));
+    }
+}

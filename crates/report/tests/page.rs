@@ -98,6 +98,90 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
 }
 
 #[test]
+fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    // A TRT of 5 us against one of 20 us; each RTT is 20 us.
+    assert_eq!(
+        answer.replace('\u{a0}', " "),
+        "16 B OUT, 48 B IN: depth 4 repeats 4.0 times as fast as depth 1; p99 20.00 µs at depth 4; nothing lost."
+    );
+    let heading = page.find("<h1>").unwrap();
+    let contents = page.find("class=\"contents\"").unwrap();
+    let summary = page.find("<section id=\"summary\">").unwrap();
+    let answer = page.find("class=\"answer\"").unwrap();
+    assert!(heading < answer && answer < contents && contents < summary);
+
+    let lossy = page_of(&[subject("run", exchange(&dir.path().join("lossy"), 2, 2000))]);
+    let answer = between(&lossy, "<p class=\"answer\">", "</p>");
+    assert!(
+        answer
+            .replace('\u{a0}', " ")
+            .contains("2 of 4,000 exchanges lost"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_run_with_a_schedule_says_how_many_cycles_missed_their_deadline() {
+    let dir = tempfile::tempdir().unwrap();
+    // Cycles of 6 ms: every tenth answer takes 7 ms.
+    let late = |_: usize, k: u64| if k % 10 == 9 { 7000 } else { 3000 };
+    let mut subject = with_traces(dir.path(), "run", 1, late);
+    subject.control = None;
+    let page = page_of(&[subject]);
+    let section = between(&page, "<section id=\"deadline\">", "</section>");
+    assert!(
+        section.contains("100 of 1,000 cycles of 6.000 ms missed their deadline"),
+        "{section}"
+    );
+    assert!(page.contains(": Responses against a deadline of 6.000 ms</h3>"));
+}
+
+#[test]
+fn what_a_search_left_is_a_section_with_its_verdicts() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("run");
+    let run = steady(&place);
+    let row = |depth: u32, latency: f64, bytes_s: f64, is_best: bool| {
+        format!(
+            "{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":{depth},\"latency_ns\":{{\"value\":{latency},\"low\":null,\
+             \"high\":null}},\"bytes_s\":{bytes_s},\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best}}}"
+        )
+    };
+    let tune = format!(
+        "{{\"address\":\"tcp://b:1\",\"kind\":\"exchange\",\"ended\":\"complete\",\
+         \"objective\":{{\"figure\":\"p99\",\"sense\":\"minimise\"}},\
+         \"constraints\":[{{\"text\":\"lost=0\"}}],\"probes\":[{{}},{{}}],\
+         \"best\":{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":4,\"confirmed\":true,\
+         \"objective\":{{\"value\":20000,\"low\":19000,\"high\":21000}},\
+         \"constraints\":[{{\"text\":\"lost=0\",\"figure\":\"lost\",\"verdict\":\"violated\",\
+         \"found\":{{\"value\":0.01,\"low\":null,\"high\":null}}}}]}},\
+         \"front\":[{},{}]}}",
+        row(1, 1e4, 1e5, false),
+        row(4, 2e4, 1e6, true)
+    );
+    std::fs::write(place.join("tune.json"), tune).unwrap();
+    let page = page_of(&[subject("run", run)]);
+    let section = between(&page, "<section id=\"tune\">", "</section>");
+    for part in [
+        "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
+        "confirmed by this run: p99 20.00 µs (95 % interval 19.00 µs to 21.00 µs)",
+        "lost=0: not met, 1.00 %",
+        "<td>confirmation</td><td>chosen</td>",
+    ] {
+        assert!(section.contains(part), "{part}: {section}");
+    }
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    assert!(
+        answer.starts_with("Chosen to minimise p99, lost=0 not met. "),
+        "{answer}"
+    );
+    assert!(page.contains(": Latency against throughput</h3>"));
+}
+
+#[test]
 fn the_figures_that_matter_stand_with_interval_and_place() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);

@@ -27,7 +27,7 @@ const WIDE: f64 = 8.0;
 const SAME_AXIS: f64 = 3.0;
 
 /// Samples that all panels together may show one by one.
-const MOST_DOTS: usize = 600;
+const MOST_DOTS: usize = 500;
 
 /// A slice is at least so wide, in pixels, or it would not be found.
 const NARROWEST: f64 = 1.6;

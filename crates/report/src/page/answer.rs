@@ -287,7 +287,7 @@ fn stream(places: &[Named<'_>]) -> Vec<String> {
             format!(", {} of the bus limit", percent(limit.used))
         });
         parts.push(format!(
-            "at most {} ({}{used})",
+            "{} at best ({}{used})",
             Measure::Rate.show(rate.value),
             named.name
         ));
@@ -326,7 +326,7 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
         parts.push(format!(
-            "a latency of {} would have had no stall ({})",
+            "Latency without a stall: {} ({})",
             Measure::Latency.show(needed),
             named.name
         ));

@@ -185,8 +185,12 @@
         for (let value = Math.ceil(min / step) * step; value <= max; value += step) add(value);
         return at;
       }
-      const mantissas = max / min > 1e5 ? [1] : max / min > 30 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
-      for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power += 1) {
+      // What a decade has room for: a label is about so long along its axis.
+      const [length, label] = i === 0 ? [u.width - 80, 55] : [u.height - 60, 17];
+      const room = length / Math.log10(max / min) / label;
+      const mantissas = room < 3.4 ? [1] : room < 11 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
+      const every = Math.max(1, Math.ceil(1 / room));
+      for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power += every) {
         mantissas.forEach((mantissa) => add(mantissa * Math.pow(10, power)));
       }
       return at;
