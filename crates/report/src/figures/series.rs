@@ -16,7 +16,7 @@ pub(super) const MOST_PANELS: usize = 6;
 
 /// Slices, outliers and bad ones that all panels together may show: what a page can hold and an eye
 /// can tell apart.
-const MOST_SLICES: usize = 570;
+const MOST_SLICES: usize = 450;
 const MOST_SPOTS: usize = 200;
 const MOST_BAD: usize = 200;
 
