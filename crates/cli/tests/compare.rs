@@ -127,7 +127,7 @@ fn of_two_hosts_the_slower_is_named_and_how_much_of_that_is_its_floor() {
     says(
         "linux windows",
         &format!(
-            r"lab \(Windows 10.0.19045\) is slower than lab \(Linux 6.1.0\) {point} 9\d\d.\d+ us against 5\d\d.\d+ us, \d+.\d+ us more\.\n- Their floors \(tcp echo on this host\) are 130.00 us and 30.00 us: they account for 2\d % of the difference\."
+            r"lab \(Windows 10.0.19045\) is slower than lab \(Linux 6.1.0\) {point} 9\d\d.\d+ µs against 5\d\d.\d+ µs, \d+.\d+ µs more\.\n- Their floors \(tcp echo on this host\) are 130.00 µs and 30.00 µs: they account for 2\d % of the difference\."
         ),
     );
     let printed = compared(&desk, "linux windows", &[]).success();
@@ -139,17 +139,17 @@ fn of_two_hosts_the_slower_is_named_and_how_much_of_that_is_its_floor() {
     );
     says(
         "linux slow-floor",
-        r"old is slower than lab .*\n- .*430.00 us and 30.00 us: they account for the difference\.",
+        r"old is slower than lab .*\n- .*430.00 µs and 30.00 µs: they account for the difference\.",
     );
     says(
         "linux same-floor",
-        r"31.00 us and 30.00 us: they do not account for the difference\.",
+        r"31.00 µs and 30.00 µs: they do not account for the difference\.",
     );
     says("linux no-floor", r"unknown: no floor was measured on both");
     // Two runs that scatter prove nothing of their host.
     says(
         "slow-floor linux,again",
-        r"No significant difference between the hosts at .*: median RTT 904.\d+ us from old, 50\d.\d+ us from lab\.",
+        r"No significant difference between the hosts at .*: median RTT 904.\d+ µs from old, 50\d.\d+ µs from lab\.",
     );
     // One host twice, or several on a side, are no comparison of hosts.
     for runs in ["linux again", "linux,windows no-floor"] {
