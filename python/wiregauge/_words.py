@@ -12,7 +12,7 @@ from . import _native
 
 _FUNCTION = {"loop-control": "loop_control"}
 _FLAG = r"--[a-z][a-z0-9-]*[a-z0-9]"
-_VALUE = r"[^\s,;:`'()]+"
+_VALUE = r"(?:'[^']*'|[^\s,;:`'()]+)"
 _WORD = r"[a-z]+://[^\s,;`'()]+|ADDRESS|RUN|usb-gadget|usb-virtual|uhid|can|usb|uart|tcp|udp"
 
 
@@ -119,7 +119,7 @@ def _argument(flag: str, value: str | None, is_call: bool) -> str:
         return f"{name}=True" + (f" {value}" if value else "")
     if not value:
         return name
-    if re.fullmatch(r"\d+", value):
+    if re.fullmatch(r"\d+|'.*'", value):
         return f"{name}={value}"
     if is_call or value[0].isdigit() or value in choices:
         return f'{name}="{value}"'
