@@ -250,3 +250,28 @@ fn bad_input_is_answered_with_what_to_do() {
         .code(2)
         .stderr(contains("telepathy"));
 }
+
+#[test]
+fn points_restrict_the_page_and_its_figures_and_both_say_so() {
+    let desk = Desk::new();
+    exchange(&desk, "run", "--in 48,1000 --depth 1,2");
+    desk.output("report ./run --points in=48,depth=2 -o chosen.html --quiet");
+    let chosen = page(&desk.path("chosen.html"));
+    assert!(chosen.contains("Shown: 1 of 4 points, those with in=48,depth=2"));
+    assert!(chosen.contains("60 exchanges in 1 point: "), "{chosen}");
+    assert!(!chosen.contains("1,000 B IN"));
+    for (points, why) in [
+        ("queue=1", "no `queue`"),
+        (
+            "in=49",
+            "has no point with in=49; it has out=48,in=48,depth=1",
+        ),
+        ("48", "is not a choice of points"),
+    ] {
+        desk.wiregauge(&format!("report ./run --points {points} -o none.html"))
+            .assert()
+            .code(2)
+            .stderr(contains(why));
+    }
+    assert!(!desk.path("none.html").exists());
+}
