@@ -1,6 +1,7 @@
 function build(varargin)
 %BUILD  Build the MEX file, in MATLAB or in Octave, into this folder.
-%   build() makes wiregauge_mex of src/ and of wiregauge's C library, which it takes from ../target/release or has cargo build there.
+%   build() makes wiregauge_mex of src/ and of wiregauge's C library, which it takes from ../target/release or has cargo build in
+%   ../target/quick.
 %   build('Library', 'FILE.a', 'Include', 'DIR') takes another library and the folder of its wiregauge.h.
 %
 %   It needs a C compiler (in MATLAB: mex -setup C; in Octave on Debian: octave-dev), and cargo if there is no library yet. On Windows
