@@ -65,8 +65,9 @@ def test_without_an_executor_plans_run_here_one_after_the_other(boards: list[str
     runs = campaign.runs()
     assert [run.address for run in runs] == boards
     assert all(run.state == "complete" for run in runs)
-    first, second = (run.points[0]["rtt"]["p50"]["value"] for run in runs)
-    assert first < second
+    # No response comes before the device has done its work, however busy the host is.
+    for run, service_us in zip(runs, [100, 2000], strict=True):
+        assert run.points[0]["rtt"]["min"] >= service_us * 1000
     # Nothing but the runs is left, and they can be opened by name.
     assert {path.name for path in tmp_path.iterdir()} == {run.name for run in runs}
     assert len(wg.load(tmp_path / runs[0].name).samples) == 31
