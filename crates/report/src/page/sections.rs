@@ -122,7 +122,11 @@ fn one(summary: &Summary, several: bool) -> String {
         said.push(format!(
             "Bottleneck at {}: {}.",
             text(place),
-            prose(limit.trim_end_matches('.'))
+            prose(
+                limit
+                    .trim_start_matches("bottleneck: ")
+                    .trim_end_matches('.')
+            )
         ));
     }
     said.extend(summary.models.iter().map(|line| prose(line)));

@@ -338,9 +338,10 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         .filter_map(|(named, point)| Some((named, point.rtt.as_ref()?)))
         .max_by(|(_, a), (_, b)| a.max.total_cmp(&b.max));
     if let Some((named, rtt)) = longest {
-        let ratio = match rtt.p50.value > 0.0 {
-            true => format!(", {:.0} times the median there", rtt.max / rtt.p50.value),
-            false => String::new(),
+        let ratio = match rtt.max / rtt.p50.value {
+            ratio if ratio < 10.0 => format!(", {ratio:.1} times the median there"),
+            ratio if ratio.is_finite() => format!(", {ratio:.0} times the median there"),
+            _ => String::new(),
         };
         said.push(format!(
             "Longest RTT: {} ({}){ratio}.",
