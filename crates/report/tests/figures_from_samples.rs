@@ -319,3 +319,30 @@ fn loops_without_blocks_or_with_damaged_ones_are_no_reason_to_fail() {
     });
     assert_eq!(figures::of(&[subject("no points", &nothing)]), []);
 }
+
+#[test]
+fn requests_that_one_call_sent_have_a_trt_of_0_and_a_linear_axis() {
+    let dir = tempfile::tempdir().unwrap();
+    let pairs = |together_ns: u64| {
+        (0..400_u64).map(move |sequence| Sample {
+            start_ns: sequence / 2 * 1_000_000 + sequence % 2 * together_ns,
+            rtt_ns: 900_000,
+            outstanding: 2,
+            ..exchange(sequence + 1)
+        })
+    };
+    for (name, together_ns, is_zero) in [("pairs", 0, true), ("apart", 5_000, false)] {
+        let run = exchange_run(&dir.path().join(name), &of_depth(2), |_| pairs(together_ns));
+        let [series, histogram] =
+            &drawn(&[subject("run", &run)], &["trt-series", "trt-histogram"])[..]
+        else {
+            panic!("two figures");
+        };
+        assert_eq!(series.svg.contains("TRT (ms)"), is_zero, "{name}");
+        assert_eq!(
+            histogram.caption.contains("drawn at 1 ns"),
+            is_zero,
+            "{name}"
+        );
+    }
+}

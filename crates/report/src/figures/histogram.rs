@@ -435,6 +435,11 @@ fn caption(
     });
     if of_what == Quantity::Trt {
         text.push_str(" TRT: from the start of an exchange to the start of the next.");
+        if points.iter().any(|point| point.values.min() == 0) {
+            text.push_str(
+                " Requests that one call sent start together: their TRT of 0 is drawn at 1 ns.",
+            );
+        }
     }
     if kind == Kind::Linear && !notes.is_empty() {
         let few = notes.iter().take(6).cloned().collect::<Vec<_>>().join("; ");

@@ -255,8 +255,8 @@ fn value_axis(name: &str, row: &[&Thinned], head: f64) -> Axis {
     let slices = || row.iter().flat_map(|series| &series.slices);
     let low = bounds(slices().map(|slice| slice.min_ns as f64)).map_or(1.0, |b| b.0);
     let high = bounds(slices().map(|slice| slice.max_ns as f64)).map_or(1.0, |b| b.1);
-    if high > WIDE * low.max(1.0) {
-        let low = low.max(1.0);
+    // A TRT of 0 has no place on a logarithmic axis.
+    if low > 0.0 && high > WIDE * low {
         Axis::log_time(name, low, low * (high / low).powf(1.0 / (1.0 - head)))
     } else {
         let (low, high) = roomy(low, high);
