@@ -20,7 +20,7 @@ SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
-  fuzz bench lab test-lab docs clean \
+  fuzz fuzz-build build-ahead bench lab test-lab docs clean \
   verify firmware test-firmware test-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -205,13 +205,20 @@ lint-scripts:
 	@for check in mh_lint mh_style; do said=$$(.venv/bin/$$check --matlab 2019b matlab 2>&1) || { echo "$$said"; exit 1; }; done
 	@scripts/mutate-session --check
 
-fuzz: ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
-	@scripts/setup fuzz
-	@echo "building the fuzz targets"
-	@cd fuzz && CARGO_TERM_QUIET=$(if $(QUIET),true,false) CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build
+fuzz: fuzz-build ## Fuzz every parser for FUZZ_SECONDS (10) seconds each.
 	@echo "fuzzing, one target on each processor, for $(FUZZ_SECONDS) s"
 	@printf '%s\n' $(FUZZ_TARGETS) \
 	  | CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz xargs -P "$$(nproc)" -I TARGET scripts/fuzz-target TARGET $(FUZZ_SECONDS)
+
+fuzz-build:
+	@scripts/setup fuzz
+	@echo "building the fuzz targets"
+	@cd fuzz && CARGO_TERM_QUIET=$(if $(QUIET),true,false) CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build
+
+# What the last parts of `make test-all` build and no other part uses.
+build-ahead: fuzz-build
+	@BUILD_ONLY=1 scripts/test-windows
+	@$(MAKE) check-macos
 
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
