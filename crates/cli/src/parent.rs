@@ -1,6 +1,6 @@
-//! Ends the program with the one that started it, however that ended. That one holds the other end of standard input
-//! and never writes: the system closes it with its process, even after SIGKILL. Otherwise a measurement would continue
-//! on a board that a scheduler already gives to the next.
+//! Ends this program when the one that started it ends, for any reason. The starting program holds the other end of
+//! standard input and never writes: the system closes it with its process, even after SIGKILL. Otherwise a measurement
+//! would continue on a board that a scheduler has already assigned to the next job.
 
 use crate::platform;
 use std::ffi::OsString;
@@ -8,10 +8,10 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// The first word of a command line that ends with standard input. For programs: no help has it.
+/// The first word of a command line; the command ends when standard input does. For programs: not in the help.
 const FLAG: &str = "--end-with-stdin";
 
-/// What hangs after it was asked to end is ended after this time.
+/// If the program still runs this long after the first signal, a second one ends it.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Takes the flag from the words, if it is there, and then watches standard input.

@@ -5,7 +5,7 @@ use anyhow::bail;
 use wiregauge_record::{LoopPoint, Point, StreamPoint};
 use wiregauge_run::AnyRun;
 
-/// What was asked for: names, and for each the values that a point may have.
+/// Names, and for each the values that a point may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointFilter {
     text: String,
@@ -26,7 +26,7 @@ pub fn filter(text: &str) -> Result<PointFilter, String> {
             (None, Some((_, values))) if !part.is_empty() => values.push(part.to_owned()),
             _ => {
                 return Err(format!(
-                    "`{text}` is not a choice of points: use names and values, such as in=48,depth=4"
+                    "`{text}` is not a valid selection of points: use names and values, such as in=48,depth=4"
                 ));
             }
         }
@@ -75,7 +75,7 @@ impl Named for LoopPoint {
 }
 
 impl PointFilter {
-    /// Keeps only the chosen points of a run; gives a sentence that says which they are.
+    /// Keeps only the chosen points of a run; returns a sentence that says which they are.
     pub fn apply(&self, run: &mut AnyRun) -> anyhow::Result<String> {
         let name = run.stored().name();
         let (kept, all) = match run {
@@ -153,7 +153,7 @@ impl PointFilter {
     }
 }
 
-/// True where a value that was typed, such as `4k` or `48..100:4`, is that of a point.
+/// True if a typed value, such as `4k` or `48..100:4`, is or includes that of a point.
 fn same(typed: &str, is: &str) -> bool {
     let number = is.parse::<u32>().ok();
     typed == is

@@ -266,7 +266,7 @@ fn points_restrict_the_page_and_its_figures_and_both_say_so() {
             "in=49",
             "has no point with in=49; it has out=48,in=48,depth=1",
         ),
-        ("48", "is not a choice of points"),
+        ("48", "is not a valid selection of points"),
     ] {
         desk.wiregauge(&format!("report ./run --points {points} -o none.html"))
             .assert()

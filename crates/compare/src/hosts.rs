@@ -9,7 +9,7 @@ use wiregauge_run::{Exchange, Run};
 /// The figure that hosts are compared by: a floor's percentiles are known, its mean is not.
 const P50: Figure = Figure::Rtt(Part::Percentile(500));
 
-/// `None` unless each side ran on one host, they are two, and the devices do not differ by name.
+/// `None` unless each side ran on one host, the hosts differ, and the names of the devices do not.
 pub(crate) fn of_exchange(
     before: &[&Run<Exchange>],
     after: &[&Run<Exchange>],
@@ -49,7 +49,7 @@ pub(crate) fn of_exchange(
     })
 }
 
-/// The value that all of them share.
+/// The value that all have in common.
 fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)

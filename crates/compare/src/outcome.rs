@@ -94,7 +94,7 @@ impl Compared {
 /// Two hosts at one point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostDifference {
-    /// One exchange at a time, as the floor is measured, with the shortest packages of both runs.
+    /// One exchange at a time, as the floor is measured, with the smallest sizes of both runs.
     pub point: Key,
     /// Whether the median RTT after is longer.
     pub verdict: Verdict,

@@ -146,7 +146,7 @@ fn refused(error: &io::Error) -> Ended {
     }
 }
 
-/// Writes, and looks whether the system took it.
+/// Writes, and reads the value back: the system may not have accepted it.
 fn write(settings: &dyn Settings, path: &Path, before: &str, value: &str) -> io::Result<()> {
     settings.write(path, value)?;
     let after = settings.read(path)?;

@@ -47,9 +47,9 @@ impl Settings for KernelSettings {
 
     fn write(&self, path: &Path, value: &str) -> io::Result<()> {
         let place = self.place(path)?;
-        // Never makes a file: a setting that is not there is none.
+        // Never creates a file: a missing file is not a setting.
         let mut file = OpenOptions::new().write(true).truncate(true).open(place)?;
-        // In one piece: the kernel takes each write for a whole value.
+        // In one write: the kernel takes each write for a whole value.
         file.write_all(format!("{value}\n").as_bytes())
     }
 }

@@ -1,12 +1,12 @@
-//! Settings that `--fix` changes and `--undo` restores, whatever the system keeps them in.
+//! Settings that `--fix` changes and `--undo` restores, on any system.
 
 use std::io;
 use std::path::Path;
 
-/// The settings of a host. A path that names none of those that may be changed is refused.
+/// The settings of a host. A path of anything else than a setting that may be changed is refused.
 pub trait Settings {
-    /// What the undo file notes of this start of the computer, if the next start restores all settings; empty where
-    /// they outlive it.
+    /// The id of this start of the computer, for the undo file, if the next start restores all settings; empty if they
+    /// persist.
     fn start(&self) -> String;
 
     /// The present value. `NotFound` if there is no such setting.

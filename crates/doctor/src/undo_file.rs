@@ -28,7 +28,7 @@ pub struct Noted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Content {
     schema: u32,
-    /// The kernel's number of this start of the computer, if the next start undoes all of it; else empty.
+    /// The kernel's id of this start of the computer, if the next start undoes all changes; else empty.
     boot: String,
     changes: Vec<Noted>,
 }

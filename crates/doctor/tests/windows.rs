@@ -360,7 +360,7 @@ fn the_connection_to_a_port_is_described_from_the_registry() {
     );
     assert_eq!(
         of(com("COM1")).unwrap(),
-        "COM1: no USB device is known behind it"
+        "COM1: not a port of a known USB device"
     );
     assert_eq!(of(Target::None), None);
     assert_eq!(of(on_tcp()), None);

@@ -16,8 +16,7 @@ use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_report::tables::quoted;
 
-/// For tests: a directory with the `/sys`, `/proc` and `/dev` of a computer that is made up, or with the `windows.json`
-/// of one.
+/// For tests: a directory with the `/sys`, `/proc` and `/dev` of a simulated computer, or with its `windows.json`.
 const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";
 
 /// Runs the command.

@@ -17,7 +17,7 @@ pub const DEMO_BOARD: &str = "pty:";
 /// Who may change the settings of the system.
 pub const ADMINISTRATOR: &str = "root";
 
-/// Before a command that only they may run.
+/// Prefix of a command that only they may run.
 pub const AS_ADMINISTRATOR: &str = "sudo ";
 
 /// Why there is no directory for state.
@@ -53,7 +53,7 @@ pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
 
 /// Does to this process what Ctrl-C does: the first time it ends with what it has, the second time at once.
 pub fn end_as_ctrl_c_does() {
-    // It fails for no signal that there is.
+    // Fails only for an invalid signal number.
     let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTERM);
 }
 

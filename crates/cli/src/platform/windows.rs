@@ -26,7 +26,7 @@ pub const NO_DOCTOR: Option<&str> = None;
 /// Who may change the settings of the system.
 pub const ADMINISTRATOR: &str = "administrator";
 
-/// Before a command that only they may run: nothing, for it is the command prompt that they start otherwise.
+/// Prefix of a command that only they may run: none, because the command prompt itself is started as administrator.
 pub const AS_ADMINISTRATOR: &str = "";
 
 /// Why there is no directory for state.
@@ -82,7 +82,7 @@ pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
 pub fn end_as_ctrl_c_does() {
     let is_first = |flag: &Arc<AtomicBool>| !flag.swap(true, Ordering::Relaxed);
     if !STOP.get().is_some_and(is_first) {
-        // What Ctrl-C ends without a handler: STATUS_CONTROL_C_EXIT.
+        // The exit code after Ctrl-C without a handler: STATUS_CONTROL_C_EXIT.
         std::process::exit(0xC000_013A_u32 as i32);
     }
 }

@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
 /// The least that the chip takes, in milliseconds (AN232B-04, 3.2).
 pub(super) const LEAST_MS: i64 = 1;
 
-/// What so many milliseconds cost, and who says so.
+/// The cost of a latency timer of this many milliseconds, and its source.
 pub(super) fn cost(ms: i64) -> (String, &'static str) {
     (
         format!(

@@ -27,7 +27,7 @@ use crate::platform::IS_WINDOWS;
 pub use check::Check;
 pub(crate) use tty_low_latency::is_low_latency;
 
-/// Those of the system that this program is for.
+/// The checks of the system that this program is built for.
 pub const CHECKS: &[Check] = match IS_WINDOWS {
     true => WINDOWS,
     false => LINUX,

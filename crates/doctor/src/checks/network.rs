@@ -25,7 +25,7 @@ fn look(context: &HostContext) -> Vec<Finding> {
     found
 }
 
-/// What every program that uses TCP must do by itself.
+/// What every program that uses TCP must set itself.
 pub(super) fn nagle(check: &str) -> Finding {
     Finding::new(
         check,

@@ -34,7 +34,7 @@ impl Value {
     }
 }
 
-/// For what the computer runs on now; empty where it cannot be read from the active plan.
+/// The values for the present power supply; empty if the active plan's cannot be read.
 pub(super) fn values(host: &dyn WindowsHost, setting: PlanSetting) -> Vec<Value> {
     let supply = host.supply();
     let mut values = Vec::new();

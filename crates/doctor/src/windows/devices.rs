@@ -5,7 +5,7 @@ use super::host::WindowsHost;
 use crate::{HostContext, Target};
 use std::path::Path;
 
-/// Where the system keeps every device that was ever attached: by its bus, its ids and its instance.
+/// The key of every device that was ever attached, by bus, ids and instance.
 const ENUM: &str = r"SYSTEM\CurrentControlSet\Enum";
 const USB: &str = "USB";
 /// FTDI's driver has a bus of its own.
@@ -75,7 +75,7 @@ pub(crate) fn ports(context: &HostContext, host: &dyn WindowsHost) -> Vec<Port> 
         .filter_map(|instance| port(host, instance))
         .filter(is_named)
         .collect();
-    // A number is given anew when its device is gone for good: the one that is attached has it.
+    // Windows may reuse the number of a device that was removed: the attached device has it.
     ports.sort_by_key(|port| !host.is_attached(&port.instance));
     let mut seen: Vec<String> = Vec::new();
     ports.retain(|port| {
@@ -147,7 +147,7 @@ pub(crate) fn connection(context: &HostContext, host: &dyn WindowsHost) -> Optio
 fn of_port(context: &HostContext, host: &dyn WindowsHost, path: &Path) -> String {
     let name = plain(path);
     let Some(port) = ports(context, host).into_iter().next() else {
-        return format!("{name}: no USB device is known behind it");
+        return format!("{name}: not a port of a known USB device");
     };
     let timer = port.latency_timer(host);
     let parts = [

@@ -16,7 +16,7 @@ pub enum Value {
     Bytes(Vec<u8>),
 }
 
-/// What the computer runs on. A power plan has its settings twice.
+/// The power supply. A power plan has a value of each setting for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
     /// Plugged in: AC.
@@ -94,7 +94,7 @@ pub trait WindowsHost {
     /// Replaces a REG_DWORD that exists.
     fn set_number(&self, key: &str, name: &str, number: u32) -> io::Result<()>;
 
-    /// What it runs on.
+    /// The present power supply.
     fn supply(&self) -> Supply;
 
     /// The active power plan.

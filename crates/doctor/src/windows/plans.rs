@@ -12,14 +12,14 @@ pub(crate) const ULTIMATE_PERFORMANCE: &str = "e9a42b02-d5df-448d-aa00-03f14749e
 /// Below it, a key for each plan.
 const PLANS: &str = r"SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes";
 
-/// True if a plan can be made the active one. Computers with Modern Standby have Balanced alone.
+/// True if a plan can be made the active one. Computers with Modern Standby have only Balanced.
 pub(crate) fn is_installed(host: &dyn WindowsHost, plan: &str) -> bool {
     let plans = host.keys(PLANS).unwrap_or_default();
     plans.iter().any(|name| name.eq_ignore_ascii_case(plan))
 }
 
-/// The active plan, and the one that the check `power-plan` would make the active one: what is fixed in the first must
-/// be so in the second. Empty where the active one is unknown.
+/// The active plan, and the one that the check `power-plan` would make the active one: a setting
+/// that is fixed in the first must be fixed in the second too. Empty if the active one is unknown.
 pub(crate) fn active_and_fixed(host: &dyn WindowsHost) -> Vec<String> {
     let Ok(active) = host.plan() else {
         return Vec::new();

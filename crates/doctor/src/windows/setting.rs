@@ -1,5 +1,5 @@
-//! The settings of Windows that `--fix` may change: their names, and the command that changes each by hand. There are no
-//! others, whatever an undo file says.
+//! The settings of Windows that `--fix` may change: their names, and the command that changes each by hand. Nothing
+//! else is changed, whatever an undo file contains.
 
 use super::host::{PlanSetting, Supply};
 use crate::Change;
@@ -99,7 +99,7 @@ impl Setting {
         }
     }
 
-    /// True if the system takes this value.
+    /// True if the system accepts this value.
     pub(crate) fn takes(&self, value: &str) -> bool {
         let number = value.parse::<u32>();
         match self {
@@ -163,7 +163,7 @@ pub(crate) fn supply_name(supply: Supply) -> &'static str {
     }
 }
 
-/// Exactly so many parts, none of them empty.
+/// Exactly `N` parts, none of them empty.
 fn parts<const N: usize>(path: &str) -> Option<[&str; N]> {
     let parts: [&str; N] = path.split('\\').collect::<Vec<_>>().try_into().ok()?;
     parts.iter().all(|part| !part.is_empty()).then_some(parts)

@@ -32,7 +32,7 @@ impl<'a> WindowsSettings<'a> {
 }
 
 impl Settings for WindowsSettings<'_> {
-    /// Settings of Windows outlive a restart.
+    /// Settings of Windows persist after a restart.
     fn start(&self) -> String {
         String::new()
     }

@@ -50,11 +50,11 @@ fn of(host: &dyn WindowsHost) -> Option<Finding> {
                 let mut paths = values.into_iter().map(|(path, _)| path);
                 if let Some(path) = paths.find(|path| covers(path, &runs)) {
                     return Some(
-                        good("Microsoft Defender leaves out the directory of runs")
+                        good("Microsoft Defender excludes the directory of runs")
                             .seen(format!(r"HKLM\{key}: {path}")),
                     );
                 }
-                seen.push(format!(r"HKLM\{key}: {runs} is not among them"));
+                seen.push(format!(r"HKLM\{key}: does not contain {runs}"));
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 is_hidden = true;
@@ -64,7 +64,7 @@ fn of(host: &dyn WindowsHost) -> Option<Finding> {
         }
     }
     if is_hidden {
-        let title = "cannot see whether Microsoft Defender leaves out the directory of runs";
+        let title = "cannot see whether Microsoft Defender excludes the directory of runs";
         return Some(Finding::new(NAME, Level::Unknown, title).all_seen(seen));
     }
     if seen.is_empty() {
@@ -77,13 +77,13 @@ fn of(host: &dyn WindowsHost) -> Option<Finding> {
             "Microsoft Defender scans the files of runs while they are written",
         )
         .all_seen(seen)
-        .seen("if another product has replaced Microsoft Defender, it decides instead")
+        .seen("another antivirus product, if installed, replaces Microsoft Defender and has exclusions of its own")
         .costs(
-            "the scan takes CPU time beside the measurement, most when samples are written. Not measured by this project",
+            "the scan takes CPU time during the measurement, most of it when samples are written. Not measured by this project",
             "Microsoft, Troubleshoot performance issues related to real-time protection",
         )
         .remedy(format!(
-            "powershell -Command \"Add-MpPreference -ExclusionPath '{}'\"  # malware there is then not found",
+            "powershell -Command \"Add-MpPreference -ExclusionPath '{}'\"  # malware in this directory is then not found",
             runs.replace('\'', "''")
         )),
     )

@@ -1,4 +1,4 @@
-//! Core parking: a processor without work is taken out of use, and must be taken into use again.
+//! Core parking: an idle processor is taken out of use and must be unparked before it works again.
 
 use super::super::check::Check;
 use super::super::plan_values::{Value, changes, values};
@@ -39,8 +39,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
     )
     .all_seen(seen)
     .costs(
-        "work waits for the other CPUs until a parked one is taken into use, which the system decides at intervals. The \
-         time was not measured by this project",
+        "work waits for the other CPUs until the system unparks one, which it decides at intervals. The time was not \
+         measured by this project",
         "Microsoft, Static configuration options for core parking: CPMinCores",
     );
     vec![changes(finding, lower, ALL)]

@@ -18,7 +18,7 @@ const SERVICE: &str = r"SYSTEM\CurrentControlSet\Services\WSearch";
 /// SERVICE_DISABLED, winnt.h.
 const DISABLED: u32 = 4;
 
-/// A directory that Windows Search leaves out unless it is told otherwise.
+/// A directory that Windows Search excludes by default.
 const LEFT_OUT: &str = "AppData";
 
 fn look(context: &HostContext) -> Vec<Finding> {
@@ -44,7 +44,7 @@ fn of(host: &dyn WindowsHost) -> Option<Finding> {
     }
     if is_left_out(&directory) {
         return Some(good("runs are not indexed").seen(saw).seen(format!(
-            "{shown} is below {LEFT_OUT}, which Windows Search leaves out by default"
+            "{shown} is below {LEFT_OUT}, which Windows Search excludes by default"
         )));
     }
     let setting = Setting::Indexing { directory };
@@ -55,7 +55,7 @@ fn of(host: &dyn WindowsHost) -> Option<Finding> {
     )
     .seen(saw)
     .costs(
-        "the indexer takes CPU time and reads the disk beside the next measurement. Not measured by this project",
+        "the indexer takes CPU time and reads the disk during the next measurement. Not measured by this project",
         "Microsoft, File Attribute Constants: FILE_ATTRIBUTE_NOT_CONTENT_INDEXED",
     );
     Some(finding.change_by(setting.change("on", "off"), setting.command("off")))

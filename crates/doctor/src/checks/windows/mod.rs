@@ -1,5 +1,5 @@
-//! The checks of Windows. Costs that nobody has published are said to be not measured: this project has no Windows
-//! computer.
+//! The checks of Windows. Costs without a published measurement are marked as not measured: this project has no
+//! Windows computer.
 
 pub(super) mod antivirus;
 pub(super) mod core_parking;

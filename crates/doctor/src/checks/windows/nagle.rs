@@ -1,4 +1,4 @@
-//! What a program that uses TCP must set by itself.
+//! What a program that uses TCP must set itself.
 
 use super::super::check::Check;
 use super::super::network::nagle;

@@ -22,7 +22,7 @@ const COST: &str = "a CPU that clocked down while it waited runs slower until it
                     67 us (means)";
 const SOURCE: &str = "Microsoft, Processor power management options: MinPerformance; faschingbauer.me, \"Wakeup Latency, \
                       CPU Frequency (Gotcha)\"";
-const BY_HAND: &str = "Settings, System, Power, Power mode: Best performance  # this computer has no plan High performance";
+const BY_HAND: &str = "Settings, System, Power, Power mode: Best performance  # this computer has no High performance plan";
 
 fn look(context: &HostContext) -> Vec<Finding> {
     if let Some(run) = &context.run {

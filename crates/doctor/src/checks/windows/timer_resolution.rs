@@ -1,4 +1,4 @@
-//! The timer interrupt: a timed sleep ends with the next one.
+//! The timer resolution: a timed sleep ends at the next timer interrupt.
 
 use super::super::check::Check;
 use crate::{Finding, HostContext, Level, WindowsHost};
@@ -6,17 +6,17 @@ use crate::{Finding, HostContext, Level, WindowsHost};
 /// The check.
 pub const CHECK: Check = Check {
     name: NAME,
-    about: "the timer interrupt, with which timed sleeps of your own programs end",
+    about: "the timer resolution, which delays the end of timed sleeps in your own programs",
     look,
 };
 
 const NAME: &str = "timer-resolution";
 
 const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
-/// Windows 10, version 2004: from then on a request of another program does not count.
+/// Windows 10, version 2004: from then on a request applies only to the program that makes it.
 const PER_PROCESS: u32 = 19041;
 
-/// Windows 11 and Server 2022 only: a request of any program counts for all again.
+/// Windows 11 and Server 2022 only: with this value a request applies to all programs again.
 const KERNEL: &str = r"SYSTEM\CurrentControlSet\Control\Session Manager\kernel";
 const GLOBAL: &str = "GlobalTimerResolutionRequests";
 const GLOBAL_FROM: u32 = 20348;
@@ -51,13 +51,13 @@ fn of(host: &dyn WindowsHost) -> Finding {
         false => timer.coarsest,
     };
     let seen = format!(
-        "timer interrupt every {} now, every {} by default, every {} at most",
+        "timer interrupt every {}; default {}, shortest {}",
         ms(timer.current),
         ms(timer.coarsest),
         ms(timer.finest)
     );
     let whose = match (build, is_global) {
-        (Some(build), true) => format!("Windows build {build}: what one program requests, all get"),
+        (Some(build), true) => format!("Windows build {build}: a request of one program applies to all"),
         (Some(build), false) => {
             format!("Windows build {build}: a program that requests nothing gets the default")
         }
@@ -81,7 +81,7 @@ fn of(host: &dyn WindowsHost) -> Finding {
         .seen("wiregauge itself uses high-resolution timers")
         .costs(
             format!(
-                "a sleep of 1 ms ends with one of the next interrupts, which are {} apart; the same for timeouts of waits",
+                "a sleep of 1 ms ends at one of the next interrupts, which are {} apart; so does the timeout of a wait",
                 ms(applies)
             ),
             "Microsoft, timeBeginPeriod and Sleep; Bruce Dawson, \"Windows Timer Resolution: The Great Rule Change\" \

@@ -1,5 +1,5 @@
-//! Locks that keep two measurements off one board. The kernel opens a hidraw or usbtmc file, and sends with a CAN
-//! identifier, for any number of programs.
+//! Locks that keep two measurements off one board: the kernel lets any number of programs open a hidraw or usbtmc file, or
+//! send with one CAN identifier.
 
 use super::holder;
 use crate::error::{LinkError, LinkErrorKind};
@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct LockedFile(OwnedFd);
 
 impl LockedFile {
-    /// Locks it. The error is `ResourceBusy` if another program has.
+    /// Locks it. The error is `ResourceBusy` if another program has locked it.
     pub fn lock(file: OwnedFd) -> io::Result<LockedFile> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(LockedFile(file)),
@@ -39,7 +39,7 @@ impl AsRawFd for LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // A child that was just forked has the descriptor until it runs its program, and would hold the lock so long.
+        // A forked child has the descriptor until it runs its program, and would hold the lock until then.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
@@ -50,14 +50,14 @@ pub fn busy(file: &Path, doing: &str) -> LinkError {
     let who = holder.as_deref().unwrap_or("another program");
     let said = format!("already in use by {who}, which holds a lock (flock)");
     let hint = match holder {
-        Some(_) => "wait until it has ended, or end it".into(),
+        Some(_) => "wait until that process ends, or stop it".into(),
         None => format!("find it with: fuser -v {}", file.display()),
     };
     LinkError::new(LinkErrorKind::Busy, doing, said).hint(hint)
 }
 
-/// A name that one process of this host holds, as long as this lives. It is a listening socket in the abstract
-/// namespace, which belongs to the network namespace as CAN interfaces do, and goes with its process.
+/// A name that only one process of this host can hold, until this is dropped. It is a listening socket in the abstract
+/// namespace, which belongs to the network namespace as CAN interfaces do, and is closed with its process.
 pub struct Name {
     _listener: UnixListener,
 }

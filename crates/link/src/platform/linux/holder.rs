@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The process that has locked the file, else those that have it open, in words; `None` if none is found, as without
-/// the right to look.
+/// The process that has locked the file, else those that have it open, in words; `None` if none is found, for example
+/// without permission.
 pub fn of(file: &Path) -> Option<String> {
     let file = file.canonicalize().ok()?;
     let found = match by_lock(&file) {
@@ -25,7 +25,7 @@ pub fn in_words(process: u32) -> String {
     format!("process {process} ({})", name.trim())
 }
 
-/// Reads the links only: to look at what they lead to could wait for a dead server.
+/// Reads only the links: following them could block on a dead file server.
 fn by_open_files(file: &Path) -> Vec<u32> {
     let has_it = |process: &u32| {
         let Ok(mut open) = fs::read_dir(format!("/proc/{process}/fd")) else {

@@ -8,7 +8,7 @@ use std::path::Path;
 pub const NAMES: &str =
     "serial ports have names such as /dev/ttyACM0, /dev/ttyUSB0, /dev/ttyS0 or /dev/pts/N";
 
-/// What to try where a port is not there.
+/// What to try if a port does not exist.
 pub const NOT_FOUND: &str =
     "is the device plugged in? its name may have changed: ls -l /dev/serial/by-id";
 

@@ -1,4 +1,4 @@
-//! Which process has a device file open: macOS shows this to its own tools only.
+//! Which process has a device file open: macOS shows this only to its own tools.
 
 use std::path::Path;
 

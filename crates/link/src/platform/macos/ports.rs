@@ -14,11 +14,11 @@ const OWN: [&str; 3] = [
 pub const NAMES: &str =
     "serial ports have names such as /dev/cu.usbmodem1101 or /dev/cu.usbserial-A50285BI";
 
-/// What to try where a port is not there.
+/// What to try if a port does not exist.
 pub const NOT_FOUND: &str = "is the device plugged in? its name may have changed: ls /dev/cu.*";
 
 /// What to try where a port may not be opened.
-pub const NOT_PERMITTED: &str = "which user and group may open it: ls -l /dev/cu.*";
+pub const NOT_PERMITTED: &str = "see which user and group may open it: ls -l /dev/cu.*";
 
 /// All of them; which USB device is behind one is not known.
 pub fn ports(_usb: &[UsbDevice]) -> Vec<SerialPort> {

@@ -75,7 +75,7 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             let who = holder.as_deref().unwrap_or("another program");
             let said = format!("already in use by {who}, which holds {sign}");
             LinkError::new(LinkErrorKind::Busy, doing, said).hint(match holder {
-                Some(_) => "wait until it has ended, or end it".into(),
+                Some(_) => "wait until that process ends, or stop it".into(),
                 None => format!(
                     "find it with: fuser -v {}; ModemManager is a common cause",
                     path.display()

@@ -17,7 +17,7 @@ pub fn explain(address: &Address, options: &CanOptions, error: &OpenError) -> Li
             let id = options.request_id;
             let said = format!("identifier {id} is already sent on {name} by {who}");
             return LinkError::new(LinkErrorKind::Busy, doing, said).hint(
-                "two nodes of a bus must not send the same identifier: wait until it has ended, or end it",
+                "two nodes of a bus must not send the same identifier: wait until that process ends, or stop it",
             );
         }
         OpenError::Io(error) => {
