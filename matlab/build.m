@@ -1,6 +1,6 @@
 function build(varargin)
 %BUILD  Build the MEX file, in MATLAB or in Octave, into this folder.
-%   build() makes wiregauge_mex of src/ and of wiregauge's C library, which it takes from ../target/release or has cargo build in
+%   build() makes wiregauge_mex from src/ and wiregauge's C library, which it takes from ../target/release or has cargo build in
 %   ../target/quick.
 %   build('Library', 'FILE.a', 'Include', 'DIR') takes another library and the folder of its wiregauge.h.
 %

@@ -51,7 +51,7 @@ static const uint8_t configuration[] = {
 };
 _Static_assert(sizeof configuration == 98, "wTotalLength");
 
-/* As in crates/responder/src/ms_os.rs: firmware/host compares the bytes. {5D3F1F3E-6C0B-4C52-9E0A-7A3D2B8F41C6}, drawn for
+/* As in crates/responder/src/ms_os.rs: firmware/host compares the bytes. {5D3F1F3E-6C0B-4C52-9E0A-7A3D2B8F41C6}, generated for
  * wiregauge: by it programs for Windows find the interface. */
 #define W(c) (c), 0
 

@@ -62,7 +62,7 @@ classdef Device < handle
 
         function [reply, timing] = query(dev, message)
             %QUERY  Send a line of text and return the line that answers it.
-            %   reply = dev.query('*IDN?') returns a char row without the end of the line. An earlier reply that nobody read is
+            %   reply = dev.query('*IDN?') returns a char row without the end of the line. An earlier reply that was not read is
             %   dropped. [reply, timing] also returns a struct of times. dev.writeread is the same, named as in visadev.
             [reply, timing] = dev.exchange(wiregauge.internal.line(dev.lines, message));
             reply = wiregauge.internal.replyText(dev.lines, reply);
@@ -75,12 +75,12 @@ classdef Device < handle
 
         function writeline(dev, message)
             %WRITELINE  Send a line of text that the device does not answer, such as '*RST'.
-            %   A reply that comes all the same is read with dev.readline(); the next query drops it.
+            %   A reply that arrives nevertheless can be read with dev.readline(); the next query drops it.
             dev.write(wiregauge.internal.line(dev.lines, message));
         end
 
         function reply = readline(dev)
-            %READLINE  Wait for one more line of text, of a message sent with writeline; a char row without its end.
+            %READLINE  Wait for one more line of text, such as the reply to writeline; a char row without the end of the line.
             wiregauge.internal.line(dev.lines, 'x');
             reply = wiregauge.internal.replyText(dev.lines, dev.read());
         end

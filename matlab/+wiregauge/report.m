@@ -13,7 +13,7 @@ function [page, figures] = report(runs, varargin)
 %     'Format'     of the figures: 'svg', 'png' or 'svg,png' (default)
 %     'Plant', 'PID', 'Controller', 'Model', 'Period' ...    a control loop, as text or numbers; see docs/control.md
 %
-%   The program draws the figures, so none of the graphics of MATLAB or Octave are needed.
+%   The program draws the figures: no graphics of MATLAB or Octave are needed.
 %
 %   Example:
 %     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Depth', [1 2], 'Count', 100);
@@ -26,7 +26,7 @@ function [page, figures] = report(runs, varargin)
 
 words = wiregauge.internal.flags(varargin);
 if any(strcmp(words, '-')) || any(strcmp(words, '--quiet'))
-    error('wiregauge:argument', 'the page must go to a file, and Quiet is of no use here');
+    error('wiregauge:argument', 'Output must be a file, and Quiet is not supported here');
 end
 [status, output, said] = wiregauge.internal.command([{'report'}, words, {'--'}, wiregauge.internal.runNames(runs)]);
 if status ~= 0

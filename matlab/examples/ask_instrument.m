@@ -1,6 +1,6 @@
 function volts = ask_instrument(address)
-%ASK_INSTRUMENT  Ask an instrument who it is, then measure how long a reading takes.
-%   volts = ask_instrument('tcp://10.0.0.7:5025') needs an instrument that speaks SCPI, or: wiregauge serve tcp://127.0.0.1:5025
+%ASK_INSTRUMENT  Query the identity of an instrument, then measure how long a reading takes.
+%   volts = ask_instrument('tcp://10.0.0.7:5025') needs an instrument with SCPI, or: wiregauge serve tcp://127.0.0.1:5025
 %   --protocol scpi
 
 meter = wiregauge.open(address, 'Protocol', 'scpi', 'Timeout', 5);

@@ -1,5 +1,5 @@
 function result = check_control_loop(address)
-%CHECK_CONTROL_LOOP  Whether a link is fast enough for a control loop with a period of 5 ms.
+%CHECK_CONTROL_LOOP  Check whether a link is fast enough for a control loop with a period of 5 ms.
 %   result = check_control_loop('tcp://127.0.0.1:7700') needs a responder: wiregauge serve tcp://127.0.0.1:7700
 
 run = wiregauge.exchange(address, 'In', 48, 'Depth', [1 2], 'Interval', 5e-3, 'Duration', 1);

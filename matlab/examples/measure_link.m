@@ -1,5 +1,5 @@
 function run = measure_link(address)
-%MEASURE_LINK  Measure a link at several sizes and depths, draw it, and make a page.
+%MEASURE_LINK  Measure a link at several sizes and depths, plot the results, and write a report page.
 %   run = measure_link('tcp://127.0.0.1:7700') needs a responder: wiregauge serve tcp://127.0.0.1:7700
 
 run = wiregauge.exchange(address, 'In', [48 500 2000], 'Depth', [1 2 4], 'Count', 500);

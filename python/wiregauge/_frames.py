@@ -38,7 +38,7 @@ _PLACES = {
     "loop": ["aim", "rate_hz", "channels", "notify_bytes"],
     "control": ["period_ns", "depth"],
 }
-"""The columns that say which point it is; those of several links only where there are several."""
+"""The columns that identify a point; those of several links only if there are several."""
 
 _OF_SEVERAL_LINKS = ("link", "address", "together")
 
@@ -80,7 +80,7 @@ _UNITS = {
 
 
 def table(csv: str, empty: bool) -> pd.DataFrame:
-    """Read the summaries; with the columns that have no value, if those are wanted."""
+    """Read the summaries; with `empty` also the columns without a value."""
     pandas = need("pandas", "a table of a run")
     frame: pd.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
     if not empty:
@@ -90,7 +90,7 @@ def table(csv: str, empty: bool) -> pd.DataFrame:
 
 
 def summary(csv: str, kind: str) -> pd.DataFrame:
-    """Read the figures that answer the question of a run."""
+    """Read the main figures of a run."""
     frame = table(csv, True)
     several = "link" in frame and frame["link"].nunique() > 1
     places = [name for name in _PLACES[kind] if several or name not in _OF_SEVERAL_LINKS]
@@ -148,7 +148,7 @@ def dataset(run: Run, with_samples: bool) -> xr.Dataset:
 
 
 def _attributes(run: Run) -> dict[str, str]:
-    """Return what a file of the dataset needs to be understood later; text only, as netCDF wants it."""
+    """Return what describes the run in a file of the dataset; only text, which netCDF can store."""
     host = run.conditions["host"]
     return {
         "kind": run.kind,

@@ -1,4 +1,4 @@
-"""A plot of the points measured so far, in Jupyter, while a run goes on."""
+"""A plot of the points measured so far, in Jupyter, during a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINES = {
 
 
 class LivePlot(Meter):
-    """A bar, and a plot that is drawn anew whenever a point has ended. It is left standing at the end."""
+    """A bar, and a plot that is drawn anew whenever a point has ended. The plot stays at the end."""
 
     def __init__(self) -> None:
         super().__init__(True)

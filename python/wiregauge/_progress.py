@@ -57,14 +57,14 @@ class Meter:
             self._write(f"{100 * part:3.0f} %  {what}")
 
     def _write(self, line: str) -> None:
-        # Spaces instead of an escape sequence: a console of Windows may print that.
+        # Spaces instead of an escape sequence: some consoles of Windows print those.
         sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
         self._width = len(line)
 
 
 def meter(progress: bool | Literal["plot"]) -> Meter:
-    """Make what shows the progress as it was asked for."""
+    """Return the requested display of the progress."""
     if progress == "plot" and _in_notebook():
         from ._live import LivePlot
 

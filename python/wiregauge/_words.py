@@ -1,4 +1,4 @@
-"""The program's errors in the words of Python: arguments instead of flags, functions instead of commands."""
+"""The program's errors for users of Python: arguments instead of flags, functions instead of commands."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _as_argument(found: re.Match[str]) -> str:
 
 
 def _argument(flag: str, value: str | None, is_call: bool) -> str:
-    """Write a flag as an argument; a word behind it that is no value of it stays where it is."""
+    """Write a flag as an argument; a word after it that is not its value stays where it is."""
     is_switch, choices = _flags().get(flag, (False, frozenset()))
     name = argument_of(flag)
     if is_switch:

@@ -163,7 +163,7 @@ class Result:
     index : int
         Its place among the plans, from 0.
     worker : dict
-        Where it ran: `host`, `pid`, and the executor's name of its worker.
+        Where it ran: `host`, `pid`, and the worker's name in the executor.
     error : Exception or None
         Why there is no run, or what ended it early; with the message of the command line.
     met : bool
@@ -257,7 +257,7 @@ class Campaign:
         return [result.run for result in self.results()]
 
     def __repr__(self) -> str:
-        """Count the plans and what became of them."""
+        """Count the plans by their state."""
         ended = len(self._results)
         failed = sum(not result.ok for result in self._results)
         states = f"{ended - failed} measured, {failed} failed, {len(self) - ended} not finished"
@@ -312,7 +312,7 @@ class Campaign:
 
 
 def _row(plan: Plan, result: Result | None) -> list[str]:
-    """Return the cells of a plan for a notebook; results count as finished once they were iterated."""
+    """Return the cells of a plan for a notebook; results count as finished once they have been iterated."""
     if result is None:
         return [repr(plan), "not finished", "", "", ""]
     run = "" if result._run is None else result._run.name
@@ -377,7 +377,7 @@ def campaign(
 
 def of_exit(code: int, text: str) -> Error | None:
     """Create an exception from the exit of a process; None if it succeeded."""
-    # How to type a command is of no use here.
+    # The usage of the command line is of no use here.
     text = re.split(r"\n\n(?:Usage:|For more information)", text.removeprefix("error: "))[0]
     text = in_python(text) or "it printed nothing"
     if code in (0, 1):

@@ -1,4 +1,4 @@
-"""Exceptions, with the error texts of the `wiregauge` program in the words of Python.
+"""Exceptions, with the error texts of the `wiregauge` program, which name arguments instead of flags.
 
 ======================  ==========================================  ==========
 exception               when                                        exit code

@@ -24,7 +24,7 @@ __all__ = ["Plot"]
 _WHAT = {"exchange": "RTT", "stream": "transfer time", "loop": "service delay"}
 _BEGIN = {"exchange": "start_ns", "stream": "submit_ns", "loop": "due_ns"}
 _MOST = 10
-"""More series than this are not distinguishable in one plot."""
+"""More series than this cannot be distinguished in one plot."""
 
 _SHARES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 """Where a percentile axis has a label."""
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Plot:
-    """The plots of a run; ``run.plot()`` draws the one that answers its question.
+    """The plots of a run; ``run.plot()`` draws the main one for its kind.
 
     Every method takes `ax`, the Axes to draw on (those of a new figure, if not given), and returns it.
     Those that draw samples take `points`: positions in ``run.points``, at most 10; if not given, all, or 10
@@ -45,19 +45,19 @@ class Plot:
         self._run = run
 
     def __call__(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Plot what the run is measured for: percentiles, throughput, or stalls against latency.
+        """Plot percentiles, throughput, or stalls against latency, depending on the kind of the run.
 
         Parameters
         ----------
         points
-            Of exchanges: positions in ``run.points``.
+            Positions in ``run.points``, for exchanges and for the histogram of a loop.
         ax
             Where to draw.
 
         Returns
         -------
         matplotlib.axes.Axes
-            `percentiles` of exchanges, `throughput` of a stream, `loop_curve` of a loop, or its
+            `percentiles` for exchanges, `throughput` for a stream, `loop_curve` for a loop, or its
             `histogram` if no curve was measured.
 
         Raises
@@ -347,7 +347,7 @@ class Plot:
         places = [there[point] for point in points]
         if len(places) > _MOST:
             raise ValueError(
-                f"points must be at most {_MOST}, not {len(places)}: more are not distinguishable"
+                f"points must be at most {_MOST}, not {len(places)}: more cannot be distinguished"
             )
         return places
 

@@ -197,7 +197,7 @@ class Run:
             raise UsageError(str(error)) from None
 
     def summary(self) -> pd.DataFrame:
-        """Return the ten figures that answer the question: one row per point.
+        """Return the ten main figures: one row per point.
 
         Returns
         -------
@@ -209,7 +209,8 @@ class Run:
             `corrupted_bytes`, `rate_bytes_s` with its interval, `achieved_queue`, `gap_p50_ns`,
             `gap_p99_ns`, `gap_max_ns`. Of loops: `blocks`, `overruns`, `underruns`, `preload_ns`,
             `needed_ns`, `floor_ns`, `stalls_high_per_minute`, `service_p50_ns`, `service_p99_ns`,
-            `service_max_ns`. ``frame.attrs["units"]`` has the unit of each column.
+            `service_max_ns`. Of control loops: `cycles`, `samples_lost`, `commands_lost`, `delay_p50_ns`,
+            `delay_p99_ns`, `delay_max_ns`, `cost` with its interval, `settling_s`. ``frame.attrs["units"]`` has the unit of each column.
 
         Raises
         ------
@@ -230,7 +231,7 @@ class Run:
         Parameters
         ----------
         empty
-            Also the columns that have no value at any point, for programs that need the same columns of
+            Also the columns without a value at any point, for programs that need the same columns for
             every run.
 
         Returns

@@ -54,7 +54,7 @@ pub(crate) fn failed(failure: &Failure) -> Failed {
 }
 
 /// Runs a command. `tell` is called with the part that is done (0 to 1), what is being done, and the directory
-/// of the run that is being measured, if one is; what it raises ends the command, and so does a signal whose handler raises.
+/// of the run that is being measured, if any; what it raises ends the command, and so does a signal whose handler raises.
 #[pyfunction]
 pub fn call(
     py: Python<'_>,

@@ -36,9 +36,9 @@ pub struct Subject {
     pub tables: Tables,
     /// Its samples, thinned.
     pub loaded: Loaded,
-    /// How many of its cycles missed their deadline, the period, if it has a schedule.
+    /// How many of its cycles missed their deadline (the period), if it has a schedule.
     pub deadlines: Option<load::Deadlines>,
-    /// The search that its settings were confirmed for, if it is the run of one.
+    /// The search whose choice this run confirmed, if any.
     pub tuned: Option<load::Tuned>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,

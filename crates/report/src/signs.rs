@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The same text with proper signs, for pages, figures, Markdown and LaTeX. Microseconds are known by what stands
-/// around them: a number and a blank, a parenthesis, or `in` before, or a slash behind.
+/// The same text with proper signs, for pages, figures, Markdown and LaTeX. `us` is taken for
+/// microseconds after a number and a blank, after a parenthesis or `in`, or before a slash.
 pub(crate) fn proper(text: &str) -> Cow<'_, str> {
     if !["us", "+-", ">=", "<="]
         .iter()

@@ -105,7 +105,7 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     // A TRT of 5 us against one of 20 us; each RTT is 20 us.
     assert_eq!(
         answer.replace('\u{a0}', " "),
-        "16 B OUT, 48 B IN: depth 4 repeats 4.0 times as fast as depth 1; p99 20.00 µs at depth 4; nothing lost."
+        "16 B OUT, 48 B IN: the exchange rate at depth 4 is 4.0 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
     );
     let heading = page.find("<h1>").unwrap();
     let contents = page.find("class=\"contents\"").unwrap();

@@ -89,7 +89,7 @@ impl Function {
         self.is_adapter() || self == Function::Iso
     }
 
-    /// True for a vendor interface of wiregauge's own: no system has a driver for it, and on Windows WinUSB is to be bound.
+    /// True for a vendor interface of wiregauge's own: no system has a driver for it, and Windows is to bind WinUSB.
     pub fn is_vendor(self) -> bool {
         matches!(self, Function::Bulk | Function::Interrupt | Function::Iso)
     }

@@ -1,4 +1,4 @@
-//! Microsoft OS descriptors: by them Windows binds WinUSB to a vendor interface by itself, without an .inf file.
+//! Microsoft OS descriptors: with them Windows binds WinUSB to a vendor interface by itself, without an .inf file.
 //!
 //! A device that answers its own control requests gives version 2.0 (Microsoft OS 2.0 Descriptors Specification): a
 //! capability in its BOS, and the descriptor set by a vendor request. `firmware/rp2040/descriptors.c` has the same bytes,
@@ -14,7 +14,7 @@ pub const DESCRIPTOR_INDEX: u16 = 7;
 /// Which driver is to be bound.
 pub const COMPATIBLE_ID: [u8; 8] = *b"WINUSB\0\0";
 
-/// By it programs for Windows find the interface; drawn for wiregauge, the same on all its devices.
+/// The GUID by which programs for Windows find the interface; generated for wiregauge, the same on all its devices.
 pub const INTERFACE_GUID: &str = "{5D3F1F3E-6C0B-4C52-9E0A-7A3D2B8F41C6}";
 
 /// bcdUSB of a device with a BOS: 2.1.

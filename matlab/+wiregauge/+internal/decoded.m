@@ -1,7 +1,7 @@
 function value = decoded(text)
-%DECODED  JSON as values that make vectors.
+%DECODED  Decode JSON so that fields of struct arrays make vectors.
 %   value = wiregauge.internal.decoded(text) is jsondecode(text), but null is NaN, and a list of objects is a struct array even
-%   if their names differ: what is missing is NaN.
+%   if their names differ: missing fields are NaN.
 
 sentinel = '<<null>>';
 [first, last] = regexp(text, '"[^"\\]*(?:\\.[^"\\]*)*"');

@@ -6,7 +6,7 @@ function bytes = line(lines, message)
 
 if isempty(lines)
     error('wiregauge:usage', ['the device was not opened for text: use wiregauge.open(address, ''Protocol'', ''scpi'') or ' ...
-        '(address, ''Framing'', ''terminator''), or exchange']);
+        '(address, ''Framing'', ''terminator''), or dev.exchange for bytes']);
 end
 bytes = unicode2native(wiregauge.internal.text(message, 'the message'), 'UTF-8');
 end

@@ -21,7 +21,7 @@ end
 if ~any(status == [0, 1])
     wiregauge.internal.failed(status, said, kept);
 elseif isempty(found)
-    error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (NoStore, Json and Quiet are of no use here)');
+    error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore, Json and Quiet)');
 end
 run = wiregauge.internal.stored(stored{1});
 run.text = output;

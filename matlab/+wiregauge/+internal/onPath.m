@@ -1,6 +1,6 @@
 function file = onPath(program)
-%ONPATH  Where a program is along PATH; empty if it is not there.
-%   file = wiregauge.internal.onPath('gnuplot') returns its path. In Windows the name has .exe added.
+%ONPATH  The path of a program in the directories of PATH; empty if it is not found.
+%   file = wiregauge.internal.onPath('gnuplot') returns its path. On Windows .exe is added to the name.
 
 if ispc()
     program = [program, '.exe'];

@@ -1,9 +1,9 @@
 function printed(kind, words, places)
-%PRINTED  Run a command of the wiregauge program and print what it prints.
+%PRINTED  Run a command of the wiregauge program and print its output.
 %   wiregauge.internal.printed('deadline', words, places) runs `wiregauge deadline WORDS -- PLACES`. Missed limits, which the
 %   program reports on standard error, are printed too.
 %
-%   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with what the program said.
+%   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with the message of the program.
 
 [status, output, said] = wiregauge.internal.command([{kind}, words, {'--'}, places]);
 if ~any(status == [0, 1])

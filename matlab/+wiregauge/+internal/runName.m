@@ -1,5 +1,5 @@
 function name = runName(run)
-%RUNNAME  How the wiregauge program finds a run.
+%RUNNAME  The name or directory by which the wiregauge program finds a run.
 %   name = wiregauge.internal.runName(run) takes a run of wiregauge.exchange or wiregauge.loadRun, or text: its directory, its name,
 %   the beginning of it, or 'last'.
 %

@@ -1,5 +1,5 @@
 function text = summaryText(run)
-%SUMMARYTEXT  What a run displays as: device, state, a table of its points, its directory.
+%SUMMARYTEXT  The display of a run: device, state, a table of its points, its directory.
 %   text = wiregauge.internal.summaryText(run) returns lines. Of many points the first are shown.
 
 shown = 20;

@@ -65,7 +65,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .collect()
 }
 
-/// Of the TRT the one that holds every single exchange.
+/// For the TRT only the histogram with logarithmic axes, in which every single exchange is visible.
 pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
     let points = rtt::turnarounds(subjects);
     if points.is_empty() {
@@ -437,7 +437,7 @@ fn caption(
         text.push_str(" TRT: from the start of an exchange to the start of the next.");
         if points.iter().any(|point| point.values.min() == 0) {
             text.push_str(
-                " Requests that one call sent start together: their TRT of 0 is drawn at 1 ns.",
+                " Requests sent in one call start together: their TRT of 0 is drawn at 1 ns.",
             );
         }
     }

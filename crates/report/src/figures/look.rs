@@ -12,8 +12,8 @@ pub(crate) const MUTED: &str = "#595959";
 /// Grid.
 pub(crate) const GRID: &str = "#dddddd";
 /// Series: the hues of Okabe and Ito, "Color Universal Design" (2008), made dark enough for white paper, and
-/// three more. All differ also for people with any common colour blindness; neighbours differ in lightness
-/// too. `tests/colours.rs` computes both.
+/// three more. `tests/colours.rs` computes their contrast, and that all differ, also for people with any common
+/// colour blindness. Neighbours differ in lightness too.
 pub(crate) const SERIES: [&str; 10] = [
     "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#000000", "#788a59",
     "#772dce", "#712200",

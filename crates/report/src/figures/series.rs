@@ -26,10 +26,10 @@ const WIDE: f64 = 8.0;
 /// Runs that last up to so many times as long as each other share an axis of time.
 const SAME_AXIS: f64 = 3.0;
 
-/// Samples that all panels together may show one by one.
+/// Maximum number of samples drawn individually, over all panels.
 const MOST_DOTS: usize = 500;
 
-/// A slice is at least so wide, in pixels, or it would not be found.
+/// Minimum width of a slice in pixels, so that it is visible.
 const NARROWEST: f64 = 1.6;
 
 /// Height of a row of marks at the top.
@@ -336,7 +336,7 @@ fn panel(
     kept - spots.len()
 }
 
-/// True where every sample is drawn by itself.
+/// True if every sample is drawn individually.
 fn has_few(series: &Thinned, panels: usize) -> bool {
     !series.each.is_empty() && series.each.len() <= MOST_DOTS / panels.max(1)
 }
@@ -348,8 +348,8 @@ struct Step {
     slice: Slice,
 }
 
-/// The slices as steps, those between silences together, about `most` of them. A slice lasts to the next, at
-/// a silence as long as usual, and is at least `narrowest`.
+/// The slices as steps, those between silences together, about `most` of them. A slice lasts until the next one, before
+/// a silence as long as usual, and is at least `narrowest` wide.
 fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
     let times = series.slices.len().div_ceil(most.max(1)).max(1);
     let length = series.usual_distance().max(series.slice_ns) as f64;
@@ -371,7 +371,7 @@ fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
     series.pieces().into_iter().map(piece).collect()
 }
 
-/// The slices, so many neighbours made one. Loses no extreme.
+/// The slices, each made of `times` neighbours. Loses no extreme.
 fn joined(slices: &[Slice], times: usize) -> Vec<Slice> {
     let join = |some: &[Slice]| {
         let n: u64 = some.iter().map(|slice| slice.n).sum();
@@ -404,7 +404,7 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
                  shown, so extremes stay visible."
             );
             if n > 0 {
-                how.push_str(" Where they are few, one dot each.");
+                how.push_str(" Panels with few of them show one dot each.");
             }
             how
         }

@@ -1,8 +1,8 @@
-//! A series between its silences.
+//! The parts of a series between silences.
 
 use super::types::{Series, Slice};
 
-/// Slices so many times further apart than usual have a silence between them.
+/// Slices more than this many times further apart than usual have a silence between them.
 const SILENCE: u64 = 4;
 
 impl Series {

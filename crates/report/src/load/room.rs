@@ -8,7 +8,7 @@ pub(crate) struct Room {
     pub(crate) slices: usize,
     /// Longest samples.
     pub(crate) longest: usize,
-    /// Samples that are all kept, each by itself; of more, none is.
+    /// Up to this many samples are kept individually; of more, none is.
     pub(crate) each: usize,
     /// Bad ones of each status.
     pub(crate) bad: usize,

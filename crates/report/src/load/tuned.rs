@@ -13,7 +13,7 @@ pub struct Tuned {
     pub address: String,
     /// `exchange` or `stream`.
     pub kind: String,
-    /// What was best to be.
+    /// The objective.
     pub objective: Objective,
     /// Constraints.
     pub constraints: Vec<Constraint>,
@@ -32,7 +32,7 @@ pub struct Tuned {
     pub why: Vec<String>,
 }
 
-/// What was to be best.
+/// What was to be minimised or maximised.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Objective {
     /// The figure.
@@ -77,9 +77,9 @@ pub struct Confirmed {
     pub setting: Setting,
     /// The objective's value with its interval.
     pub objective: wiregauge_stats::Estimate,
-    /// What became of each constraint.
+    /// The verdict on each constraint.
     pub constraints: Vec<Limit>,
-    /// True if a run of its own confirmed it.
+    /// True if a separate run confirmed it.
     pub confirmed: bool,
 }
 
@@ -145,7 +145,7 @@ impl Setting {
 }
 
 impl Tuned {
-    /// What lies in the directory of a run; `None` if there is nothing, or nothing of a known form.
+    /// Reads it from the directory of a run; `None` if the file is missing or has an unknown form.
     pub fn of(dir: &Path) -> Option<Tuned> {
         let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
         serde_json::from_str(&text).ok()

@@ -1,4 +1,4 @@
-//! The first sentence of a page: what came out, in the figures that the samples support.
+//! The first sentence of a page: the main result, in figures that the samples support.
 
 use super::measure::{Measure, Named, Place, places};
 use super::names;
@@ -16,7 +16,7 @@ use wiregauge_stats::Estimate;
 /// A limit counts as reached from this part of it on.
 const REACHED: f64 = 0.9;
 
-/// One sentence for each run, with its label if there are several; of runs that were compared, what differs.
+/// One sentence for each run, with its label if there are several; for compared runs, what differs.
 pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
     if let [only] = comparisons
         && let Some(verdict) = only.words.first()
@@ -141,8 +141,8 @@ fn depth_of(point: &PointSummary, all: &[&PointSummary]) -> String {
     }
 }
 
-/// Which depth repeats fastest, and how much faster than the lowest: as the mean TRT says; a difference within
-/// the intervals is none.
+/// Which depth has the highest exchange rate, and its ratio to the rate at the lowest depth, from the mean TRT; a
+/// difference within the intervals is not significant.
 fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSummary) {
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
     let lowest = same[0];
@@ -170,12 +170,12 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
     }
     let low = lowest.point.depth;
     if best.point.depth == low {
-        let words = format!("{sizes}: no depth repeats faster than depth {low}");
+        let words = format!("{sizes}: no depth has a higher exchange rate than depth {low}");
         return (words, lowest);
     }
     if overlap(&shortest, &base) {
         let words = format!(
-            "{sizes}: no depth is proven to repeat faster than depth {low} ({:.1} times at depth {} in this run)",
+            "{sizes}: no depth is proven to have a higher exchange rate than depth {low} ({:.1} times at depth {} in this run)",
             base.value / shortest.value,
             best.point.depth
         );
@@ -183,25 +183,27 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
     }
     let (depth, times) = (best.point.depth, base.value / shortest.value);
     let is_known = shortest.high.is_some() && base.low.is_some();
-    // A pipeline cannot repeat faster than its requests are more: then the lower depth was disturbed.
+    // N times the depth cannot give more than N times the rate: then the lower depth was disturbed.
     let is_explained = times <= 1.05 * f64::from(depth) / f64::from(low);
     let words = match (is_known, is_explained) {
         (true, true) => {
-            format!("{sizes}: depth {depth} repeats {times:.1} times as fast as depth {low}")
+            format!(
+                "{sizes}: the exchange rate at depth {depth} is {times:.1} times that at depth {low}"
+            )
         }
         (_, false) => format!(
-            "{sizes}: in this run depth {depth} repeated {times:.1} times as fast as depth {low}, more than the \
-             depth explains: other conditions differed too"
+            "{sizes}: in this run the exchange rate at depth {depth} was {times:.1} times that at depth {low}, more than \
+             the depth explains: other conditions differed too"
         ),
         (false, true) => format!(
-            "{sizes}: in this run depth {depth} repeated {times:.1} times as fast as depth {low}, which has no \
+            "{sizes}: in this run the exchange rate at depth {depth} was {times:.1} times that at depth {low}, without a \
              confidence interval"
         ),
     };
     (words, best)
 }
 
-/// True where both intervals are known and meet, or the values hardly differ.
+/// True if both intervals are known and overlap, or else if the values differ by less than 5 %.
 fn overlap(less: &Estimate, more: &Estimate) -> bool {
     match (less.high, more.low) {
         (Some(high), Some(low)) => high >= low,
@@ -218,7 +220,7 @@ fn tail(point: &PointSummary, named: bool) -> Option<String> {
         true => format!(" at depth {}", point.point.depth),
         false => String::new(),
     };
-    // Of fewer samples it is the longest.
+    // With fewer samples p99 would be the longest.
     Some(match of.n >= 100 {
         true => format!("p99{from} {}{there}", Measure::RttTail.show(of.p99.value)),
         false => format!("longest{from} {}{there}", Measure::RttTail.show(of.max)),
@@ -301,12 +303,15 @@ fn stream(places: &[Named<'_>]) -> Vec<String> {
         .map(|(_, flow)| flow.counts.duplicated + flow.counts.corrupted + flow.counts.stray)
         .sum();
     parts.push(match known.map(|lost| lost.into_iter().sum::<u64>()) {
-        None => "how much was lost is not known".to_owned(),
+        None => "losses unknown".to_owned(),
         Some(0) => "nothing lost".to_owned(),
         Some(n) => format!("{} B lost", grouped(n)),
     });
     if other > 0 {
-        parts.push(format!("{} B otherwise wrong", grouped(other)));
+        parts.push(format!(
+            "{} B duplicated, corrupted or stray",
+            grouped(other)
+        ));
     }
     parts
 }
@@ -326,7 +331,7 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
         parts.push(format!(
-            "Latency without a stall: {} ({})",
+            "Lowest latency without a stall: {} ({})",
             Measure::Latency.show(needed),
             named.name
         ));
@@ -338,7 +343,7 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
         .min_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
     if let Some((_, point)) = held {
         parts.push(format!(
-            "a preload of {} held for {}",
+            "no stall with a preload of {} for {}",
             Measure::Latency.show(point.point.preload_ns()),
             Measure::Latency.show(point.elapsed_ns as f64)
         ));

@@ -15,37 +15,43 @@ const QUESTIONS: [(&str, &[&str]); 12] = [
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
     ),
-    ("How many are in time?", &["below"]),
+    ("How many exchanges are below a limit?", &["below"]),
     ("How many cycles miss their deadline?", &["deadline"]),
     ("Which setting is best?", &["front"]),
     (
-        "How fast do exchanges repeat?",
+        "How many exchanges per second?",
         &["trt-series", "trt-histogram", "rtt-trt-depth"],
     ),
     (
-        "What does the size change?",
+        "What is the effect of size?",
         &["rtt-size", "trt-size", "throughput-size"],
     ),
-    ("How much data goes through?", &["rate-"]),
+    ("What is the throughput?", &["rate-"]),
     ("How large must a buffer be?", &["gap-", "buffer-"]),
     ("Where does the time go?", &["connect-"]),
-    ("Which latency has no stall?", &["stalls-", "service-"]),
-    ("What does the delay do to the loop?", &["control-"]),
+    (
+        "How low can the latency be without stalls?",
+        &["stalls-", "service-"],
+    ),
+    (
+        "What is the effect of the delay on the loop?",
+        &["control-"],
+    ),
     ("What differs?", &["compare"]),
 ];
 
 /// Sections, and the questions that they answer.
 const SECTIONS: [(&str, &str); 6] = [
     ("What differs?", "comparison"),
-    ("What does the delay do to the loop?", "control"),
+    ("What is the effect of the delay on the loop?", "control"),
     ("How many cycles miss their deadline?", "deadline"),
     ("Which setting is best?", "tune"),
-    ("What are all figures?", "tables"),
-    ("On what was it measured?", "conditions"),
+    ("What are all the values?", "tables"),
+    ("What were the conditions?", "conditions"),
 ];
 
-/// The contents. `sections` are the ids of those that the page has, with their names; `figures` stand behind
-/// `before` others.
+/// The contents. `sections` are the ids of those that the page has, with their names; `figures` follow
+/// `before` other figures.
 pub(super) fn of(
     subjects: &[Subject],
     sections: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! The section on the cycles of a run with a schedule: how many missed their deadline, the period.
+//! The section on the cycles of a run with a schedule: how many missed their deadline (the period).
 
 use super::escape::{prose, text};
 use super::sections;

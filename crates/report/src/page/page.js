@@ -85,8 +85,8 @@
       applyPoints();
     };
     document.querySelector("#points ul").before(element("p", { className: "muted" },
-      "Points without a mark are hidden in all figures over time, histograms and percentiles; figures against size, depth or " +
-      "transfer show all. ",
+      "Unchecked points are hidden in all figures over time, histograms and percentiles; figures against size, depth or " +
+      "transfer size show all points. ",
       element("button", { type: "button", textContent: "All", onclick: every(true) }), " ",
       element("button", { type: "button", textContent: "None", onclick: every(false) })));
   }
@@ -477,7 +477,7 @@
       return thinned(shown(picked.flatMap((option) => option.members.map((member) =>
         (named ? Object.assign({}, member, { label: (several ? member.run.label + ": " : "") + keyOf(member.point) }) : member)))));
     };
-    // A part is never drawn without saying so.
+    // The note says how many points are shown, unless all are.
     const subset = (members) => (members.length === all.length ? "" :
       " Shown: " + members.length + " of " + all.length + " points" + (members.length > 1 ? ", those named in the legend." : "."));
     // What stands before a name, as in the legends of drawn figures.

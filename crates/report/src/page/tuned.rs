@@ -66,7 +66,7 @@ fn goal(tuned: &Tuned) -> String {
 fn choice(tuned: &Tuned, best: &Confirmed) -> String {
     let how = match best.confirmed {
         true => "confirmed by this run",
-        false => "not confirmed by a run of its own",
+        false => "not confirmed by a separate run",
     };
     format!(
         "Chosen: {}; {how}: {} {}.",

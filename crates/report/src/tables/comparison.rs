@@ -26,7 +26,7 @@ pub struct ComparisonTables {
     /// Every point and figure.
     pub figures: Table,
     /// The same with the verdict beside the point, and one row for all figures of a point that are neither worse
-    /// nor better: for a page.
+    /// nor better: for the page.
     pub condensed: Table,
     /// Those that are worse or better.
     pub differing: Table,

@@ -3,8 +3,8 @@
 use crate::units::time;
 use wiregauge_compare::{HostDifference, HostSide, Verdict};
 
-/// From this share on floors account for a difference, and below 1 less this they do not: they are
-/// short measurements.
+/// From this share on the floors account for a difference, and up to 1 minus this they do not: floors are short
+/// measurements.
 const ALL: f64 = 0.9;
 
 /// Which host is slower, and how much of the difference is its floor.
@@ -40,7 +40,7 @@ pub(super) fn sentences(hosts: &HostDifference) -> Vec<String> {
     vec![slow, why(hosts, slower, faster)]
 }
 
-/// The host's name, and its system where the name does not say which is meant.
+/// The host's name, and its system if the systems differ.
 fn named(side: &HostSide, other: &HostSide) -> String {
     match side.system == other.system {
         true => side.name.clone(),
@@ -56,7 +56,7 @@ fn why(hosts: &HostDifference, slower: &HostSide, faster: &HostSide) -> String {
         hosts.floor_share(),
     );
     let (Some(floor), Some(slow_ns), Some(fast_ns), Some(share)) = known else {
-        return "How much of that is the host is unknown: no floor was measured on both. Measure without \
+        return "The share of the host is unknown: no floor was measured on both hosts. Measure again without \
                 --no-calibration."
             .to_owned();
     };

@@ -57,7 +57,9 @@ fn of(host: &dyn WindowsHost) -> Finding {
         ms(timer.finest)
     );
     let whose = match (build, is_global) {
-        (Some(build), true) => format!("Windows build {build}: a request of one program applies to all"),
+        (Some(build), true) => {
+            format!("Windows build {build}: a request of one program applies to all")
+        }
         (Some(build), false) => {
             format!("Windows build {build}: a program that requests nothing gets the default")
         }

@@ -1,4 +1,4 @@
-//! The colours of series can be seen on their background and told apart, also by the colour-blind.
+//! The colours of series are visible on their background and distinguishable, also for the colour-blind.
 
 use crate::figures::look::{DARK, PAPER, SERIES, SERIES_ON_DARK, rgb};
 
