@@ -98,8 +98,8 @@ class QueryDevice(_native.RawDevice):
     def write(self, message: Request) -> None:
         """Send a message that the device does not answer, such as ``*RST``.
 
-        Also for devices that never answer. Unexpected answers can be read with `read`; the next exchange drops
-        them. Not with the protocols wiregauge and modbus, in which every message is answered.
+        Also for devices that never answer. Unexpected answers can be read with `read`; the next exchange
+        drops them. Not with the protocols wiregauge and modbus, in which every message is answered.
 
         Parameters
         ----------

@@ -210,7 +210,8 @@ class Run:
             `gap_p99_ns`, `gap_max_ns`. Of loops: `blocks`, `overruns`, `underruns`, `preload_ns`,
             `needed_ns`, `floor_ns`, `stalls_high_per_minute`, `service_p50_ns`, `service_p99_ns`,
             `service_max_ns`. Of control loops: `cycles`, `samples_lost`, `commands_lost`, `delay_p50_ns`,
-            `delay_p99_ns`, `delay_max_ns`, `cost` with its interval, `settling_s`. ``frame.attrs["units"]`` has the unit of each column.
+            `delay_p99_ns`, `delay_max_ns`, `cost` with its interval, `settling_s`.
+            ``frame.attrs["units"]`` has the unit of each column.
 
         Raises
         ------

@@ -343,9 +343,9 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
         .min_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
     if let Some((_, point)) = held {
         parts.push(format!(
-            "no stall with a preload of {} for {}",
-            Measure::Latency.show(point.point.preload_ns()),
-            Measure::Latency.show(point.elapsed_ns as f64)
+            "no stall in {} with a preload of {}",
+            Measure::Latency.show(point.elapsed_ns as f64),
+            Measure::Latency.show(point.point.preload_ns())
         ));
     }
     if parts.is_empty() {

@@ -1,5 +1,5 @@
-//! Locks that keep two measurements off one board: the kernel lets any number of programs open a hidraw or usbtmc file, or
-//! send with one CAN identifier.
+//! Locks that keep two measurements off one board: the kernel lets any number of programs open a hidraw or
+//! usbtmc file, or send with one CAN identifier.
 
 use super::holder;
 use crate::error::{LinkError, LinkErrorKind};
