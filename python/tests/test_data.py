@@ -213,7 +213,7 @@ def test_the_points_so_far_are_drawn_over_their_number(run):
         "loop": ("service_p50_ns", "service delay"),
     }
     column, label = values[run.kind]
-    factor = {"(us)": 1e3, "(ms)": 1e6, "(MB/s)": 1e6, "(kB/s)": 1e3}[ax.get_ylabel().split()[-1]]
+    factor = {"(µs)": 1e3, "(ms)": 1e6, "(MB/s)": 1e6, "(kB/s)": 1e3}[ax.get_ylabel().split()[-1]]
     assert ax.get_ylabel().startswith(label)
     rows = frame[frame["way"] == "in"] if run.kind == "stream" else frame
     assert list(ax.lines[0].get_xdata()) == list(rows["point"] + 1)

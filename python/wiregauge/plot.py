@@ -386,7 +386,7 @@ class Plot:
 
 def time_unit(longest_ns: float) -> tuple[float, str]:
     """Return nanoseconds per unit, and the unit, as in the figures of the report."""
-    return (1e6, "ms") if longest_ns >= 1e6 else (1e3, "us")
+    return (1e6, "ms") if longest_ns >= 1e6 else (1e3, "µs")
 
 
 def _spread(things: list[T]) -> list[T]:
