@@ -1,6 +1,7 @@
 """The types of the public API are complete for mypy and pyright; a program that uses them has no error."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,9 @@ def test_a_typed_program_has_no_error_for_pyright(pyright, program):
 
 def test_the_types_of_the_public_api_are_complete_for_pyright(pyright):
     command = [*pyright, "--verifytypes", "wiregauge", "--ignoreexternal"]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    # Which packages there are, it asks the python of the PATH, whatever --pythonpath says.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path})
     found = json.loads(ended.stdout)["typeCompleteness"]
     unknown = [one["name"] for one in found["symbols"] if one["isExported"] and not one["isTypeKnown"]]
     assert unknown == []
