@@ -6,6 +6,7 @@ use crate::run_file::FILE_NAME;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 /// One directory among the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +74,16 @@ impl Listing {
         !self.kind.is_empty()
     }
 
-    /// Sorts by time. Names begin with the start too, only with hyphens for colons.
-    fn order(&self) -> (String, &str) {
+    /// Sorts by time. Names begin with the start too, only with hyphens for colons. Of runs that started in the same
+    /// second the one that was written to last is the newer.
+    fn order(&self) -> (String, Option<SystemTime>, String) {
         let start = if self.started.is_empty() {
             &self.name
         } else {
             &self.started
         };
-        (start.replace(':', "-"), &self.name)
+        let written = fs::metadata(&self.dir).and_then(|dir| dir.modified());
+        (start.replace(':', "-"), written.ok(), self.name.clone())
     }
 }
 
@@ -91,7 +94,7 @@ pub fn list(home: &Path) -> Result<Vec<Listing>, RunError> {
         .into_iter()
         .map(|(name, dir)| Listing::of(name, dir))
         .collect();
-    runs.sort_by(|a, b| a.order().cmp(&b.order()));
+    runs.sort_by_cached_key(Listing::order);
     Ok(runs)
 }
 

@@ -8,6 +8,7 @@ use common::RunWriter;
 use common::{conditions, plan, point, summary};
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 use wiregauge_record::Conditions;
 use wiregauge_run::{RunError, State, find, list};
 
@@ -154,4 +155,19 @@ fn an_unclear_name_is_answered_with_the_candidates() {
     assert!(matches!(error, RunError::BadRunFile { .. }), "{error}");
     let error = find(home.path(), "empty").unwrap_err();
     assert!(matches!(error, RunError::NotARun { .. }), "{error}");
+}
+
+#[test]
+fn of_runs_that_started_in_one_second_the_one_written_to_last_is_the_newest() {
+    let home = tempfile::tempdir().unwrap();
+    let second = "2026-01-02T00:00:00Z";
+    for (name, written) in [("a", 3), ("b", 1), ("c", 2)] {
+        store(home.path(), name, second, Some(State::Complete));
+        let dir = fs::File::open(home.path().join(name)).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(written);
+        dir.set_modified(time).unwrap();
+    }
+    let names = list(home.path()).unwrap().into_iter().map(|run| run.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["b", "c", "a"]);
+    assert_eq!(find(home.path(), "last").unwrap().stored().name(), "a");
 }
