@@ -171,3 +171,18 @@ def test_serve_ends_with_0_when_it_is_told_to():
         process.send_signal(signal.SIGTERM)
         process.wait(10)
     assert process.returncode == 0
+
+
+PROMPT = """
+import sys
+from wiregauge.errors import interrupted
+sys.ps1 = ">>> "
+error = interrupted(None)
+sys.excepthook(type(error), error, None)
+print("goes on")
+"""
+
+
+def test_a_prompt_goes_on_after_ctrl_c():
+    done = subprocess.run([sys.executable, "-c", PROMPT], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "goes on\n"), done.stderr

@@ -159,7 +159,8 @@ def _exit_as_after_ctrl_c() -> None:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         before(kind, error, trace)
-        if isinstance(error, Interrupted):
+        # A prompt (it sets ps1) goes on.
+        if isinstance(error, Interrupted) and not hasattr(sys, "ps1"):
             raise SystemExit(130)
 
     hook._is_of_wiregauge = True  # type: ignore[attr-defined]

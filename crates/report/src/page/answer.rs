@@ -81,13 +81,15 @@ fn run(run: &AnyRun) -> Option<String> {
 }
 
 fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
-    let points: Vec<&PointSummary> = places
+    let all: Vec<&PointSummary> = places
         .iter()
         .filter_map(|named| match named.place {
-            Place::Exchange(point) if point.rtt.is_some() => Some(point),
+            Place::Exchange(point) => Some(point),
             _ => None,
         })
         .collect();
+    let answered = all.iter().filter(|point| point.rtt.is_some());
+    let points: Vec<&PointSummary> = answered.copied().collect();
     // The smallest sizes on one link, at all depths.
     let least = |point: &&&PointSummary| {
         let point = point.point;
@@ -130,7 +132,8 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     };
     parts.extend(tail(shown, same.len() > 1));
     parts.extend(limit(plan, &points));
-    parts.push(losses(&points));
+    // Also of points without an answer.
+    parts.push(losses(&all));
     parts
 }
 
@@ -165,10 +168,11 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
     let (Some((best, shortest)), Some(base)) = (best, trt(lowest)) else {
         return alone();
     };
-    if same.len() == 1 {
+    let low = lowest.point.depth;
+    // One depth may be measured several times.
+    if same.iter().all(|point| point.point.depth == low) {
         return alone();
     }
-    let low = lowest.point.depth;
     if best.point.depth == low {
         let words = format!("{sizes}: no depth has a higher exchange rate than depth {low}");
         return (words, lowest);
