@@ -1,6 +1,7 @@
 """A run as pandas, xarray, plots and figures."""
 
 import json
+import shutil
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -55,6 +56,17 @@ def test_a_table_has_its_empty_columns_only_on_request(stored):
     assert len(empty) > 50
     assert set(every.columns) == set(table.columns) | set(empty)
     assert table.attrs["units"]["rtt_p50_ns"] == "ns"
+
+
+@each_kind
+def test_a_run_without_a_point_has_an_empty_table_and_dataset(run, tmp_path):
+    shutil.copytree(run.path, tmp_path / "run")
+    file = tmp_path / "run" / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "points": []}))
+    none = wg.load(tmp_path / "run")
+    assert len(none.table()) == len(none.summary()) == 0
+    assert list(none.table().columns) == list(run.table(empty=True).columns)
+    assert set(none.to_xarray().sizes.values()) == {0}
 
 
 @each_kind

@@ -79,6 +79,8 @@ def test_a_value_that_makes_no_sense_is_refused_in_the_words_of_python(address, 
         ("cannot open /tmp/a--in/b: no such file", "cannot open /tmp/a--in/b: no such file"),
         ("sudo ip link set can0 up --no-such", "sudo ip link set can0 up --no-such"),
         ("about a warning: wiregauge help W05", "about a warning: wiregauge help W05"),
+        ("wiregauge exchange ADDRESS --no-store --depth 4", "wg.exchange(address, no_store=True, depth=4)"),
+        ("omit --protocol echo. Or use --count 3500.", 'omit protocol="echo". Or use count=3500.'),
     ],
 )
 def test_commands_and_flags_in_an_error_become_functions_and_arguments(text, in_words):

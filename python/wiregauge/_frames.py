@@ -83,7 +83,8 @@ def table(csv: str, empty: bool) -> pd.DataFrame:
     """Read the summaries; with `empty` also the columns without a value."""
     pandas = need("pandas", "a table of a run")
     frame: pd.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
-    if not empty:
+    # Without a point no column has a value, and the dimensions are needed all the same.
+    if not empty and len(frame):
         frame = frame.dropna(axis="columns", how="all")
     frame.attrs["units"] = _units(frame)
     return frame

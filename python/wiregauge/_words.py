@@ -12,7 +12,8 @@ from . import _native
 
 _FUNCTION = {"loop-control": "loop_control"}
 _FLAG = r"--[a-z][a-z0-9-]*[a-z0-9]"
-_VALUE = r"(?:'[^']*'|[^\s,;:`'()]+)"
+# Neither the next flag nor the end of a sentence belongs to it.
+_VALUE = r"(?:'[^']*'|(?!--)[^\s,;:`'\"()]*[^\s,;:`'\"().])"
 _WORD = r"[a-z]+://[^\s,;`'()]+|ADDRESS|RUN|usb-gadget|usb-virtual|uhid|can|usb|uart|tcp|udp"
 
 
