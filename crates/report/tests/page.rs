@@ -499,6 +499,38 @@ fn points_in_which_nothing_was_answered_are_reported() {
     });
     let page = page_of(&[subject("run", run)]);
     assert!(page.contains("exchanges: 40 lost"), "{page}");
+    assert!(
+        page.contains("<p class=\"answer\">40 of 40 exchanges lost.</p>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_answer_counts_the_losses_of_points_without_an_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = exchange_run(&dir.path().join("run"), &plan(2), |point| {
+        let all_lost = point.depth > 1;
+        exchanges(20, 3).map(move |sample| Sample {
+            status: if all_lost { Status::Lost } else { Status::Ok },
+            ..sample
+        })
+    });
+    let page = page_of(&[subject("run", run)]);
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    assert!(answer.contains("20 of 40 exchanges lost"), "{answer}");
+}
+
+#[test]
+fn a_depth_that_was_measured_twice_is_not_compared_with_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut twice = plan(2);
+    twice.points.iter_mut().for_each(|point| point.depth = 1);
+    let run = exchange_run(&dir.path().join("run"), &twice, |point| {
+        exchanges(200, u64::from(point.index) + 3)
+    });
+    let page = page_of(&[subject("run", run)]);
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    assert!(answer.contains("depth 1: one exchange every"), "{answer}");
 }
 
 #[test]

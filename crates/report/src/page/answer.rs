@@ -96,7 +96,8 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         (point.together, point.link, point.out_bytes, point.in_bytes)
     };
     let Some(first) = points.iter().min_by_key(least) else {
-        return Vec::new();
+        let tried = all.iter().any(|point| point.counts.exchanges > 0);
+        return tried.then(|| losses(&all)).into_iter().collect();
     };
     let mut same: Vec<&PointSummary> = points
         .iter()
