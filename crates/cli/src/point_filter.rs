@@ -146,15 +146,19 @@ impl PointFilter {
     fn wants<P: Named>(&self, point: P) -> bool {
         let parts = point.parts();
         self.terms.iter().all(|(name, values)| {
-            parts
-                .iter()
-                .any(|(known, is)| known == name && values.iter().any(|value| same(value, is)))
+            parts.iter().any(|(known, is)| {
+                known == name && values.iter().any(|value| same(name, value, is))
+            })
         })
     }
 }
 
-/// True if a typed value, such as `4k` or `48..100:4`, is or includes that of a point.
-fn same(typed: &str, is: &str) -> bool {
+/// True if a typed value, such as `4k` or `48..100:4`, is or includes that of a point. In a rate k is 1000, as in the
+/// flag `--rate`.
+fn same(name: &str, typed: &str, is: &str) -> bool {
+    if name == "rate" {
+        return values::bit_rate(typed).is_ok_and(|hz| is.parse() == Ok(hz));
+    }
     let number = is.parse::<u32>().ok();
     typed == is
         || values::sizes(typed)
@@ -191,6 +195,15 @@ mod tests {
                 "{in_bytes} {depth}"
             );
         }
+    }
+
+    #[test]
+    fn a_rate_is_typed_as_where_it_is_measured() {
+        for (typed, is) in [("100k", "100000"), ("0.1M", "100000"), ("48000", "48000")] {
+            assert!(same("rate", typed, is), "{typed}");
+        }
+        assert!(!same("rate", "100k", "102400"));
+        assert!(same("notify", "1k", "1024"));
     }
 
     #[test]
