@@ -27,6 +27,8 @@ class LivePlot(Meter):
         super().__init__(True)
         self._pyplot = need("matplotlib.pyplot", "a plot of the progress")
         self._display = need("IPython.display", "a plot of the progress").display
+        # Else it would be missed in the middle of the measurement, and end it.
+        need("pandas", "a plot of the progress")
         self._handle: Any = None
         self._run: Path | None = None
         self._what = ""
