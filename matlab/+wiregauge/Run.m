@@ -40,6 +40,9 @@ classdef Run
     methods
         function run = Run(values)
             %RUN  Use wiregauge.loadRun.
+            if nargin == 0
+                return % MATLAB makes the elements of an array so that are not given yet.
+            end
             names = fieldnames(values);
             for k = 1:numel(names)
                 run.(names{k}) = values.(names{k});
