@@ -1,14 +1,17 @@
 //! Locks that keep two measurements off one board: the kernel lets any number of programs open a hidraw or
 //! usbtmc file, or send with one CAN identifier.
 
+#![allow(unsafe_code)]
+
 use super::holder;
 use crate::error::{LinkError, LinkErrorKind};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::io;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
 /// A device file that is locked (flock) until it is dropped.
@@ -91,11 +94,33 @@ impl Name {
     }
 }
 
-/// The process that listens at an address.
+/// The process that listens at an address; `None` if it is of another container.
 fn peer(address: &SocketAddr) -> Option<u32> {
-    let stream = UnixStream::connect_addr(address).ok()?;
-    let credentials = rustix::net::sockopt::socket_peercred(&stream).ok()?;
-    u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()
+    let address = SocketAddrUnix::new_abstract_name(address.as_abstract_name()?).ok()?;
+    // Nobody accepts: once the queue of connections is full, after thousands of attempts, another would wait.
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let kind = SocketType::STREAM;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).ok()?;
+    rustix::net::connect(&socket, &address).ok()?;
+    let mut who = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // Not by rustix, whose process is never 0, as that of another container is.
+    // SAFETY: the kernel writes at most `length` bytes, which `who` has, and they are three numbers.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut who).cast(),
+            &raw mut length,
+        )
+    };
+    let process = u32::try_from(who.pid).ok()?;
+    (result == 0 && process > 0).then_some(process)
 }
 
 #[cfg(test)]
@@ -113,6 +138,16 @@ mod tests {
         }
         drop(first);
         assert!(Name::take(&name).is_ok());
+    }
+
+    #[test]
+    fn a_held_name_is_refused_at_once_however_often_it_is_asked_for() {
+        let name = format!("test/often/{}", std::process::id());
+        let first = Name::take(&name).expect("free");
+        rustix::net::listen(&first._listener, 0).expect("a short queue");
+        for _ in 0..3 {
+            assert!(matches!(Name::take(&name), Err(Taken::By(_))));
+        }
     }
 
     #[test]
