@@ -399,7 +399,8 @@ function a_run_is_loaded_alike_with_and_without_the_mex_file()
 [address, stop] = responder('tcp://127.0.0.1:0', '--drop', 'every=40');
 run = wiregauge.exchange(address, 'In', [48 100], 'Depth', [1 3], 'Count', 100, 'Timeout', '20ms', 'Warmup', 5);
 stream = wiregauge.stream(address, 'Direction', 'both', 'Transfer', 4096, 'Duration', '100ms', 'Rate', '5MB/s');
-for one = {run, stream}
+looped = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', 4096, 'Duration', '300ms', 'Settle', '50ms', 'NoCalibration', true);
+for one = {run, stream, looped}
     % In an Octave that does not see the MEX file.
     here = fileparts(fileparts(mfilename('fullpath')));
     elsewhere = tempname();

@@ -12,6 +12,11 @@ text = fileread(file);
 first = find(text == 10, 1);
 header = strsplit(text(1:first - 1), ',');
 text = text(first + 1:end);
+if strcmp(header{end}, 'path')
+    % What processes the blocks of a loop: text, which plan.points has too.
+    text = regexprep(text, ',[^,\n]*\n', '\n');
+    header(end) = [];
+end
 % An empty field was not measured: 0, as in the Parquet files.
 empty = text == ',' & [text(2:end) == ',' | text(2:end) == 10, false];
 filled = repmat('0', 1, numel(text) + sum(empty));
