@@ -448,3 +448,15 @@ def test_several_links_are_a_dimension(address):
     assert dataset.sizes["link"] == 2 and dataset.sizes["together"] == 2
     assert isinstance(run.table(), pd.DataFrame)
     assert np.isfinite(dataset["rtt_p50_ns"]).sum() == 4
+
+
+def test_a_control_run_has_its_cycles_in_a_dataset_and_refuses_plots_that_it_has_not():
+    plant = "1000/(s^2+s)"
+    with wg.serve("tcp://127.0.0.1:0", plant=plant) as address:
+        run = wg.loop_control(
+            address, plant=plant, pid=(0.96, 0, 0.049), period="6ms", duration=0.3, progress=False
+        )
+    assert run.to_xarray(samples=True)["start_ns"].notnull().sum() == len(run.samples) > 0
+    for name in ("histogram", "percentiles", "timeline"):
+        with pytest.raises(ValueError, match="of kind control"):
+            getattr(run.plot, name)()

@@ -363,6 +363,8 @@ class Plot:
         self, points: int | Iterable[int] | None
     ) -> tuple[list[tuple[str, npt.NDArray[np.float64]]], str]:
         """Return label and times of each series, in a unit that suits the longest, and that unit."""
+        if self._run.kind not in _WHAT:
+            raise ValueError(f"there is no plot of the times of a run of kind {self._run.kind}")
         found = [
             (self._label(place), _frames.durations(self._rows_of(place), self._run.kind) * 1e9)
             for place in self._places(points)
