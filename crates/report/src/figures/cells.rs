@@ -261,7 +261,7 @@ impl Keys {
                 parts.push(subjects[key.subject].label.clone());
             }
             if links > 1 {
-                parts.push(format!("link {}", key.link + 1));
+                parts.push(format!("link {}", key.link));
             }
             if depths.len() > 1 || parts.is_empty() {
                 parts.push(format!("depth {}", key.depth));
@@ -338,9 +338,7 @@ pub(super) fn links(subjects: &[Subject]) -> String {
         return String::new();
     }
     let named = addresses.iter().enumerate();
-    let named: Vec<String> = named
-        .map(|(n, name)| format!("{} is {name}", n + 1))
-        .collect();
+    let named: Vec<String> = named.map(|(n, name)| format!("{n} is {name}")).collect();
     format!(" Link {}.", listed(&named))
 }
 
@@ -408,7 +406,7 @@ pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
             parts.push(fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
         }
         if link {
-            parts.push(format!("link {}", point.link + 1));
+            parts.push(format!("link {}", point.link));
         }
         if together {
             parts.push(if point.together { "together" } else { "alone" }.to_owned());

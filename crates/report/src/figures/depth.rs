@@ -36,7 +36,7 @@ impl Panel {
     fn name(&self, all: &[Panel]) -> String {
         let mut parts = Vec::new();
         if all.iter().any(|other| other.link != self.link) {
-            parts.push(format!("link {}", self.link + 1));
+            parts.push(format!("link {}", self.link));
         }
         if all.iter().any(|other| other.together != self.together) {
             parts.push(if self.together { "together" } else { "alone" }.to_owned());

@@ -212,7 +212,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
 fn name(panel: Panel, all: &[Panel]) -> String {
     let mut parts = Vec::new();
     if all.iter().any(|other| other.link != panel.link) {
-        parts.push(format!("link {}", panel.link + 1));
+        parts.push(format!("link {}", panel.link));
     }
     if all.iter().any(|other| other.together != panel.together) {
         parts.push(if panel.together { "together" } else { "alone" }.to_owned());

@@ -60,7 +60,7 @@ impl FlowPanel {
     pub(super) fn name(&self, all: &[FlowPanel]) -> String {
         let mut name = String::new();
         if all.iter().any(|other| other.link != self.link) {
-            name.push_str(&format!("Link {}", self.link + 1));
+            name.push_str(&format!("Link {}", self.link));
             if all.iter().any(|other| other.together != self.together) {
                 name.push_str(if self.together {
                     ", together"

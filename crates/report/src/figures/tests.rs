@@ -169,18 +169,18 @@ fn links_alone_and_together_are_kept_apart() {
     }
     let figures = sound(&[exchange("a", plan, likely)]);
     let titles = texts(&figures["rtt-size-in"]);
-    for title in ["link 1, alone, depth 1", "link 2, together, depth 1"] {
+    for title in ["link 0, alone, depth 1", "link 1, together, depth 1"] {
         assert!(titles.iter().any(|text| text == title), "{titles:?}");
     }
     let caption = &figures["rtt-trt-depth"].caption;
     assert!(
-        caption.contains("Link 1 is tcp://127.0.0.1:7700"),
+        caption.contains("Link 0 is tcp://127.0.0.1:7700"),
         "{caption}"
     );
     assert!(
         figures["rtt-size-in"]
             .caption
-            .contains("2 is tcp://10.0.0.6:7700")
+            .contains("1 is tcp://10.0.0.6:7700")
     );
     let titles = texts(&figures["throughput-size-in"]);
     assert!(titles.iter().any(|text| text == "together"), "{titles:?}");

@@ -126,7 +126,7 @@ impl Choice {
         let varies = |of: &dyn Fn(&Cell) -> u32| self.all.iter().any(|other| of(other) != of(cell));
         let mut parts = Vec::new();
         if varies(&|cell| cell.link) {
-            parts.push(format!("link {}", cell.link + 1));
+            parts.push(format!("link {}", cell.link));
         }
         if varies(&|cell| cell.together.into()) {
             parts.push(if cell.together { "together" } else { "alone" }.to_owned());
