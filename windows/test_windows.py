@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -246,13 +247,14 @@ class Windows(unittest.TestCase):
         with Responder("tcp://127.0.0.1:0", "--protocol", "echo") as responder:
             port = responder.address.rpartition(":")[2]
             ratios = []
-            for _ in range(3):
+            for _ in range(int(os.environ.get("PAIRS", "3"))):
                 floor = float(self.wine.run(port, "100", "2000", program="floor.exe").stdout)
                 value = self.exchanges(
                     responder.address, "--protocol", "echo", "--out", "100", "--in", "100", "--count", "2000"
                 )  # fmt: skip
                 ratios.append(value["points"][0]["rtt"]["p50"]["value"] / 1000 / floor)
-        print(f"RTT over that of a C program, three interleaved pairs: {', '.join(f'{ratio:.2f}' for ratio in sorted(ratios))}")
+        all_of_them = ", ".join(f"{ratio:.2f}" for ratio in sorted(ratios))
+        print(f"RTT over that of a C program, interleaved pairs: {all_of_them}; median {statistics.median(ratios):.2f}")
         # Wine's own medians differ by half from one start to the next. What this finds is a timer in the path: those tick
         # every millisecond or later, which is ten of these RTTs.
         self.assertLess(min(ratios), 3)
