@@ -4,6 +4,7 @@ use super::clock::clock_resolution_ns;
 use super::power_plan::power_plan;
 use super::{allowed, priority};
 use std::ptr::null_mut;
+use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{
@@ -21,7 +22,7 @@ pub fn host_state(memory_locked: bool) -> HostState {
         kernel: kernel(),
         cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_string()),
         processors: processors(),
-        clock_source: format!("QueryPerformanceCounter, {} ns", clock_resolution_ns()),
+        clock_source: clock_source(),
         governor: power_plan(),
         load: None,
         hypervisor: hypervisor(),
@@ -29,6 +30,21 @@ pub fn host_state(memory_locked: bool) -> HostState {
         affinity: allowed(),
         memory_locked,
         rt_runtime_us: None,
+    }
+}
+
+/// The clock and its resolution, and the interrupt with which waits of other programs end.
+fn clock_source() -> String {
+    let clock = format!("QueryPerformanceCounter, {} ns", clock_resolution_ns());
+    let (mut coarsest, mut finest, mut current) = (0, 0, 0);
+    // SAFETY: the system writes three numbers, in units of 100 ns.
+    let status = unsafe { NtQueryTimerResolution(&mut coarsest, &mut finest, &mut current) };
+    match status {
+        0 => format!(
+            "{clock}; timer interrupt every {} ms",
+            f64::from(current) / 1e4
+        ),
+        _ => clock,
     }
 }
 
