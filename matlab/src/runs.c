@@ -22,32 +22,29 @@ static void open_run(const mxArray *name) {
     failure_check(wg_run_open(text, &opened), "");
 }
 
-/* runDirectory, name -> text */
-void runs_directory(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+/* A text of the run of this name. */
+static mxArray *text_of(const mxArray *name, int32_t (*get)(wg_run *, char *, size_t, size_t *)) {
     size_t length = 0;
     char *text;
 
-    (void)nlhs;
-    open_run(prhs[0]);
-    failure_check(wg_run_directory(opened, NULL, 0, &length), "");
+    open_run(name);
+    failure_check(get(opened, NULL, 0, &length), "");
     text = mxCalloc(length + 1, 1);
-    failure_check(wg_run_directory(opened, text, length + 1, &length), "");
+    failure_check(get(opened, text, length + 1, &length), "");
     runs_close();
-    plhs[0] = mxCreateString(text);
+    return mxCreateString(text);
+}
+
+/* runDirectory, name -> text */
+void runs_directory(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
+    (void)nlhs;
+    plhs[0] = text_of(prhs[0], wg_run_directory);
 }
 
 /* runJson, name -> text */
 void runs_json(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
-    size_t length = 0;
-    char *text;
-
     (void)nlhs;
-    open_run(prhs[0]);
-    failure_check(wg_run_json(opened, NULL, 0, &length), "");
-    text = mxCalloc(length + 1, 1);
-    failure_check(wg_run_json(opened, text, length + 1, &length), "");
-    runs_close();
-    plhs[0] = mxCreateString(text);
+    plhs[0] = text_of(prhs[0], wg_run_json);
 }
 
 /* A column as doubles. The numbers are written where the doubles will be: both have 8 bytes. */
