@@ -13,6 +13,8 @@ const TYPICAL: f64 = 0.10;
 const KNOWN: f64 = 0.20;
 /// Depths that differ by less than this factor are reported as one.
 const ALIKE: f64 = 1.3;
+/// A predicted depth more than this many times the deepest measured one is not worth a number.
+const FARTHEST: u32 = 4;
 /// A gain up to this is none: the scatter of short runs.
 const NO_GAIN: f64 = 1.0 / EQUAL;
 
@@ -248,8 +250,8 @@ fn depths(figures: &Figures, noun: &Noun) -> String {
     }
     if figures.slowest.is_none() {
         return format!(
-            "no {} up to {deepest} keeps the slowest stage busy: more still helps",
-            noun.depth
+            "no {} up to {deepest} keeps the slowest stage busy: larger {}s still help",
+            noun.depth, noun.depth
         );
     }
     let ends = modelled_enough(figures).into_iter();
@@ -270,24 +272,35 @@ fn depths(figures: &Figures, noun: &Noun) -> String {
             noun.one
         );
     }
-    let from = |depth: u32| match depth > deepest {
+    let about = |depth: u32| match depth > deepest {
         true => format!("about {depth} (outside the measured range)"),
         false => depth.to_string(),
     };
-    if f64::from(most) / f64::from(small.min(large)) < ALIKE {
-        return format!(
-            "no gain (5 % or less) beyond {} {}: the slowest stage is busy all the time",
-            noun.depth,
-            from(most)
-        );
+    let no_gain = format!("no gain (5 % or less) beyond {}", noun.depth);
+    let busy = "the slowest stage is busy all the time";
+    let alike = f64::from(most) / f64::from(small.min(large)) < ALIKE;
+    let far = |depth: u32| depth > deepest.saturating_mul(FARTHEST);
+    let more = format!("larger {}s still help", noun.depth);
+    match (far(small), far(large)) {
+        (true, true) => format!(
+            "no {} up to {deepest} keeps the slowest stage busy: {more}",
+            noun.depth
+        ),
+        (true, false) => format!(
+            "{no_gain} {} at the largest sizes; at the smallest, {more}",
+            about(large)
+        ),
+        (false, true) => format!(
+            "{no_gain} {} at the smallest sizes; at the largest, {more}",
+            about(small)
+        ),
+        (false, false) if alike => format!("{no_gain} {}: {busy}", about(most)),
+        (false, false) => format!(
+            "{no_gain} {} at the smallest sizes, {} at the largest: {busy}",
+            about(small),
+            about(large)
+        ),
     }
-    format!(
-        "no gain (5 % or less) beyond {} {} at the smallest sizes, {} at the largest: the slowest stage is busy \
-         all the time",
-        noun.depth,
-        from(small),
-        from(large)
-    )
 }
 
 /// The physical limit, if a rate of the model is beyond it.

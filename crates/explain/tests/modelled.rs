@@ -310,6 +310,31 @@ fn a_depth_beyond_which_nothing_is_gained_agrees_with_every_point() {
 }
 
 #[test]
+fn a_depth_far_beyond_the_deepest_measured_one_gets_no_number() {
+    let said_of = |slowest_ns_a_byte: f64| {
+        let mut points = Vec::new();
+        for in_bytes in [48, 1_000, 4_000] {
+            for depth in [1, 2, 4] {
+                let slowest = 2.0 + slowest_ns_a_byte * f64::from(in_bytes);
+                let rtt = 67.0 + 0.002 * f64::from(in_bytes) + (f64::from(depth) - 1.0) * slowest;
+                points.push(exchange(16, in_bytes, depth, rtt));
+            }
+        }
+        said(&models_of_exchange(&plan(), &Conditions::default(), &points)[0])
+    };
+    let both = said_of(0.003);
+    assert!(
+        both.contains("no depth up to 4 keeps the slowest stage busy: larger depths still help"),
+        "{both}"
+    );
+    let large = said_of(0.015);
+    assert!(
+        large.contains("at the largest sizes; at the smallest, larger depths still help"),
+        "{large}"
+    );
+}
+
+#[test]
 fn more_depths_are_tried_only_where_plan_and_device_allow_them() {
     let points = [48, 1_000, 4_000]
         .map(|in_bytes| exchange(16, in_bytes, 1, 100.0 + f64::from(in_bytes) / 10.0));
