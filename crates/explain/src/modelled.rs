@@ -32,6 +32,9 @@ pub struct Modelled {
     pub why_not: Option<String>,
     /// The physical limit of the link in bytes a second, where it is known.
     pub limit_bytes_s: Option<f64>,
+    /// Whether both directions share it.
+    #[serde(skip)]
+    limit_is_shared: bool,
     /// The depth beyond which it predicts no gain.
     #[serde(skip)]
     pub enough: Option<u32>,
@@ -56,6 +59,8 @@ pub struct Predicted {
     pub out_bytes_s: f64,
     /// Bytes a second IN.
     pub in_bytes_s: f64,
+    /// True where the times are those of the physical limit, because the model alone exceeds it.
+    pub at_limit: bool,
 }
 
 fn figures<S: serde::Serializer>(model: &Option<LinkModel>, to: S) -> Result<S::Ok, S::Error> {
@@ -68,21 +73,44 @@ impl Modelled {
         self.model.as_ref().map(LinkModel::figures)
     }
 
-    /// What the model says of a setting; `None` where there is no model. Without a share, the
-    /// largest of 95, 90 and 80 % that the points carry.
+    /// What the model says of a setting, within the physical limit of the link; `None` where there is
+    /// no model. Without a share, the largest of 95, 90 and 80 % that the points carry.
     pub fn predict(
         &self,
         at: Setting,
         share: Option<f64>,
     ) -> Option<Result<Predicted, CannotPredict>> {
         let model = self.model.as_ref()?;
-        Some(model.predict(at, share).map(|trt_ns| Predicted {
-            at,
-            out_bytes_s: f64::from(at.out_bytes) * 1e9 / trt_ns.value,
-            in_bytes_s: f64::from(at.in_bytes) * 1e9 / trt_ns.value,
-            rtt_ns: model.predict_rtt(at, trt_ns.claimed()).ok(),
-            trt_ns,
+        Some(model.predict(at, share).map(|trt_ns| {
+            let rtt_ns = model.predict_rtt(at, trt_ns.claimed()).ok();
+            let shortest_ns = self.shortest_trt_ns(at);
+            let at_limit = trt_ns.value < shortest_ns;
+            // Where the link is always busy, RTT and TRT grow alike.
+            let longer = (shortest_ns / trt_ns.value).max(1.0);
+            let rtt_ns = rtt_ns.map(|rtt_ns| {
+                let least = rtt_ns.value * longer;
+                at_least(rtt_ns, least)
+            });
+            let trt_ns = at_least(trt_ns, shortest_ns);
+            Predicted {
+                at,
+                out_bytes_s: f64::from(at.out_bytes) * 1e9 / trt_ns.value,
+                in_bytes_s: f64::from(at.in_bytes) * 1e9 / trt_ns.value,
+                rtt_ns,
+                trt_ns,
+                at_limit,
+            }
         }))
+    }
+
+    /// The time that the physical limit needs for the bytes of one exchange; 0 without a limit.
+    fn shortest_trt_ns(&self, at: Setting) -> f64 {
+        let (out_bytes, in_bytes) = (f64::from(at.out_bytes), f64::from(at.in_bytes));
+        let carried = match self.limit_is_shared {
+            true => out_bytes + in_bytes,
+            false => out_bytes.max(in_bytes),
+        };
+        (self.limit_bytes_s).map_or(0.0, |bytes_s| carried * 1e9 / bytes_s)
     }
 
     /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
@@ -129,11 +157,22 @@ impl Modelled {
             model,
             why_not,
             limit_bytes_s: group.limit_bytes_s,
+            limit_is_shared: group.limit_is_shared,
             enough: figures.as_ref().and_then(meaning::enough),
             words,
             in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.asked)),
             predictions: Vec::new(),
         }
+    }
+}
+
+/// The same prediction, no part of it less than this.
+fn at_least(predicted: Prediction, least: f64) -> Prediction {
+    Prediction {
+        value: predicted.value.max(least),
+        low: predicted.low.map(|low| low.max(least)),
+        high: predicted.high.map(|high| high.max(least)),
+        ..predicted
     }
 }
 
@@ -145,6 +184,7 @@ struct Group {
     way: Option<Way>,
     left_out: usize,
     limit_bytes_s: Option<f64>,
+    limit_is_shared: bool,
     points: Vec<Observation>,
     /// Of a stream: the transfers behind the points.
     asked: Vec<meaning::Asked>,
@@ -159,6 +199,7 @@ impl Group {
             way: None,
             left_out: 0,
             limit_bytes_s: None,
+            limit_is_shared: false,
             points: Vec::new(),
             asked: Vec::new(),
         }
@@ -172,6 +213,7 @@ impl Group {
             way: Some(way),
             left_out: 0,
             limit_bytes_s: None,
+            limit_is_shared: false,
             points: Vec::new(),
             asked: Vec::new(),
         }
@@ -182,6 +224,7 @@ impl Group {
         let known = self.limit_bytes_s.into_iter();
         let all = known.chain(of_point.map(|limit| limit.bytes_s));
         self.limit_bytes_s = all.reduce(f64::max);
+        self.limit_is_shared |= of_point.is_some_and(|limit| limit.shared);
     }
 
     fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {

@@ -335,6 +335,43 @@ fn a_depth_far_beyond_the_deepest_measured_one_gets_no_number() {
 }
 
 #[test]
+fn no_prediction_exceeds_the_physical_limit() {
+    let bus = |shared| BusLimit {
+        bytes_s: 1.216e6,
+        shared,
+        source: "USB 2.0 table 5-9".into(),
+        used: 0.5,
+    };
+    let model = |shared: bool| {
+        let mut points = Vec::new();
+        for in_bytes in [48, 500, 2_000] {
+            for depth in [1, 2, 4] {
+                let rtt = 900.0 + 0.7 * f64::from(in_bytes);
+                let mut point = exchange(16, in_bytes, depth, rtt);
+                point.limit = Some(bus(shared));
+                points.push(point);
+            }
+        }
+        models_of_exchange(&plan(), &Conditions::default(), &points).remove(0)
+    };
+    for (shared, carried) in [(true, 8_016.0), (false, 8_000.0)] {
+        let at = |in_bytes, depth| Setting {
+            out_bytes: 16,
+            in_bytes,
+            depth,
+        };
+        let modelled = model(shared);
+        let far = modelled.predict(at(8_000, 16), None).unwrap().unwrap();
+        assert!(far.at_limit, "{far:?}");
+        let rate = carried * 1e9 / far.trt_ns.value;
+        assert!((rate / 1.216e6 - 1.0).abs() < 1e-9, "{rate}");
+        let near = modelled.predict(at(200, 2), None).unwrap().unwrap();
+        assert!(!near.at_limit, "{near:?}");
+        assert!(near.in_bytes_s < 1.216e6, "{near:?}");
+    }
+}
+
+#[test]
 fn more_depths_are_tried_only_where_plan_and_device_allow_them() {
     let points = [48, 1_000, 4_000]
         .map(|in_bytes| exchange(16, in_bytes, 1, 100.0 + f64::from(in_bytes) / 10.0));

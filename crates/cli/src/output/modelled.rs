@@ -118,6 +118,7 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
                  measure the setting instead of relying on this prediction"
             )?;
         }
+        at_limit(out, modelled)?;
         let mut hows: Vec<&How> = Vec::new();
         for predicted in all {
             if !hows.contains(&&predicted.trt_ns.how) {
@@ -141,6 +142,36 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
                 )?,
             }
         }
+    }
+    Ok(())
+}
+
+/// Which predictions are the physical limit of the link instead of the model's.
+fn at_limit(out: &mut impl Write, modelled: &Modelled) -> io::Result<()> {
+    let Some(limit) = modelled.limit_bytes_s else {
+        return Ok(());
+    };
+    let rate = RateUnit::fitting(limit);
+    for predicted in modelled.predictions.iter().filter(|p| p.at_limit) {
+        let at = predicted.at;
+        let setting = match modelled.way {
+            Some(_) => format!(
+                "transfer {} B, queue {}",
+                at.out_bytes.max(at.in_bytes),
+                at.depth
+            ),
+            None => format!(
+                "OUT {} B, IN {} B, depth {}",
+                at.out_bytes, at.in_bytes, at.depth
+            ),
+        };
+        writeln!(
+            out,
+            "  {CAUTION}note:{RESET} {setting}: the model alone exceeds the limit of {} {}, so the figures are those of \
+             the limit",
+            rate.show(limit),
+            rate.name()
+        )?;
     }
     Ok(())
 }
