@@ -26,10 +26,21 @@ const FILES: [(&str, &str); 3] = [
     ),
 ];
 
-/// The scripts of pages, and what their hashes are named.
-const PAGE_SCRIPTS: [(&str, &str); 2] = [
-    ("src/page/page.js", "PAGE_HASH"),
-    ("src/page/bus.js", "BUS_HASH"),
+/// The scripts of pages: the name of their constants, their directory, their files in order.
+const PAGE_SCRIPTS: [(&str, &str, &[&str]); 2] = [
+    (
+        "PAGE",
+        "src/page/script",
+        &[
+            "controls.js",
+            "points.js",
+            "data.js",
+            "plot.js",
+            "forms.js",
+            "live.js",
+        ],
+    ),
+    ("BUS", "src/page", &["bus.js"]),
 ];
 
 fn main() {
@@ -37,12 +48,14 @@ fn main() {
     println!("cargo::rerun-if-env-changed={DIR}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets it"));
     let mut code = String::new();
-    for (script, name) in PAGE_SCRIPTS {
-        println!("cargo::rerun-if-changed={script}");
-        let own = fs::read_to_string(script).unwrap_or_else(|e| stop(script, &e.to_string()));
-        let hash = source_hash(&own);
-        writeln!(code, "pub(super) const {name}: &str = {hash:?};")
-            .expect("a string takes everything");
+    for (name, dir, files) in PAGE_SCRIPTS {
+        let script = joined(dir, files);
+        let hash = source_hash(&script);
+        write!(
+            code,
+            "pub(super) const {name}_SCRIPT: &str = {script:?};\npub(super) const {name}_HASH: &str = {hash:?};\n"
+        )
+        .expect("a string takes everything");
     }
     match uplot(&out) {
         Some([script, style, licence]) => write!(
@@ -56,6 +69,17 @@ fn main() {
     }
     let file = out.join("scripts.rs");
     fs::write(&file, code).unwrap_or_else(|e| stop(&file.display().to_string(), &e.to_string()));
+}
+
+/// Files as one script, in a function: they share their names with each other and with nothing else.
+fn joined(dir: &str, files: &[&str]) -> String {
+    let mut script = String::from("(function () {\n\"use strict\";\n");
+    for file in files {
+        let path = format!("{dir}/{file}");
+        println!("cargo::rerun-if-changed={path}");
+        script += &fs::read_to_string(&path).unwrap_or_else(|e| stop(&path, &e.to_string()));
+    }
+    script + "})();\n"
 }
 
 /// A script as a Content-Security-Policy names it.

@@ -21,6 +21,18 @@ const MOST_NAMED: usize = 12;
 pub(crate) struct Tick {
     pub(crate) at: f64,
     pub(crate) label: String,
+    /// Key of the point that the label names; empty if it names none.
+    pub(crate) point: String,
+}
+
+impl Tick {
+    fn new(at: f64, label: String) -> Tick {
+        Tick {
+            at,
+            label,
+            point: String::new(),
+        }
+    }
 }
 
 /// An axis: a range, a scale, ticks, a title with the unit.
@@ -146,10 +158,7 @@ impl Axis {
         }
         let ticks: Vec<Tick> = marks
             .into_iter()
-            .map(|size| Tick {
-                at: place(size),
-                label: size_label(size),
-            })
+            .map(|size| Tick::new(place(size), size_label(size)))
             .collect();
         let unit = size_unit(ticks.iter().map(|tick| &tick.label));
         Axis {
@@ -191,7 +200,7 @@ impl Axis {
             grid: ticks.iter().map(|(at, _)| *at).collect(),
             ticks: ticks
                 .into_iter()
-                .map(|(at, label)| Tick { at, label })
+                .map(|(at, label)| Tick::new(at, label))
                 .collect(),
             scale: Scale::Nines,
             low: 0.0,
@@ -216,16 +225,23 @@ impl Axis {
             ticks: labels
                 .iter()
                 .enumerate()
-                .map(|(slot, label)| Tick {
-                    at: slot as f64 + 0.5,
-                    label: label.clone(),
-                })
+                .map(|(slot, label)| Tick::new(slot as f64 + 0.5, label.clone()))
                 .collect(),
             grid: Vec::new(),
             scale: Scale::Linear,
             low: 0.0,
             high: labels.len().max(1) as f64,
         }
+    }
+
+    /// Points one above the other, the first on top: label and key of each.
+    pub(crate) fn points(points: impl DoubleEndedIterator<Item = (String, String)>) -> Axis {
+        let (labels, keys): (Vec<String>, Vec<String>) = points.rev().unzip();
+        let mut axis = Axis::slots("", &labels);
+        for (tick, key) in axis.ticks.iter_mut().zip(keys) {
+            tick.point = key;
+        }
+        axis
     }
 
     /// Sizes in bytes side by side.
@@ -250,10 +266,7 @@ impl Axis {
         let ticks: Vec<Tick> = (0..=(last - first).clamp(1.0, 20.0) as u32)
             .map(|n| {
                 let value = (first + f64::from(n)) * step;
-                Tick {
-                    at: value * unit,
-                    label: number(value, step),
-                }
+                Tick::new(value * unit, number(value, step))
             })
             .collect();
         Axis {
@@ -298,10 +311,7 @@ impl Axis {
                 }
                 grid.push(at);
                 if power.rem_euclid(every) == 0 {
-                    ticks.push(Tick {
-                        at,
-                        label: label(at / unit),
-                    });
+                    ticks.push(Tick::new(at, label(at / unit)));
                 }
             }
         }

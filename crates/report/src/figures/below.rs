@@ -34,33 +34,30 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .map(|cell| cell.summary.counts.exchanges)
         .max()
         .unwrap_or(1);
-    let mut names = labels(subjects, &drawn);
-    // The first one stands on top.
-    names.reverse();
+    let names = labels(subjects, &drawn);
     let canvas = Canvas::new(90 + 34 * drawn.len() as u32, &legend);
     let x = Axis::percentiles("Percentage below the limit (percentile axis)", most);
-    let frame = canvas.frame(canvas.place(), "", x, Axis::slots("", &names));
+    let y = Axis::points(names.into_iter().zip(drawn.iter().map(Cell::key)));
+    let frame = canvas.frame(canvas.place(), "", x, y);
     for (n, limit) in limits.iter().enumerate() {
         // Beside each other, so that none hides another.
         let beside = (limits.len() as f64 / 2.0 - n as f64 - 0.5) * 0.2;
-        let mut marks = Vec::new();
-        let mut intervals = Vec::new();
-        for (slot, cell) in drawn.iter().rev().enumerate() {
-            let y = slot as f64 + 0.5 + beside;
-            for share in cell
-                .summary
-                .below
-                .iter()
-                .filter(|share| share.limit == *limit)
-            {
-                marks.push((share.share, y));
-                intervals.push((share.low, share.high, y));
-            }
-        }
         let series = Series::of(n);
         frame.open("shares");
-        frame.intervals_across(&intervals, series.colour);
-        frame.markers(&marks, series);
+        for (slot, cell) in drawn.iter().rev().enumerate() {
+            let y = slot as f64 + 0.5 + beside;
+            frame.of_points(&cell.key(), || {
+                for share in cell
+                    .summary
+                    .below
+                    .iter()
+                    .filter(|share| share.limit == *limit)
+                {
+                    frame.intervals_across(&[(share.low, share.high, y)], series.colour);
+                    frame.markers(&[(share.share, y)], series);
+                }
+            });
+        }
         frame.close();
     }
     let mut caption = String::from(

@@ -34,13 +34,13 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .map(|need| need.loss);
     if let Some(loss) = loss {
         if legend.is_empty() {
-            legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()));
+            legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()).into());
         }
         let name = format!(
             "for a loss probability of {} (rates of --rate)",
             loss_name(loss)
         );
-        legend.push((Key::Mark(for_loss(SERIES[0])), name));
+        legend.push((Key::Mark(for_loss(SERIES[0])), name).into());
     }
     let panels = drawn.panels.len();
     let height = if panels == 1 {
@@ -69,6 +69,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         };
         // Room for the names of the rates above the curves.
         let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
+        canvas.open("panel");
         let frame = canvas.frame(place, flows::title(panel.way), x, y);
         let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
         let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
@@ -77,17 +78,20 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         frame.limits_x(&asked);
         for (series, flow) in curves() {
             let curve = curve(flow);
-            frame.curve(&curve, series);
-            frame.open("for-loss");
-            for need in &flow.summary.buffers {
-                if let Some((value, low, high)) = estimate(need) {
-                    let rate = need.rate_bytes_s as f64;
-                    frame.intervals(&[(rate, low, high)], series.colour);
-                    frame.markers(&[(rate, value)], for_loss(series.colour));
+            frame.of_points(&flow.key(), || {
+                frame.curve(&curve, series);
+                frame.open("for-loss");
+                for need in &flow.summary.buffers {
+                    if let Some((value, low, high)) = estimate(need) {
+                        let rate = need.rate_bytes_s as f64;
+                        frame.intervals(&[(rate, low, high)], series.colour);
+                        frame.markers(&[(rate, value)], for_loss(series.colour));
+                    }
                 }
-            }
-            frame.close();
+                frame.close();
+            });
         }
+        canvas.close();
     }
     vec![canvas.finish(
         "buffer-rate",

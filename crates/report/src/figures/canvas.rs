@@ -3,15 +3,19 @@
 
 use super::Figure;
 use super::axes::Axis;
+use super::legend::Legend;
 use super::look::{
-    FONT_SIZE, GRID, INK, LINE, MARKER, MUTED, Marker, PAPER, SMALL, Series, WIDTH, fill, fitting,
-    stroke, tenths, text_width,
+    FONT_SIZE, GRID, INK, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths,
+    text_width,
 };
+use super::shapes::{draw_markers, put};
 use super::svg::{Anchor, Ink, Svg};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+
+pub(crate) use super::legend::{Entry, Key};
 
 /// A place on the sheet, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,22 +26,7 @@ pub(crate) struct Place {
     pub(crate) height: f64,
 }
 
-/// What stands before a name in a legend.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Key {
-    /// A line with its marker.
-    Points(Series),
-    /// A line.
-    Line(Series),
-    /// A filled area; its opacity.
-    Area(&'static str, f64),
-    /// A marker alone.
-    Mark(Series),
-}
-
 const MARGIN: f64 = 10.0;
-const LEGEND_ROW: f64 = 22.0;
-const KEY_WIDTH: f64 = 30.0;
 /// Height of a row of names of limits.
 pub(crate) const LIMIT_ROW: f64 = 16.0;
 
@@ -53,37 +42,19 @@ pub(crate) struct Canvas {
 impl Canvas {
     /// A sheet of the usual width with this legend on top, and `height` pixels below it. A legend of
     /// a single series tells nothing apart and is left out; its name belongs into the caption.
-    pub(crate) fn new(height: u32, legend: &[(Key, String)]) -> Canvas {
-        let lone = matches!(legend, [(key, _)] if *key != Key::Line(Series::limit()));
-        let legend = if lone { &[] } else { legend };
-        let width = f64::from(WIDTH);
-        let rows = legend_rows(legend, width - 2.0 * MARGIN);
-        let top = if rows.is_empty() {
-            0.0
-        } else {
-            LEGEND_ROW * rows.len() as f64 + 6.0
-        };
+    pub(crate) fn new<E: Clone + Into<Entry>>(height: u32, legend: &[E]) -> Canvas {
+        let legend = Legend::new(legend, f64::from(WIDTH) - 2.0 * MARGIN);
+        let top = legend.height();
         let height = f64::from(height) + top;
         let svg = Svg::new(WIDTH, height as u32);
         let canvas = Canvas {
             root: svg.clone().into_drawing_area(),
             svg,
-            width,
+            width: f64::from(WIDTH),
             height,
             top,
         };
-        canvas.svg.open("legend");
-        for (row, entries) in rows.iter().enumerate() {
-            let mut x = MARGIN;
-            let y = MARGIN + LEGEND_ROW * (row as f64 + 0.5);
-            for (key, name) in entries {
-                canvas.key(*key, x, y);
-                let ink = Ink::new(Anchor::Start);
-                canvas.svg.text(x + KEY_WIDTH + 6.0, y + 4.5, name, ink);
-                x += legend_width(name);
-            }
-        }
-        canvas.svg.close();
+        legend.draw(&canvas.svg, &canvas.root, MARGIN);
         canvas
     }
 
@@ -113,9 +84,14 @@ impl Canvas {
             .collect()
     }
 
-    /// Groups what is drawn of a point until `close`, so that a page can hide it.
-    pub(crate) fn open_point(&self, class: &str, point: &str) {
-        self.svg.open_point(class, point);
+    /// Groups what is drawn until `close`, under a class by which it can be found.
+    pub(crate) fn open(&self, class: &str) {
+        self.svg.open(class);
+    }
+
+    /// The same for what is drawn of the points with these keys, so that a page can hide it.
+    pub(crate) fn open_point(&self, class: &str, points: &str) {
+        self.svg.open_point(class, points);
     }
 
     /// Ends a group.
@@ -138,50 +114,26 @@ impl Canvas {
             svg: self.svg.finish(title, caption),
         }
     }
-
-    fn key(&self, key: Key, x: f64, y: f64) {
-        let at = |x: f64, y: f64| (tenths(x), tenths(y));
-        let line = |series: Series| {
-            let ends = vec![at(x, y), at(x + KEY_WIDTH, y)];
-            put(&self.root, &PathElement::new(ends, series.line(LINE)));
-        };
-        match key {
-            Key::Line(series) => line(series),
-            Key::Points(series) => {
-                line(series);
-                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0, y)], series);
-            }
-            Key::Mark(series) => {
-                draw_markers(&self.root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
-            }
-            Key::Area(colour, opacity) => {
-                let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
-                put(&self.root, &Rectangle::new(corners, fill(colour, opacity)));
-            }
-        }
-    }
 }
 
-fn legend_width(name: &str) -> f64 {
-    KEY_WIDTH + 6.0 + text_width(name, FONT_SIZE) + 14.0
+/// A line down a frame with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Limit {
+    /// On the horizontal axis.
+    pub(crate) at: f64,
+    pub(crate) name: String,
+    /// Key of the point that it is of; empty if it is of none.
+    pub(crate) point: String,
 }
 
-fn legend_rows(legend: &[(Key, String)], width: f64) -> Vec<Vec<(Key, String)>> {
-    let mut rows: Vec<Vec<(Key, String)>> = Vec::new();
-    let mut left = 0.0;
-    for (key, name) in legend {
-        let name = fitting(name, FONT_SIZE, width - KEY_WIDTH - 20.0);
-        let needed = legend_width(&name);
-        match rows.last_mut().filter(|_| needed - 14.0 <= left) {
-            Some(row) => row.push((*key, name)),
-            None => {
-                rows.push(vec![(*key, name)]);
-                left = width;
-            }
+impl From<(f64, String)> for Limit {
+    fn from((at, name): (f64, String)) -> Limit {
+        Limit {
+            at,
+            name,
+            point: String::new(),
         }
-        left -= needed;
     }
-    rows
 }
 
 /// Axes with what is drawn between them. Values are in the unit of the axes; what is not finite is
@@ -252,8 +204,10 @@ impl Frame {
         for tick in &self.y.ticks {
             let y = self.y_px(tick.at);
             if (last - y).abs() >= FONT_SIZE {
-                self.svg
-                    .text(inner.x - 7.0, y + 4.8, &tick.label, muted(Anchor::End));
+                self.svg.of_points(&tick.point, || {
+                    let (x, ink) = (inner.x - 7.0, muted(Anchor::End));
+                    self.svg.text(x, y + 4.8, &tick.label, ink);
+                });
                 last = y;
             }
         }
@@ -334,6 +288,19 @@ impl Frame {
         for piece in points.split(|point| !whole(point)) {
             if piece.len() > 1 {
                 put(&self.area, &PathElement::new(piece, series.line(width)));
+            }
+        }
+    }
+
+    /// A line through values of several points, of which a page can leave out some: `(key, x, y)`. Values that
+    /// are not finite leave a gap.
+    pub(crate) fn line_through(&self, values: &[(&str, f64, f64)], series: Series, width: f64) {
+        for piece in values.split(|(_, x, y)| !x.is_finite() || !y.is_finite()) {
+            if piece.len() > 1 {
+                let keys: Vec<&str> = piece.iter().map(|(key, ..)| *key).collect();
+                let places: Vec<(f64, f64)> = piece.iter().map(|(_, x, y)| (*x, *y)).collect();
+                self.svg.vertices(&keys.join(" "));
+                put(&self.area, &PathElement::new(places, series.line(width)));
             }
         }
     }
@@ -492,17 +459,20 @@ impl Frame {
     /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
     /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
     /// says so in words.
-    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
+    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) {
         let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
         let right = self.inner.x + self.inner.width;
-        let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
+        let limits: Vec<Limit> = limits.iter().cloned().map(L::into).collect();
+        let inside = || limits.iter().filter(|limit| self.x.holds(limit.at));
         self.svg.open("limit");
-        for (value, _) in inside() {
-            let x = self.x_px(*value);
-            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+        for limit in inside() {
+            let x = self.x_px(limit.at);
+            self.svg.of_points(&limit.point, || {
+                self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+            });
         }
-        for (row, (value, name)) in inside().enumerate() {
-            let x = self.x_px(*value);
+        for (row, limit) in inside().enumerate() {
+            let (x, name) = (self.x_px(limit.at), &limit.name);
             // Beside the line where it fits, else where there is more room.
             let (before, behind) = (x - self.inner.x - 5.0, right - x - 6.0);
             let (anchor, at, room) = if text_width(name, SMALL) <= behind || behind >= before {
@@ -517,7 +487,8 @@ impl Frame {
                 ..Ink::new(anchor)
             };
             let y = top + 12.0 + LIMIT_ROW * row as f64;
-            self.svg.text(at, y, name, ink);
+            self.svg
+                .of_points(&limit.point, || self.svg.text(at, y, name, ink));
         }
         self.svg.close();
     }
@@ -539,6 +510,16 @@ impl Frame {
         self.svg.open(class);
     }
 
+    /// The same for what is drawn of the points with these keys, so that a page can hide it.
+    pub(crate) fn open_point(&self, class: &str, points: &str) {
+        self.svg.open_point(class, points);
+    }
+
+    /// Draws what belongs to the points with these keys, separated by spaces; without a key, to none.
+    pub(crate) fn of_points(&self, points: &str, draw: impl FnOnce()) {
+        self.svg.of_points(points, draw);
+    }
+
     /// Ends a group.
     pub(crate) fn close(&self) {
         self.svg.close();
@@ -551,38 +532,4 @@ impl Frame {
             &PathElement::new(vec![at(from), at(to)], style),
         );
     }
-}
-
-fn draw_markers(area: &DrawingArea<Svg, Shift>, places: &[(i32, i32)], series: Series) {
-    let shapes = |colour: &str, radius: f64, opacity: f64| {
-        let style = fill(colour, opacity);
-        for (x, y) in places {
-            let at = |dx: f64, dy: f64| (x + tenths(radius * dx), y + tenths(radius * dy));
-            let corners: &[(f64, f64)] = match series.marker {
-                Marker::Circle => {
-                    put(area, &Circle::new((*x, *y), tenths(radius), style));
-                    continue;
-                }
-                Marker::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-                Marker::Triangle => &[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
-                Marker::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
-            };
-            let corners: Vec<_> = corners.iter().map(|(dx, dy)| at(*dx, *dy)).collect();
-            put(area, &Polygon::new(corners, style));
-        }
-    };
-    shapes(series.colour, MARKER, 1.0);
-    if series.hollow {
-        shapes(PAPER, MARKER * 0.55, 1.0);
-    }
-}
-
-/// Draws an element; nothing can go wrong, since the sheet is a string.
-fn put<'a, E, C>(area: &DrawingArea<Svg, C>, element: &'a E)
-where
-    C: plotters::coord::CoordTranslate,
-    &'a E: PointCollection<'a, C::From>,
-    E: Drawable<Svg>,
-{
-    area.draw(element).expect("writing to a string cannot fail");
 }

@@ -2,8 +2,10 @@
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
 use super::axes::{bounds, size_text};
-use super::canvas::Key;
+use super::canvas::{Entry, Key};
 use super::look::{FONT_SIZE, Series, fitting};
+use super::marked::Marked;
+use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::{Point, PointSummary, Schedule};
@@ -24,6 +26,11 @@ pub(super) struct Cell<'a> {
 impl Cell<'_> {
     pub(super) fn point(&self) -> Point {
         self.summary.point
+    }
+
+    /// By which a page finds what is drawn of it.
+    pub(super) fn key(&self) -> String {
+        point_key::exchange(self.point())
     }
 
     /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
@@ -187,28 +194,44 @@ pub(super) struct CurveKey {
     pub(super) depth: u32,
 }
 
-/// One curve: `(x, value)` ascending in x.
+/// One curve, ascending in x.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) series: Series,
-    pub(super) points: Vec<(f64, Estimate)>,
+    pub(super) values: Vec<Marked>,
 }
 
 impl Curve {
-    pub(super) fn values(&self) -> Vec<(f64, f64)> {
-        self.points
-            .iter()
-            .map(|(x, value)| (*x, value.value))
-            .collect()
+    /// In the legend.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            key: Key::Points(self.series),
+            name: self.name.clone(),
+            points: point_key::list(self.values.iter().map(|value| value.key.clone())),
+        }
     }
+}
 
-    /// Confidence bounds where both are known.
-    pub(super) fn intervals(&self) -> Vec<(f64, f64, f64)> {
-        self.points
-            .iter()
-            .filter_map(|(x, value)| Some((*x, value.low?, value.high?)))
-            .collect()
-    }
+/// The values of some cells, ascending in x.
+pub(super) fn marked<'a, 'b>(
+    cells: impl Iterator<Item = &'b Cell<'a>>,
+    x: impl Fn(&Point) -> f64,
+    y: impl Fn(&PointSummary) -> Option<Estimate>,
+) -> Vec<Marked>
+where
+    'a: 'b,
+{
+    let mut values: Vec<Marked> = cells
+        .filter_map(|cell| {
+            Some(Marked {
+                key: cell.key(),
+                x: x(&cell.point()),
+                y: y(cell.summary)?,
+            })
+        })
+        .collect();
+    values.sort_by(|a, b| a.x.total_cmp(&b.x));
+    values
 }
 
 /// A value whose interval is not known.
@@ -286,21 +309,17 @@ impl Keys {
     ) -> Vec<Curve> {
         let mut curves = Vec::new();
         for (key, name) in self.keys.iter().zip(&self.names) {
-            let mut points: Vec<(f64, Estimate)> = cells
-                .iter()
-                .filter(|cell| {
-                    let point = cell.point();
-                    (cell.subject, point.link, point.depth) == (key.subject, key.link, key.depth)
-                })
-                .filter_map(|cell| Some((x(&cell.point()), y(cell.summary)?)))
-                .filter(|(x, value)| x.is_finite() && value.value.is_finite())
-                .collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            if !points.is_empty() {
+            let of_it = cells.iter().filter(|cell| {
+                let point = cell.point();
+                (cell.subject, point.link, point.depth) == (key.subject, key.link, key.depth)
+            });
+            let mut values = marked(of_it, &x, &y);
+            values.retain(|value| value.x.is_finite() && value.y.value.is_finite());
+            if !values.is_empty() {
                 curves.push(Curve {
                     name: name.clone(),
                     series: self.series(key),
-                    points,
+                    values,
                 });
             }
         }
@@ -343,9 +362,9 @@ pub(super) fn links(subjects: &[Subject]) -> String {
 }
 
 /// What a legend of one name would say, for the caption.
-pub(super) fn only(legend: &[(Key, String)]) -> String {
+pub(super) fn only<E: Clone + Into<Entry>>(legend: &[E]) -> String {
     match legend {
-        [(_, name)] => format!(" Shown: {name}."),
+        [only] => format!(" Shown: {}.", only.clone().into().name),
         _ => String::new(),
     }
 }

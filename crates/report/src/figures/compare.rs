@@ -1,9 +1,10 @@
 //! What differs between runs: a dot with its interval for each point, and the line of no difference.
 
 use super::Figure;
-use super::axes::{Axis, Tick, bounds};
+use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{INK, MUTED, Marker, SERIES, Series};
+use super::point_key;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Unit, Verdict};
 use wiregauge_stats::Estimate;
 
@@ -74,7 +75,9 @@ fn word(comparison: &Comparison, figures: &[String], verdict: Verdict) -> &'stat
 
 fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let shown = comparison.points.len().min(POINTS);
-    let labels = labels(&comparison.points[..shown]);
+    let points = &comparison.points[..shown];
+    let keys = points.iter().map(|point| point_key::compared(&point.point));
+    let names: Vec<(String, String)> = labels(points).into_iter().zip(keys).collect();
     let columns = if figures.len() == 1 { 1 } else { 2 };
     let rows = figures.len().div_ceil(columns) as u32;
     let height = rows * (AROUND + ROW * shown as u32);
@@ -89,7 +92,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
         .into();
     let canvas = Canvas::new(height, &legend);
     for (figure, place) in figures.iter().zip(canvas.panels(figures.len(), columns)) {
-        let found: Vec<Option<(Estimate, Verdict)>> = comparison.points[..shown]
+        let found: Vec<Option<(Estimate, Verdict)>> = points
             .iter()
             .map(|point| {
                 let mut all = point.figures.iter();
@@ -97,7 +100,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
                 Some((compared.judged()?, compared.verdict))
             })
             .collect();
-        panel(&canvas, place, figure, &labels, &found);
+        panel(&canvas, place, figure, &names, &found);
     }
     let left_out = match comparison.points.len() - shown {
         0 => String::new(),
@@ -161,7 +164,7 @@ fn panel(
     canvas: &Canvas,
     place: super::canvas::Place,
     name: &str,
-    labels: &[String],
+    names: &[(String, String)],
     found: &[Option<(Estimate, Verdict)>],
 ) {
     let tables = |estimate: &Estimate| [estimate.low, Some(estimate.value), estimate.high];
@@ -175,28 +178,27 @@ fn panel(
     let (low, high) = bounds(held.chain([0.0])).unwrap_or((-0.01, 0.01));
     let margin = 0.06 * (high - low).max(0.002);
     let x = Axis::percent("change", low - margin, high + margin);
-    let mut y = Axis::slots("", labels);
-    // The first point on top.
-    let rows = labels.len() as f64;
-    let turned = y.ticks.into_iter().map(|tick| Tick {
-        at: rows - tick.at,
-        ..tick
-    });
-    y.ticks = turned.collect();
-    let frame = canvas.frame(place, name, x, y);
+    let rows = names.len() as f64;
+    canvas.open("panel");
+    let frame = canvas.frame(place, name, x, Axis::points(names.iter().cloned()));
+    frame.open("limit");
     frame.line(&[(0.0, 0.0), (0.0, rows)], zero());
-    for (at, of) in found.iter().enumerate() {
+    frame.close();
+    for (at, (of, (_, key))) in found.iter().zip(names).enumerate() {
         let Some((estimate, verdict)) = of else {
             continue;
         };
-        let y = rows - at as f64 - 0.5;
-        let series = look(*verdict);
-        // A side without a bound goes beyond every edge.
-        let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
-        let colour = if series.hollow { INK } else { series.colour };
-        if estimate.low.is_some() || estimate.high.is_some() {
-            frame.intervals_across(&[(ends[0], ends[1], y)], colour);
-        }
-        frame.markers(&[(estimate.value, y)], series);
+        frame.of_points(key, || {
+            let y = rows - at as f64 - 0.5;
+            let series = look(*verdict);
+            // A side without a bound goes beyond every edge.
+            let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
+            let colour = if series.hollow { INK } else { series.colour };
+            if estimate.low.is_some() || estimate.high.is_some() {
+                frame.intervals_across(&[(ends[0], ends[1], y)], colour);
+            }
+            frame.markers(&[(estimate.value, y)], series);
+        });
     }
+    canvas.close();
 }

@@ -3,8 +3,9 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry, Key};
 use super::look::{HEIGHT, Marker, Series};
+use super::point_key;
 use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines};
 use crate::units::time;
@@ -40,14 +41,18 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     if drawn.is_empty() {
         return None;
     }
-    let mut legend: Vec<(Key, String)> = Vec::new();
+    let mut legend: Vec<Entry> = Vec::new();
     for (number, point) in drawn.iter().enumerate() {
-        legend.push((Key::Line(measured_line(number)), name(drawn, point)));
+        legend.push(Entry {
+            key: Key::Line(measured_line(number)),
+            name: name(drawn, point),
+            points: point_key::exchange(point.point),
+        });
     }
     if drawn.iter().any(|point| !point.beyond.curve.is_empty()) {
-        legend.push((Key::Line(fitted(0)), "fitted tail".to_owned()));
+        legend.push((Key::Line(fitted(0)), "fitted tail".to_owned()).into());
         let band = Key::Area(fitted(0).colour, BAND);
-        legend.push((band, "its 95 % interval".to_owned()));
+        legend.push((band, "its 95 % interval".to_owned()).into());
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let limit = drawn
@@ -79,7 +84,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     let frame = canvas.frame(canvas.place(), "", x, y);
     for (number, point) in drawn.iter().enumerate() {
         let curve = &point.beyond.curve;
-        frame.open("tail");
+        frame.open_point("tail", &point_key::exchange(point.point));
         let band = |&(one_in, level): &(f64, wiregauge_stats::Estimate)| {
             (
                 1.0 / one_in,
@@ -100,7 +105,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         let inside: Vec<_> = line.into_iter().take_while(|at| frame.holds(*at)).collect();
         frame.line(&inside, fitted(number));
         frame.close();
-        frame.open("measured");
+        frame.open_point("measured", &point_key::exchange(point.point));
         frame.line(&survival(&point.responses), measured_line(number));
         frame.close();
     }

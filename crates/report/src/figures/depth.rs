@@ -6,6 +6,7 @@ use super::axes::{Axis, size_text};
 use super::canvas::{Canvas, Key};
 use super::cells::{self, Cell, bare, comparable, distinct, links, reach};
 use super::look::{HEIGHT, Series};
+use super::marked::{self, Marked};
 use crate::Subject;
 use wiregauge_record::PointSummary;
 use wiregauge_stats::Estimate;
@@ -91,24 +92,20 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         _ => Series::with(run, what),
     };
     let curve = |run: usize, panel: &Panel, value: &dyn Fn(&PointSummary) -> Option<Estimate>| {
-        let mut points: Vec<(f64, Estimate)> = cells
+        let of_it = cells
             .iter()
-            .filter(|cell| cell.subject == run && Panel::of(cell) == *panel)
-            .filter_map(|cell| Some((f64::from(cell.point().depth), value(cell.summary)?)))
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points
+            .filter(|cell| cell.subject == run && Panel::of(cell) == *panel);
+        cells::marked(of_it, |point| f64::from(point.depth), value)
     };
     // The RTT at the smallest depth, divided by the depth.
-    let ideal = |run: usize, panel: &Panel| -> Vec<(f64, Estimate)> {
-        let rtts = curve(run, panel, &rtt);
-        let Some((_, first)) = rtts.first().copied() else {
-            return Vec::new();
-        };
-        let divided = rtts
-            .iter()
-            .map(|(depth, _)| (*depth, bare(first.value / depth)));
-        divided.collect()
+    let ideal = |run: usize, panel: &Panel| -> Vec<Marked> {
+        let mut values = curve(run, panel, &rtt);
+        if let Some(first) = values.first().map(|value| value.y.value) {
+            for value in &mut values {
+                value.y = bare(first / value.x);
+            }
+        }
+        values
     };
 
     let single = runs.len() == 1;
@@ -141,7 +138,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             }
         }
     }
-    let (low, high) = reach(values.iter().map(|(_, value)| value));
+    let (low, high) = reach(values.iter().map(|value| &value.y));
     let depths: Vec<u32> = cells.iter().map(|cell| cell.point().depth).collect();
 
     let rows = panels.len().div_ceil(2) as u32;
@@ -159,31 +156,23 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         } else {
             String::new()
         };
+        canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
         if single {
-            let line = ideal(runs[0], panel);
-            let points: Vec<_> = line
-                .iter()
-                .map(|(depth, ideal)| (*depth, ideal.value))
-                .collect();
-            frame.open("ideal");
-            frame.line_of(&points, Series::limit(), 1.4);
+            let values = ideal(runs[0], panel);
+            // It is made of the RTT at the smallest depth.
+            let first = values.first().map_or("", |value| value.key.as_str());
+            frame.open_point("ideal", first);
+            marked::line(&frame, &values, Series::limit(), 1.4);
             frame.close();
         }
         for (at, run) in runs.iter().enumerate() {
-            for (what, points) in [curve(*run, panel, &rtt), curve(*run, panel, &trt)]
-                .into_iter()
-                .enumerate()
-            {
-                let curve = cells::Curve {
-                    name: String::new(),
-                    series: pick(at, what),
-                    points,
-                };
-                frame.intervals(&curve.intervals(), curve.series.colour);
-                frame.curve(&curve.values(), curve.series);
+            let both = [curve(*run, panel, &rtt), curve(*run, panel, &trt)];
+            for (what, values) in both.into_iter().enumerate() {
+                marked::curve(&frame, &values, pick(at, what));
             }
         }
+        canvas.close();
     }
     let mut caption = String::from(
         "TRT is the time from the start of one exchange to the start of the next. Where it stays above the ideal, a \

@@ -1,10 +1,12 @@
 //! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
 
+use super::canvas::{Entry, Key};
 use super::look::Series;
+use super::point_key;
 use super::which::{Cell, Choice};
 use crate::Subject;
 use crate::load::{Flow, Loaded};
-use wiregauge_record::{FlowSummary, Way};
+use wiregauge_record::{FlowSummary, StreamPoint, Way};
 use wiregauge_run::AnyRun;
 
 /// One way of a point with its samples.
@@ -13,8 +15,16 @@ pub(super) struct Sampled<'a> {
     /// Which of the subjects.
     pub(super) subject: usize,
     pub(super) cell: Cell,
+    point: StreamPoint,
     pub(super) summary: &'a FlowSummary,
     pub(super) loaded: &'a Flow,
+}
+
+impl Sampled<'_> {
+    /// By which a page finds what is drawn of it.
+    pub(super) fn key(&self) -> String {
+        point_key::flow(self.point, self.summary.way)
+    }
 }
 
 /// One way of several points, chosen, named and given their look.
@@ -41,6 +51,7 @@ fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
             flows.extend(both.map(|(flow, loaded)| Sampled {
                 subject,
                 cell: summary.point.into(),
+                point: summary.point,
                 summary: flow,
                 loaded,
             }));
@@ -114,11 +125,21 @@ pub(super) fn chosen(
 
 impl Drawn<'_> {
     /// The names of the curves, each once.
-    pub(super) fn legend(&self) -> Vec<(super::canvas::Key, String)> {
-        let mut legend: Vec<(super::canvas::Key, String)> = Vec::new();
-        for (name, series, _) in self.panels.iter().flat_map(|panel| &panel.curves) {
-            if !name.is_empty() && !legend.iter().any(|(_, other)| other == name) {
-                legend.push((super::canvas::Key::Points(*series), name.clone()));
+    pub(super) fn legend(&self) -> Vec<Entry> {
+        let mut legend: Vec<Entry> = Vec::new();
+        for (name, series, flow) in self.panels.iter().flat_map(|panel| &panel.curves) {
+            match legend.iter_mut().find(|entry| entry.name == *name) {
+                // The same in the other direction.
+                Some(entry) => {
+                    entry.points.push(' ');
+                    entry.points.push_str(&flow.key());
+                }
+                None if name.is_empty() => {}
+                None => legend.push(Entry {
+                    key: Key::Points(*series),
+                    name: name.clone(),
+                    points: flow.key(),
+                }),
             }
         }
         legend

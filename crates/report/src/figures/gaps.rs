@@ -28,6 +28,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             .iter()
             .map(|(name, series, flow)| Curve {
                 name: name.clone(),
+                key: flow.key(),
                 series: *series,
                 values: &flow.loaded.gap,
             })

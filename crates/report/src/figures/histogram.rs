@@ -5,6 +5,7 @@ use super::Figure;
 use super::axes::Axis;
 use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
 use super::look::{HEIGHT, Marker, SERIES, Series};
+use super::point_key;
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
 use super::which::{Choice, count, percent, roomy, time};
@@ -239,7 +240,8 @@ fn figure(
             .map(|point| Bars::of(point.values, edges.clone()))
             .collect();
         let title = choice.name(cell);
-        canvas.open_point("panel", &cell.key());
+        let key = point_key::exchange(of_them[0].summary.point);
+        canvas.open_point("panel", &key);
         let frame = axes(
             &canvas,
             place,

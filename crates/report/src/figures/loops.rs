@@ -3,6 +3,7 @@
 
 use super::cells::{distinct, spread};
 use super::look::Series;
+use super::point_key;
 use super::which::count;
 use crate::Subject;
 use crate::load::{Loaded, LoopPoint};
@@ -29,6 +30,13 @@ pub(super) struct Looped<'a> {
     pub(super) cell: LoopCell,
     pub(super) summary: &'a LoopSummary,
     pub(super) loaded: &'a LoopPoint,
+}
+
+impl Looped<'_> {
+    /// By which a page finds what is drawn of it.
+    pub(super) fn key(&self) -> String {
+        point_key::closed_loop(&self.summary.point)
+    }
 }
 
 /// All points of all loop runs.

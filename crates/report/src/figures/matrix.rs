@@ -2,10 +2,11 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds, size_label};
-use super::canvas::{Canvas, Key};
-use super::cells::{distinct, links, listed, spread, wide};
+use super::canvas::{Canvas, Entry, Key};
+use super::cells::{distinct, links, listed, only, spread, wide};
 use super::limits::Limits;
 use super::look::{HEIGHT, SERIES};
+use super::point_key;
 use super::stream_cells::{FlowCell, FlowPanel, stream};
 use crate::Subject;
 
@@ -90,11 +91,18 @@ fn figure(
         (_, 1) => subjects[run].label.clone(),
         _ => format!("{}: queue {queue}", subjects[run].label),
     };
-    let mut legend: Vec<(Key, String)> = bars
+    let mut legend: Vec<Entry> = bars
         .iter()
         .map(|bar| {
             let (colour, opacity) = look(*bar);
-            (Key::Area(colour, opacity), name(*bar))
+            let of_it = cells
+                .iter()
+                .filter(|cell| (cell.subject, cell.point.queue) == *bar);
+            Entry {
+                key: Key::Area(colour, opacity),
+                name: name(*bar),
+                points: point_key::list(of_it.map(FlowCell::key)),
+            }
         })
         .collect();
 
@@ -103,14 +111,11 @@ fn figure(
     let logarithmic = wide(range, 60.0);
     let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
     let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
-    let only = match legend.as_slice() {
-        [(_, name)] => format!(" Shown: {name}."),
-        _ => String::new(),
-    };
+    let only = only(&legend);
     if legend.len() < 2 {
         legend.clear();
     }
-    legend.extend(limits.legend());
+    legend.extend(limits.legend().map(Entry::from));
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 
@@ -128,6 +133,7 @@ fn figure(
             false => Axis::rate("Rate", high),
         };
         let floor = y.range().0;
+        canvas.open("panel");
         let frame = canvas.frame(place, &panel.name(panels), x, y);
         let width = frame.bar_width(bars.len());
         frame.open("bars");
@@ -139,25 +145,32 @@ fn figure(
                         && (cell.subject, cell.point.queue) == *bar
                         && cell.point.transfer_bytes == *size
                 });
-                for rate in of_it.filter_map(|cell| cell.flow.rate) {
+                for (key, rate) in of_it.filter_map(|cell| Some((cell.key(), cell.flow.rate?))) {
                     let left = slot as f64 + 0.5 + width * (at as f64 - bars.len() as f64 / 2.0);
                     let (colour, opacity) = look(*bar);
                     let gap = width * 0.06;
-                    frame.bar(
-                        (left + gap, left + width - gap),
-                        (floor, rate.value),
-                        colour,
-                        opacity,
-                    );
+                    frame.of_points(&key, || {
+                        frame.bar(
+                            (left + gap, left + width - gap),
+                            (floor, rate.value),
+                            colour,
+                            opacity,
+                        );
+                    });
                     if let (Some(low), Some(high)) = (rate.low, rate.high) {
-                        intervals.push((left + width / 2.0, low, high));
+                        intervals.push((key, (left + width / 2.0, low, high)));
                     }
                 }
             }
         }
         frame.close();
-        frame.intervals(&intervals, super::look::INK);
+        for (key, interval) in intervals {
+            frame.of_points(&key, || {
+                frame.intervals(&[interval], super::look::INK);
+            });
+        }
         limits.draw_bare(&frame);
+        canvas.close();
     }
     let caption = format!(
         "Thin bars: 95 % confidence interval.{only}{}{}{left_out}{}",

@@ -15,16 +15,20 @@ mod flows;
 mod front;
 mod gaps;
 mod histogram;
+mod legend;
 mod limits;
 pub(crate) mod look;
 mod loops;
+mod marked;
 mod matrix;
 mod percentile_axis;
 mod png;
+pub(crate) mod point_key;
 mod rates;
 mod rtt;
 mod series;
 mod service;
+mod shapes;
 mod size;
 mod split;
 mod stalls;
@@ -43,7 +47,6 @@ pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};
 pub(crate) use rtt::has_turnarounds;
-pub(crate) use which::point_key;
 
 use crate::Subject;
 

@@ -3,8 +3,9 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key, Place};
+use super::canvas::{Canvas, Entry, Key, Place};
 use super::look::{HEIGHT, Series};
+use super::point_key;
 use super::rtt;
 use super::which::{count, roomy};
 use crate::Subject;
@@ -23,11 +24,22 @@ const A_NINE: f64 = 32.0;
 /// Values on a percentile axis.
 pub(super) struct Curve<'a> {
     pub(super) name: String,
+    /// Of its point.
+    pub(super) key: String,
     pub(super) series: Series,
     pub(super) values: &'a Histogram<u64>,
 }
 
 impl Curve<'_> {
+    /// In the legend.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            key: Key::Points(self.series),
+            name: self.name.clone(),
+            points: self.key.clone(),
+        }
+    }
+
     fn n(&self) -> f64 {
         self.values.len() as f64
     }
@@ -87,12 +99,13 @@ pub(super) fn panel(
         Axis::time_between(name, low, high)
     };
     let x = Axis::percentiles(&format!("Percentile of the {things}"), most);
+    canvas.open("panel");
     let frame = canvas.frame(place, title, x, y);
     for curve in curves {
         let n = curve.n();
         let known = (1.0 - FEW / n).max(0.0);
         let end = 1.0 - 1.0 / n.max(2.0);
-        frame.open("curve");
+        frame.open_point("curve", &curve.key);
         if known > 0.0 {
             frame.line(&curve.part(0.0, known), curve.series);
         }
@@ -103,6 +116,7 @@ pub(super) fn panel(
         frame.markers(&[longest], curve.series);
         frame.close();
     }
+    canvas.close();
 }
 
 /// What is said of every such figure.
@@ -152,6 +166,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 let series = Series::with(colour, pattern);
                 curves.push(Curve {
                     name,
+                    key: point_key::exchange(point.summary.point),
                     series,
                     values,
                 });
@@ -177,10 +192,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             bad += counts.exchanges.saturating_sub(counts.answered);
         }
     }
-    let legend: Vec<(Key, String)> = curves
-        .iter()
-        .map(|curve| (Key::Points(curve.series), curve.name.clone()))
-        .collect();
+    let legend: Vec<Entry> = curves.iter().map(Curve::entry).collect();
     let canvas = Canvas::new(HEIGHT, &legend);
     panel(&canvas, canvas.place(), "", "RTT", "exchanges", &curves);
     let mut caption = CAPTION.to_owned();
@@ -213,6 +225,7 @@ mod tests {
     fn curve(values: &Histogram<u64>) -> Curve<'_> {
         Curve {
             name: String::new(),
+            key: String::new(),
             series: Series::of(0),
             values,
         }

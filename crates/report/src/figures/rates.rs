@@ -2,9 +2,10 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds, size_text};
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry, Key};
 use super::cells::{distinct, links, only};
 use super::look::{HEIGHT, Series};
+use super::point_key;
 use super::stream_cells::{FlowCell, FlowPanel, stream};
 use crate::Subject;
 
@@ -68,9 +69,13 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         }
         parts.join(", ")
     };
-    let legend: Vec<(Key, String)> = curves
+    let legend: Vec<Entry> = curves
         .iter()
-        .map(|curve| (Key::Points(series(curve)), name(curve)))
+        .map(|curve| Entry {
+            key: Key::Points(series(curve)),
+            name: name(curve),
+            points: point_key::list(cells.iter().filter(|c| of(c) == *curve).map(FlowCell::key)),
+        })
         .collect();
 
     let rates = cells
@@ -86,6 +91,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), columns)) {
         let x = Axis::elapsed("Measured time", longest);
         let y = Axis::rate("Rate", high);
+        canvas.open("panel");
         let frame = canvas.frame(place, &panel.name(&panels), x, y);
         for cell in cells.iter().filter(|cell| cell.panel() == *panel) {
             let step = cell.flow.rate_step_ns as f64;
@@ -93,7 +99,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             let points: Vec<(f64, f64)> = rates
                 .map(|(n, rate)| ((n as f64 + 0.5) * step, *rate))
                 .collect();
-            frame.open("curve");
+            frame.open_point("curve", &cell.key());
             frame.line(&points, series(&of(cell)));
             // More than so many markers make a caterpillar.
             let every = points.len().div_ceil(25);
@@ -101,6 +107,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             frame.markers(&marked, series(&of(cell)));
             frame.close();
         }
+        canvas.close();
     }
     let mut caption = String::from(
         "Each point is the mean over one second, or over 0.1 s if the run is shorter than 3 s. Start-up is \

@@ -6,6 +6,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
+use super::point_key;
 use super::rtt::{self, Sampled};
 use super::which::{count, roomy, time};
 use crate::Subject;
@@ -131,7 +132,7 @@ fn of_points(subjects: &[Subject], points: &[Sampled<'_>], of: &Quantity) -> Vec
             panels.push(Panel {
                 title: parts.join(": "),
                 row,
-                key: cell.key(),
+                key: point_key::exchange(point.summary.point),
                 series: point.series,
                 first: point.loaded.first.filter(|_| of.name == RTT.name),
             });

@@ -2,7 +2,7 @@
 //! and on a percentile axis.
 
 use super::Figure;
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry};
 use super::look::HEIGHT;
 use super::loops::{self, LoopChoice};
 use super::percentile_axis;
@@ -45,7 +45,7 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: title.join(": "),
                 row,
-                key: String::new(),
+                key: point.key(),
                 series: &point.loaded.series,
                 first: None,
             });
@@ -69,14 +69,12 @@ pub(crate) fn draw_percentiles(subjects: &[Subject]) -> Vec<Figure> {
         .into_iter()
         .map(|curve| percentile_axis::Curve {
             name: curve.name,
+            key: curve.point.key(),
             series: curve.series,
             values: &curve.point.loaded.service,
         })
         .collect();
-    let legend: Vec<(Key, String)> = curves
-        .iter()
-        .map(|curve| (Key::Points(curve.series), curve.name.clone()))
-        .collect();
+    let legend: Vec<Entry> = curves.iter().map(percentile_axis::Curve::entry).collect();
     let canvas = Canvas::new(HEIGHT, &legend);
     percentile_axis::panel(&canvas, canvas.place(), "", DELAY.axis, DELAY.many, &curves);
     let caption = format!(

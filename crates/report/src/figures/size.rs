@@ -6,9 +6,10 @@ use super::axes::Axis;
 use super::canvas::{Canvas, Key};
 use super::cells::{self, Cell, Sweep, comparable, distinct, links, reach, wide};
 use super::look::{HEIGHT, Series};
+use super::marked;
 use super::rtt::has_turnarounds;
 use crate::Subject;
-use wiregauge_record::PointSummary;
+use wiregauge_record::{Point, PointSummary};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::{Distribution, Estimate};
 
@@ -155,27 +156,20 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
         } else {
             String::new()
         };
+        canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
         for (at, run) in runs.iter().enumerate() {
             for (_, statistic, value) in &statistics {
-                let mut points: Vec<(f64, Estimate)> = drawn
+                let of_it = drawn
                     .iter()
-                    .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel)
-                    .filter_map(|cell| {
-                        let size = f64::from((sweep.size)(&cell.point()));
-                        Some((size, value((of.of)(cell.summary)?)))
-                    })
-                    .collect();
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                let curve = cells::Curve {
-                    name: String::new(),
-                    series: series(at, *statistic),
-                    points,
-                };
-                frame.intervals(&curve.intervals(), curve.series.colour);
-                frame.curve(&curve.values(), curve.series);
+                    .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel);
+                let size = |point: &Point| f64::from((sweep.size)(point));
+                let of_point = |point: &PointSummary| (of.of)(point).map(value);
+                let values = cells::marked(of_it, size, of_point);
+                marked::curve(&frame, &values, series(at, *statistic));
             }
         }
+        canvas.close();
     }
     let mut caption =
         String::from("max3: third-largest. Bars at the mean: 95 % confidence interval.");

@@ -46,17 +46,19 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let high = drawn.iter().map(total).fold(0.0, f64::max);
     let canvas = Canvas::new(HEIGHT.max(110 + 26 * drawn.len() as u32), &legend);
     let x = Axis::time("Mean time", high);
-    // The first one stands on top.
-    let reversed: Vec<String> = names.iter().rev().cloned().collect();
-    let frame = canvas.frame(canvas.place(), "", x, Axis::slots("", &reversed));
+    let y = Axis::points(names.into_iter().zip(drawn.iter().map(Cell::key)));
+    let frame = canvas.frame(canvas.place(), "", x, y);
     frame.open("bars");
-    for (part, (_, colour)) in PARTS.iter().enumerate() {
-        for (slot, cell) in drawn.iter().rev().enumerate() {
-            let of_it = parts(cell.summary).expect("others were left out above");
-            let start: f64 = of_it[..part].iter().sum();
-            let (low, high) = (slot as f64 + 0.18, slot as f64 + 0.82);
-            frame.bar((start, start + of_it[part]), (low, high), colour, 1.0);
-        }
+    for (slot, cell) in drawn.iter().rev().enumerate() {
+        let of_it = parts(cell.summary).expect("others were left out above");
+        let (low, high) = (slot as f64 + 0.18, slot as f64 + 0.82);
+        let mut start = 0.0;
+        frame.of_points(&cell.key(), || {
+            for (part, (_, colour)) in of_it.into_iter().zip(PARTS) {
+                frame.bar((start, start + part), (low, high), colour, 1.0);
+                start += part;
+            }
+        });
     }
     frame.close();
     let mut caption =

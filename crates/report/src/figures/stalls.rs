@@ -3,10 +3,11 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds, number};
-use super::canvas::{Canvas, Frame, Key, Place};
+use super::canvas::{Canvas, Entry, Frame, Key, Limit, Place};
 use super::cells::{distinct, spread};
 use super::look::{HEIGHT, Marker, SMALL, Series, fitting};
 use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
+use super::point_key;
 use super::which::time;
 use crate::Subject;
 use wiregauge_record::{Aim, LoopSummary, StallRate};
@@ -49,22 +50,35 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let panels = panels(&choice, subjects);
     let curves = || panels.iter().flat_map(|panel| &panel.curves);
 
-    let mut legend: Vec<(Key, String)> = Vec::new();
+    let mut legend: Vec<Entry> = Vec::new();
     for curve in curves() {
-        let entry = (Key::Points(curve.series), curve.name.clone());
-        if !legend.contains(&entry) {
-            legend.push(entry);
+        let (key, point) = (Key::Points(curve.series), curve.point.key());
+        let same = |entry: &&mut Entry| entry.key == key && entry.name == curve.name;
+        match legend.iter_mut().find(same) {
+            Some(entry) => entry.points = format!("{} {point}", entry.points),
+            None => legend.push(Entry {
+                key,
+                name: curve.name.clone(),
+                points: point,
+            }),
         }
     }
     if let [entry] = &legend[..]
-        && let (Key::Points(series), _) = entry
+        && let Key::Points(series) = entry.key
     {
-        let bound = Key::Area(series.colour, FILL);
-        legend.push((bound, "up to its 95 % bound".to_owned()));
+        legend.push(Entry {
+            key: Key::Area(series.colour, FILL),
+            name: "up to its 95 % bound".to_owned(),
+            points: entry.points.clone(),
+        });
     }
-    if curves().any(|curve| !tested(&all, curve).is_empty()) {
-        let name = "a preload under test".to_owned();
-        legend.push((Key::Mark(of_test(Series::limit())), name));
+    let tests = || curves().flat_map(|curve| tested(&all, curve));
+    if tests().next().is_some() {
+        legend.push(Entry {
+            key: Key::Mark(of_test(Series::limit())),
+            name: "a preload under test".to_owned(),
+            points: point_key::list(tests().map(|test| test.key)),
+        });
     }
     let rows = panels.len().div_ceil(2) as u32;
     let height = if panels.len() == 1 {
@@ -76,8 +90,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), 2)) {
         panel.draw(&canvas, place, &all);
     }
-    let tests = curves().any(|curve| !tested(&all, curve).is_empty());
-    let caption = caption(&panels, tests, &choice.rule);
+    let caption = caption(&panels, tests().next().is_some(), &choice.rule);
     vec![canvas.finish("stalls-latency", "Stalls against latency", &caption)]
 }
 
@@ -112,19 +125,24 @@ fn panels<'b, 'a>(choice: &'b LoopChoice<'a>, subjects: &[Subject]) -> Vec<Panel
 }
 
 impl Panel<'_, '_> {
-    /// The floors that are known: name, look and latency.
-    fn floors(&self) -> Vec<(&str, Series, f64)> {
+    /// The floors that are known.
+    fn floors(&self) -> Vec<Floor<'_>> {
         let floors = self.curves.iter().filter_map(|curve| {
-            let floor = curve.point.summary.floor_ns?;
-            let sound = floor.is_finite() && floor > 0.0;
-            sound.then_some((curve.name.as_str(), curve.series, floor))
+            let latency_ns = curve.point.summary.floor_ns?;
+            let sound = latency_ns.is_finite() && latency_ns > 0.0;
+            sound.then(|| Floor {
+                name: &curve.name,
+                key: curve.point.key(),
+                series: curve.series,
+                latency_ns,
+            })
         });
         floors.collect()
     }
 
     fn draw(&self, canvas: &Canvas, place: Place, all: &[Looped<'_>]) {
         let floors = self.floors();
-        let tested: Vec<(Series, Vec<(f64, f64)>)> = self
+        let tested: Vec<(Series, Vec<Test>)> = self
             .curves
             .iter()
             .map(|curve| (of_test(curve.series), tested(all, curve)))
@@ -133,35 +151,62 @@ impl Panel<'_, '_> {
         let rungs = || self.curves.iter().flat_map(|curve| rungs(curve.point));
         let latencies = rungs()
             .map(|rung| rung.latency_ns)
-            .chain(floors.iter().map(|(_, _, floor)| *floor))
-            .chain(tests().map(|(latency, _)| *latency));
+            .chain(floors.iter().map(|floor| floor.latency_ns))
+            .chain(tests().map(|test| test.latency_ns));
         let (first, last) = bounds(latencies).unwrap_or((1.0, 1.0));
         // What goes on behind the last stall needs room to be seen.
         let x = Axis::log_time("Latency", first, last * 1.15);
         let rates = rungs()
             .flat_map(|rung| [rung.per_minute, rung.per_minute_high])
-            .chain(tests().map(|(_, rate)| *rate))
+            .chain(tests().map(|test| test.bound))
             .filter(|rate| *rate > 0.0);
         let (low, high) = bounds(rates).unwrap_or((1.0, 1.0));
         let label = |value: f64| number(value, value);
         let y = Axis::log("Stalls per minute (log)", low, high, 1.0, label);
         let (end, bottom) = (x.range().1, y.range().0);
+        canvas.open("panel");
         let frame = canvas.frame(place, &self.title, x, y);
         for curve in &self.curves {
             let filled = self.curves.len() <= MOST_FILLED;
-            line(&frame, curve, end, bottom, filled);
+            frame.of_points(&curve.point.key(), || {
+                line(&frame, curve, end, bottom, filled);
+            });
         }
         draw_floors(&frame, &floors);
         frame.open("tested");
-        for (series, tests) in &tested {
-            frame.markers(tests, *series);
+        for (series, test) in tested
+            .iter()
+            .flat_map(|(series, tests)| tests.iter().map(move |test| (series, test)))
+        {
+            frame.of_points(&test.key, || {
+                frame.markers(&[(test.latency_ns, test.bound)], *series);
+            });
         }
         frame.close();
+        canvas.close();
     }
 }
 
+/// The floor of the host under a curve.
+struct Floor<'a> {
+    name: &'a str,
+    /// Of its point.
+    key: String,
+    series: Series,
+    latency_ns: f64,
+}
+
+/// A preload that was tested.
+struct Test {
+    /// Of its point.
+    key: String,
+    latency_ns: f64,
+    /// Of stalls per minute.
+    bound: f64,
+}
+
 /// With their names if there is room, else with the markers of their curves.
-fn draw_floors(frame: &Frame, floors: &[(&str, Series, f64)]) {
+fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
     let name = |name: &str, floor: f64| match floors.len() {
         1 => format!("floor {}", time(floor)),
         n if n <= MOST_NAMED => {
@@ -170,16 +215,23 @@ fn draw_floors(frame: &Frame, floors: &[(&str, Series, f64)]) {
         }
         _ => String::new(),
     };
-    let mut lines: Vec<(f64, String)> = floors
+    let mut lines: Vec<Limit> = floors
         .iter()
-        .map(|(of, _, floor)| (*floor, name(of, *floor)))
+        .map(|floor| Limit {
+            at: floor.latency_ns,
+            name: name(floor.name, floor.latency_ns),
+            point: floor.key.clone(),
+        })
         .collect();
-    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    lines.sort_by(|a, b| b.at.total_cmp(&a.at));
     frame.limits_x(&lines);
     if floors.len() > MOST_NAMED {
         frame.open("floors");
-        for (row, (_, series, floor)) in floors.iter().enumerate() {
-            frame.marks_on_top(&[*floor], 6.0 + 10.0 * row as f64, *series);
+        for (row, floor) in floors.iter().enumerate() {
+            let below = 6.0 + 10.0 * row as f64;
+            frame.of_points(&floor.key, || {
+                frame.marks_on_top(&[floor.latency_ns], below, floor.series);
+            });
         }
         frame.close();
     }
@@ -214,8 +266,8 @@ fn rungs<'a>(point: &Looped<'a>) -> Vec<&'a StallRate> {
     rungs
 }
 
-/// Latency and bound of every preload that was tested where the curve was counted.
-fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<(f64, f64)> {
+/// Every preload that was tested where the curve was counted.
+fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<Test> {
     let of_curve = |point: &&Looped<'_>| {
         let cell = LoopCell {
             tested: None,
@@ -230,10 +282,14 @@ fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<(f64, f64)> {
         .map(|point| {
             let minutes = point.summary.elapsed_ns as f64 / 60e9;
             let stalls = point.summary.overruns + point.summary.underruns;
-            let bound = poisson_high(stalls) / minutes;
-            (point.summary.point.preload_ns(), bound)
+            Test {
+                key: point.key(),
+                latency_ns: point.summary.point.preload_ns(),
+                bound: poisson_high(stalls) / minutes,
+            }
         })
-        .filter(|(latency, bound)| latency.is_finite() && *latency > 0.0 && bound.is_finite())
+        .filter(|test| test.latency_ns.is_finite() && test.latency_ns > 0.0)
+        .filter(|test| test.bound.is_finite())
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! The flows of stream runs, sorted into panels: each way by itself, and each way while the other
 //! flows too.
 
+use super::point_key;
 use crate::Subject;
 use std::cmp::Ordering;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
@@ -16,6 +17,11 @@ pub(super) struct FlowCell<'a> {
 }
 
 impl FlowCell<'_> {
+    /// By which a page finds what is drawn of it.
+    pub(super) fn key(&self) -> String {
+        point_key::flow(self.point, self.flow.way)
+    }
+
     pub(super) fn panel(&self) -> FlowPanel {
         FlowPanel {
             together: self.point.together,

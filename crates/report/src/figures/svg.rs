@@ -61,6 +61,8 @@ struct Body {
     text: String,
     /// The path that still grows: its attributes and its `d`.
     path: Option<(String, String)>,
+    /// The points of the line that comes next.
+    vertices: Option<String>,
 }
 
 impl Body {
@@ -100,19 +102,32 @@ impl Svg {
         let _ = writeln!(body.text, "<g class=\"{}\">", escape(class));
     }
 
-    /// Opens a group that belongs to a point; without a name, to none.
-    pub(crate) fn open_point(&self, class: &str, point: &str) {
+    /// Opens a group that belongs to the points with these keys, separated by spaces.
+    pub(crate) fn open_point(&self, class: &str, points: &str) {
         let mut body = self.body.borrow_mut();
         body.end_path();
-        let _ = match point {
-            "" => writeln!(body.text, "<g class=\"{}\">", escape(class)),
-            point => writeln!(
-                body.text,
-                "<g class=\"{}\" data-point=\"{}\">",
-                escape(class),
-                escape(point)
-            ),
-        };
+        body.text.push_str("<g");
+        for (name, value) in [("class", class), ("data-point", points)] {
+            if !value.is_empty() {
+                let _ = write!(body.text, " {name}=\"{}\"", escape(value));
+            }
+        }
+        body.text.push_str(">\n");
+    }
+
+    /// Draws what belongs to the points with these keys, separated by spaces; without a key, to none.
+    pub(crate) fn of_points(&self, points: &str, draw: impl FnOnce()) {
+        if points.is_empty() {
+            return draw();
+        }
+        self.open_point("", points);
+        draw();
+        self.close();
+    }
+
+    /// The next line goes through the points with these keys, separated by spaces.
+    pub(crate) fn vertices(&self, points: &str) {
+        self.body.borrow_mut().vertices = Some(points.to_owned());
     }
 
     /// Ends the group.
@@ -181,7 +196,16 @@ impl Svg {
         if !dash.is_empty() {
             let _ = write!(attributes, " stroke-dasharray=\"{dash}\"");
         }
-        line(self.body.borrow_mut().path(attributes), points);
+        let mut body = self.body.borrow_mut();
+        match body.vertices.take() {
+            None => line(body.path(attributes), points),
+            Some(keys) => {
+                body.end_path();
+                let _ = write!(attributes, " data-vertices=\"{}\"", escape(&keys));
+                line(body.path(attributes), points);
+                body.end_path();
+            }
+        }
     }
 
     fn fill(&self, style: &impl BackendStyle, shape: impl FnOnce(&mut String)) {

@@ -252,7 +252,7 @@ fn right_ends(figure: &Figure, class: &str) -> Vec<f64> {
     };
     groups
         .map(|group| {
-            let paths = group.children().filter_map(|node| node.attribute("d"));
+            let paths = group.descendants().filter_map(|node| node.attribute("d"));
             paths.map(end).fold(0.0, f64::max)
         })
         .collect()

@@ -2,10 +2,11 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, Keys, MOST_CURVES, Sweep, Swept, links, only, wide};
+use super::canvas::{Canvas, Entry};
+use super::cells::{self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, links, only, wide};
 use super::limits::Limits;
 use super::look::HEIGHT;
+use super::marked;
 use crate::Subject;
 use wiregauge_record::PointSummary;
 
@@ -41,12 +42,9 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         .filter(|(_, cells)| !cells.is_empty())
         .collect();
     let curves = keys.curves(&sweep.cells, size, rate);
-    let legend: Vec<(Key, String)> = curves
-        .iter()
-        .map(|curve| (Key::Points(curve.series), curve.name.clone()))
-        .collect();
-    let values = curves.iter().flat_map(|curve| curve.values());
-    let range = bounds(values.map(|(_, rate)| rate)).unwrap_or((0.0, 1.0));
+    let legend: Vec<Entry> = curves.iter().map(Curve::entry).collect();
+    let values = curves.iter().flat_map(|curve| &curve.values);
+    let range = bounds(values.map(|value| value.y.value)).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 30.0);
     let known = sweep
         .cells
@@ -74,11 +72,13 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
             false => Axis::rate(what, high),
         };
         let title = if panels.len() > 1 { name } else { "" };
+        canvas.open("panel");
         let frame = canvas.frame(place, title, x, y);
         limits.draw(&frame);
         for curve in keys.curves(cells, size, rate) {
-            frame.curve(&curve.values(), curve.series);
+            marked::curve(&frame, &curve.values, curve.series);
         }
+        canvas.close();
     }
     let caption = format!(
         "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{}{}",

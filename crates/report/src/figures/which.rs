@@ -18,20 +18,6 @@ pub(super) struct Cell {
     stream: bool,
 }
 
-impl Cell {
-    /// By which a page finds what is drawn of it.
-    pub(super) fn key(&self) -> String {
-        let how = if self.together { "together" } else { "alone" };
-        let (out, back) = self.sizes;
-        format!("{out}-{back}-{}-{}-{how}", self.depth, self.link)
-    }
-}
-
-/// The same of a point of an exchange run.
-pub(crate) fn point_key(point: Point) -> String {
-    Cell::from(point).key()
-}
-
 impl From<Point> for Cell {
     fn from(point: Point) -> Cell {
         Cell {

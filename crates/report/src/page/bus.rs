@@ -3,13 +3,12 @@
 
 use super::escape::text;
 use super::theme;
-use super::uplot::BUS_HASH;
+use super::uplot::{BUS_HASH, BUS_SCRIPT};
 use crate::figures::{BUS_KINDS, of_bus};
 use serde_json::json;
 use std::fmt::Write;
 use wiregauge_capture::Picture;
 
-const SCRIPT: &str = include_str!("bus.js");
 const STYLE: &str = include_str!("page.css");
 
 /// Frames of the picture that is seen without scripts.
@@ -61,7 +60,7 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
     );
     let _ = write!(
         page,
-        "<script type=\"application/json\" id=\"packets\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        "<script type=\"application/json\" id=\"packets\">{}</script>\n<script>{BUS_SCRIPT}</script>\n</body>\n</html>\n",
         data(picture)
     );
     page

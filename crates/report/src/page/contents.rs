@@ -128,8 +128,9 @@ fn points(subjects: &[Subject]) -> String {
 
 fn key(named: &Named<'_>) -> String {
     match named.place {
-        Place::Exchange(point) => point_key(point.point),
-        Place::Flow(..) | Place::Loop(_) => named.name.clone(),
+        Place::Exchange(point) => point_key::exchange(point.point),
+        Place::Flow(point, flow) => point_key::flow(point.point, flow.way),
+        Place::Loop(point) => point_key::closed_loop(&point.point),
     }
 }
 

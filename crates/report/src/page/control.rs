@@ -75,7 +75,7 @@ fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
     }
     let figures: &[Figure] = &point.figures;
-    out.push_str(&sections::figures(figures, *numbered));
+    out.push_str(&sections::figures(figures, *numbered, Some(&point.key)));
     *numbered += figures.len();
 }
 

@@ -158,7 +158,7 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
         for (summary, point) in run.file.points.iter().zip(loaded) {
             if !point.trt.is_empty() {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
-                let key = point_key(summary.point);
+                let key = point_key::exchange(summary.point);
                 let trt = measured(name, key, &point.trt_series, &point.trt, statuses, room);
                 points.push((summary.point.index, trt));
             }
@@ -178,10 +178,9 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
 
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
-    let mut add = |index: u32, key: Option<String>, name: Name, series: &Series, values| {
+    let mut add = |index: u32, key: String, name: Name, series: &Series, values| {
         let values: &Histogram<u64> = values;
         if !values.is_empty() || !series.bad_in_all.is_empty() {
-            let key = key.unwrap_or_else(|| name.whole());
             points.push((index, measured(name, key, series, values, statuses, room)));
         }
     };
@@ -189,7 +188,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
         (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
-                let key = Some(point_key(summary.point));
+                let key = point_key::exchange(summary.point);
                 add(summary.point.index, key, name, &point.series, &point.rtt);
             }
             ("RTT", "exchanges", "exchange")
@@ -199,7 +198,8 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                 for flow in &point.flows {
                     let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
-                    add(index, None, name, &flow.series, &flow.gap);
+                    let key = point_key::flow(summary.point, flow.way);
+                    add(index, key, name, &flow.series, &flow.gap);
                 }
             }
             ("Gap", "gaps", "gap")
@@ -208,7 +208,8 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::closed_loop(&summary.point);
                 let index = summary.point.index;
-                add(index, None, name, &point.series, &point.service);
+                let key = point_key::closed_loop(&summary.point);
+                add(index, key, name, &point.series, &point.service);
             }
             ("Service delay", "blocks", "block")
         }

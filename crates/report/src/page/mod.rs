@@ -1,5 +1,10 @@
 //! One HTML file that can be mailed: the answer in a sentence, the contents, a summary in words, then figures, tables, conditions and the
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
+//!
+//! Its script is made of the files of `script/`, which `build.rs` joins in this order inside one function: `controls.js`
+//! (light and dark, copying), `points.js` (shows and hides points), `data.js` (the columns that `data.rs` writes),
+//! `plot.js` (axes and units of interactive figures), `forms.js` (their forms), `live.js` (makes figures interactive).
+//! A file may use names of those before it.
 
 mod answer;
 mod bus;
@@ -28,9 +33,8 @@ use crate::tables::ComparisonTables;
 use escape::text;
 use live::live_form;
 use std::fmt::Write;
-use uplot::{PAGE_HASH, UPLOT, Uplot};
+use uplot::{PAGE_HASH, PAGE_SCRIPT, UPLOT, Uplot};
 
-const PAGE_SCRIPT: &str = include_str!("page.js");
 const PAGE_STYLE: &str = include_str!("page.css");
 
 /// The page should stay below this, so that it can be mailed.
@@ -60,7 +64,11 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         ("deadline", "Control cycles", cycles::section(subjects)),
         ("control", "Control loop", control),
         ("tune", "Tuning", tuned::section(subjects)),
-        ("figures", "Figures", sections::figures(figures, before)),
+        (
+            "figures",
+            "Figures",
+            sections::figures(figures, before, None),
+        ),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
     ];

@@ -262,8 +262,11 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
     out
 }
 
-/// `before` figures are on the page already.
-pub(super) fn figures(figures: &[Figure], before: usize) -> String {
+/// `before` figures are on the page already. With the key of a point, all of them are of that point.
+pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) -> String {
+    let point = point.map_or(String::new(), |key| {
+        format!(" data-point=\"{}\"", text(key))
+    });
     let mut out = String::new();
     for (at, figure) in figures.iter().enumerate() {
         let number = before + at + 1;
@@ -273,7 +276,7 @@ pub(super) fn figures(figures: &[Figure], before: usize) -> String {
         });
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
+            "<figure id=\"{name}\"{live}{point}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
              <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
              <figcaption>{}</figcaption>\n</figure>",
             words(&figure.title),

@@ -9,5 +9,5 @@ pub(super) struct Uplot {
     pub(super) licence: &'static str,
 }
 
-// `UPLOT`, `PAGE_HASH` and `BUS_HASH`, by build.rs.
+// `UPLOT`, and of the scripts of pages `PAGE_SCRIPT`, `PAGE_HASH`, `BUS_SCRIPT`, `BUS_HASH`, by build.rs.
 include!(concat!(env!("OUT_DIR"), "/scripts.rs"));

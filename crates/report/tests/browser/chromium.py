@@ -136,8 +136,9 @@ class Browser:
         dark: bool = False,
         scripts: bool = True,
         medium: str = "",
+        before: str = "",
     ) -> Page:
-        """Opens a file in a page of its own and waits until it is loaded."""
+        """Opens a file in a page of its own and waits until it is loaded; `before` is run before its scripts."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, target, session)
@@ -153,6 +154,8 @@ class Browser:
             mobile=width < 600,
         )
         page.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        if before:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.events.clear()
         page.call("Page.navigate", url=path.resolve().as_uri())
         self.wait_event(session, "Page.loadEventFired")

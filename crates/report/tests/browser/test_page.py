@@ -22,6 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import canvas_text
+import points
 from chromium import Browser, Page
 
 WIREGAUGE = os.environ.get("WIREGAUGE", "target/release/wiregauge")
@@ -171,6 +173,12 @@ class Reports:
             "few", "exchange", "--in", "48", "--depth", "1,2", "--interval", "5ms", "--count", "244",
         )  # fmt: skip
 
+    def reconnecting(self) -> Path:
+        """A new link for each exchange, at two sizes."""
+        return self.run(
+            "reconnecting", "exchange", "--in", "48,1000", "--connect", "each", "--count", "300",
+        )  # fmt: skip
+
     def loop(self) -> Path:
         """A closed loop over two block sizes."""
         where = self.place / "loop"
@@ -292,6 +300,58 @@ class PageTest(unittest.TestCase):
                         self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), width)
                         self.assertEqual(page.value(BOXES), [])
 
+    def test_labels_on_canvases_neither_overlap_nor_are_cut_off(self) -> None:
+        pages = {**self.kinds(), "frames": self.reports.frames()}
+        for name, path in pages.items():
+            for width in (1280, 390):
+                for dark in (False, True):
+                    how = f"{name}-{width}-{'dark' if dark else 'light'}"
+                    with self.subTest(how), self.open(
+                        path, width=width, height=844, dark=dark, before=canvas_text.RECORD
+                    ) as page:
+                        if name != "frames":
+                            self.zooms(page)
+                        self.assertGreater(page.value(canvas_text.COUNT), 0)
+                        self.assertEqual(page.value(canvas_text.WRONG), [])
+
+    def test_labels_on_canvases_stay_apart_with_either_axis_and_when_zoomed(self) -> None:
+        for name in ("small", "few", "stream", "loop"):
+            path = self.kinds()[name]
+            for width in (1280, 390):
+                with self.subTest(f"{name}-{width}"), self.open(
+                    path, width=width, height=844, before=canvas_text.RECORD
+                ) as page:
+                    self.zooms(page)
+                    page.value("document.querySelectorAll('.live .tools input').forEach((log) => log.click())")
+                    self.assertEqual(page.value(canvas_text.WRONG), [], "the other kind of axis")
+                    page.value("document.querySelectorAll('.live .tools input').forEach((log) => log.click())")
+                    for part in (0.4, 0.06):
+                        page.value(
+                            "document.querySelectorAll('figure[data-live]').forEach((f) => {"
+                            "  const [x, chart] = ['x', f.chart()]; const { min, max } = chart.scales[x];"
+                            f"  chart.setScale(x, {{ min: min + (max - min) * 0.02, max: min + (max - min) * {part} }}); }})"
+                        )
+                        self.assertEqual(page.value(canvas_text.WRONG), [], f"zoomed to {part}")
+
+    def test_labels_that_overlap_or_are_cut_off_on_a_canvas_would_be_found(self) -> None:
+        path = self.reports.report("few", self.reports.few())
+        pen = "document.querySelector('.live canvas').getContext('2d')"
+        with self.open(path, before=canvas_text.RECORD) as page:
+            self.zooms(page)
+            self.assertEqual(page.value(canvas_text.WRONG), [])
+            # Also where the pen is turned, as for the name of an axis.
+            for text, words in (
+                ("pen.fillText('one', 200, 100); pen.fillText('other', 205, 103);", "'one' and 'other' overlap"),
+                ("pen.fillText('edge', pen.canvas.width - 3, 100);", "'edge' is cut off"),
+                ("pen.translate(4, 90); pen.rotate(-Math.PI / 2); pen.fillText('turned', 0, 0);", "'turned' is cut off"),
+            ):
+                page.value(
+                    f"(() => {{ const pen = {pen}; pen.save(); pen.resetTransform(); pen.font = '20px sans-serif';"
+                    f"pen.textAlign = 'left'; pen.textBaseline = 'alphabetic'; {text} pen.restore(); }})()"
+                )
+                found = page.value(canvas_text.WRONG)
+                self.assertTrue(any(words in one for one in found), (words, found))
+
     def test_what_overlaps_or_is_cut_off_would_be_found(self) -> None:
         path = self.reports.report("few", self.reports.few())
         for moved in (2, 5000):
@@ -320,6 +380,90 @@ class PageTest(unittest.TestCase):
                 )
                 self.assertEqual(dead, [])
                 self.assertGreater(page.value("document.querySelectorAll('.contents a').length"), 3)
+
+    def pages_of_points(self) -> dict[str, Path]:
+        """Pages with several points, among them every figure in which a point is drawn."""
+        reports = self.reports
+        reconnecting = reports.report("reconnecting", reports.reconnecting())
+        return {**self.kinds(), "reconnecting": reconnecting}
+
+    def test_a_hidden_point_is_in_no_figure(self) -> None:
+        for name, path in self.pages_of_points().items():
+            with self.subTest(name), self.open(path) as page:
+                page.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                keys = page.value(points.KEYS)
+                self.assertGreater(len(keys), 1)
+                before = page.value(points.SHAPES)
+                # What no point has taken away: all of it must be gone in the end.
+                left = {figure: list(shapes) for figure, shapes in before.items()}
+                for key in keys:
+                    page.value(points.click(key))
+                    after = page.value(points.SHAPES)
+                    for figure, shapes in after.items():
+                        # Nothing has moved.
+                        self.assertEqual([s for s in shapes if s not in before[figure]], [], (figure, key))
+                        left[figure] = [s for s in left[figure] if s in shapes]
+                    # The first, one in between, the last: also in every selection of the interactive figures.
+                    if key in (keys[0], keys[len(keys) // 2], keys[-1]):
+                        self.assertEqual(page.value(points.seen(key)), [], key)
+                        other = next(one for one in keys if one != key)
+                        self.assertEqual(page.value(points.seen(other)), page.value(points.drawn(other)), (key, other))
+                    page.value(points.click(key))
+                    self.assertEqual(page.value(points.SHAPES), before, key)
+                self.assertEqual({figure: shapes for figure, shapes in left.items() if shapes}, {})
+                self.quiet(page, path)
+
+    def test_without_points_no_figure_shows_anything(self) -> None:
+        for name, path in self.pages_of_points().items():
+            with self.subTest(name), self.open(path) as page:
+                page.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                before = page.value(points.SHAPES)
+                self.assertTrue(all(before.values()), before)
+                page.value("document.querySelectorAll('#points button')[1].click()")
+                self.assertEqual({f: s for f, s in page.value(points.SHAPES).items() if s}, {})
+                self.assertEqual(page.value(points.NOT_EMPTY), [])
+                self.assertEqual(page.value(BOXES), [])
+                self.picture(page, f"{name}-none")
+                page.value("document.querySelectorAll('#points button')[0].click()")
+                self.assertEqual(page.value(points.SHAPES), before)
+
+    def test_hiding_a_point_takes_away_its_marks_and_joins_its_neighbours(self) -> None:
+        # Of each figure the number of markers or bars of the point: five statistics of one run, two of each of two.
+        of_point = {
+            "small": ("16-1000-2-0-alone", {"rtt-size-in": 5, "trt-size-in": 5, "throughput-size-in": 1, "rtt-trt-depth": 2}),
+            "two": ("16-1000-2-0-alone", {"rtt-size-in": 4, "trt-size-in": 4, "throughput-size-in": 2, "rtt-trt-depth": 4}),
+            "stream": ("in-4096-1-0-alone", {"rate-transfer-queue": 1}),
+            "reconnecting": ("16-1000-1-0-alone", {"connect-access-transfer": 3}),
+        }
+        for name, (key, counts) in of_point.items():
+            path = self.reports.report(*{
+                "small": ("small", self.reports.small()),
+                "two": ("two", self.reports.small(), self.reports.other()),
+                "stream": ("stream", self.reports.stream()),
+                "reconnecting": ("reconnecting", self.reports.reconnecting()),
+            }[name])
+            with self.subTest(name), self.open(path) as page:
+                before, lines = page.value(points.SHAPES), page.value(points.LINES)
+                page.value(points.click(key))
+                after, rest = page.value(points.SHAPES), page.value(points.LINES)
+                self.picture(page, f"{name}-one-hidden")
+                for figure, count in counts.items():
+                    [at] = [f for f in before if f.endswith(f"-{figure}")]
+                    gone = [s for s in before[at] if s not in after[at] and s["closed"]]
+                    # A hollow marker is two shapes, and markers of different curves may lie on each other.
+                    places = {(s["x"], s["y"]) for s in gone}
+                    self.assertTrue(1 <= len(places) <= count, (figure, gone))
+                    if count < 5:
+                        self.assertEqual(len(places), count, (figure, gone))
+                    if figure != "connect-access-transfer":
+                        self.assertEqual(len({x for x, _ in places}), 1, (figure, gone))
+                    # A line keeps its other vertices and goes from neighbour to neighbour.
+                    for whole, line in zip(lines[at], rest[at], strict=True):
+                        dropped = [v for v in whole if v not in line]
+                        self.assertLessEqual(len(dropped), 1, figure)
+                        self.assertEqual(line, [v for v in whole if v not in dropped], figure)
+                    shorter = sum(a != b for a, b in zip(lines[at], rest[at], strict=True))
+                    self.assertEqual(shorter > 0, bool(lines[at]), figure)
 
     def test_points_are_hidden_in_all_figures_at_once(self) -> None:
         path = self.reports.report("small", self.reports.small())

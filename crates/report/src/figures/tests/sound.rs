@@ -8,7 +8,7 @@ use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
 /// What a page can hold of one figure.
-const MOST_BYTES: usize = 40_000;
+const MOST_BYTES: usize = 80_000;
 
 /// Draws, and holds against all that every figure must be; by name.
 pub(super) fn sound(subjects: &[Subject]) -> BTreeMap<String, Figure> {
@@ -129,7 +129,7 @@ pub(super) fn shapes(figure: &Figure, class: &str) -> Vec<usize> {
         .filter(|n| n.attribute("class") == Some(class));
     groups
         .map(|group| {
-            let paths = group.children().filter(|node| {
+            let paths = group.descendants().filter(|node| {
                 // The inner part of a hollow marker is no shape of its own.
                 node.attribute("fill") != Some(PAPER)
             });

@@ -1,0 +1,192 @@
+// The forms of interactive figures: each makes columns, series and axes for uPlot from the selected points.
+
+// RTT over time: shortest to longest of each slice as a band, the mean in it, what stands out.
+function drawSeries(chosen, log) {
+  const { run, point } = chosen[0];
+  const p = unpacked(point);
+  const unit = unitOf(p.percentiles[0] || largest(p.longest[1]));
+  const seconds = (list) => list.map((ns) => ns / 1e9);
+  const scaled = (list) => list.map((ns) => (ns === null ? null : log ? positive(ns / unit.size) : ns / unit.size));
+  const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
+  const bottom = (p.percentiles[0] || unit.size) / unit.size;
+  const slices = Math.max(0, p.low.filter((value) => value !== null).length - 1);
+  const tables = [
+    [seconds(p.at), scaled(p.low), scaled(p.high), scaled(p.mean)],
+    [seconds(p.longest[0]), scaled(p.longest[1])],
+    // Those without an answer have no time of their own: they stand at the upper edge.
+    [seconds(p.bad[0]), p.bad[0].map(() => top)],
+  ].filter((table) => table[0].length > 0);
+  // A silence reaches to the next slice, whatever samples other series have in it.
+  const silences = tables.map((table, i) => table.map(() => (i === 0 && slices > 0 ? 2 : 1)));
+  const color = variable("s1");
+  const band = variable("s4");
+  const value = (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name);
+  const steps = uPlot.paths.stepped({ align: 1, alignGaps: 1 });
+  const dot = (stroke, size) => ({ paths: () => null, points: { show: true, size, stroke, fill: stroke, width: 1 } });
+  const series = [{ label: "time", value: (u, v) => (v === null || v === undefined ? "-" : grouped(v, 6) + " s") }];
+  if (slices > 0) {
+    const step = (label, stroke, width) => ({ label, stroke, width, points: { show: false }, paths: steps, value });
+    series.push(step("shortest of a time slice", band, 0.5), step("longest", band, 0.5), step("mean of a time slice", color, 1.4));
+  }
+  if (p.longest[0].length > 0) {
+    series.push(slices > 0
+      ? Object.assign({ label: "outlier", stroke: variable("s5"), value }, dot(variable("s5"), 5))
+      : Object.assign({ label: "one " + run.one, stroke: color, value }, dot(color, 5)));
+  }
+  if (p.bad[0].length > 0) {
+    series.push(Object.assign({
+      label: "error", stroke: variable("bad"),
+      value: (u, v, i, index) => {
+        const at = index === null || index === undefined ? -1 : nearest(p.bad[0], u.data[0][index] * 1e9);
+        return v === null || v === undefined || at < 0 ? "-" : data.statuses[p.bad[1][at]];
+      },
+    }, dot(variable("bad"), 6)));
+  }
+  return {
+    columns: uPlot.join(tables, silences), series,
+    bands: slices > 0 ? [{ series: [2, 1], fill: band + variable("band") }] : [],
+    scales: { x: { time: false }, y: scale(log) },
+    axes: [
+      axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
+      axis(run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
+    ],
+    wantsLog: top / bottom > 20,
+    note: (slices > 0
+      ? "Each of " + grouped(slices) + " time slices shows the minimum, mean and maximum of its samples, " + grouped(point.of) +
+        " in total" + (p.longest[0].length > 0 ? "; the " + grouped(p.longest[0].length) + " longest outliers are shown individually." : ".")
+      : "Each of the " + grouped(p.longest[0].length) + " " + run.things + " is one dot.") +
+      (point.bad_in_all.length > 0 ? " Of the errors (" +
+        point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status]).join(", ") + "), " +
+        grouped(p.bad[0].length) + " are marked at the upper edge." : ""),
+  };
+}
+
+function nearest(sorted, value) {
+  let best = -1;
+  let distance = Infinity;
+  sorted.forEach((candidate, i) => {
+    if (Math.abs(candidate - value) < distance) {
+      distance = Math.abs(candidate - value);
+      best = i;
+    }
+  });
+  return best;
+}
+
+// Percentiles: each nine takes the same room.
+const shareText = (place) => {
+  const percent = 100 * (1 - Math.pow(10, -place));
+  return percent.toFixed(Math.max(0, Math.ceil(place) - 2 + (place % 1 ? 1 : 0))) + " %";
+};
+function drawCurve(chosen, log) {
+  const unit = unitOf(Math.min(...chosen.map((c) => largest(unpacked(c.point).percentiles.slice(0, 13)) || Infinity)));
+  let top = 0;
+  let bottom = Infinity;
+  const tables = chosen.map(({ point }) => {
+    const values = unpacked(point).percentiles.map((ns) => ns / unit.size);
+    top = Math.max(top, largest(values));
+    bottom = Math.min(bottom, values[0] || Infinity);
+    // The last is the longest: it stands where one in all of them is.
+    const last = Math.log10(Math.max(1, point.of));
+    return [values.map((_, i) => (i === values.length - 1 ? Math.max(last, (i - 1) / data.places) : i / data.places)),
+      log ? values.map(positive) : values];
+  });
+  return {
+    columns: uPlot.join(tables),
+    series: [{ label: "percentile", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
+      .concat(chosen.map((c, i) => line(i, c.label, {
+        spanGaps: true, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
+      }))),
+    scales: { x: { time: false }, y: scale(log) },
+    axes: [
+      axis("Percentile of the " + chosen[0].run.things, {
+        splits: (u, i, min, max) => {
+          const at = [];
+          // A label takes about 55 pixels.
+          const step = Math.max(1, Math.ceil(55 * (max - min) / u.width));
+          for (let place = Math.ceil(min); place <= max; place += step) at.push(place);
+          return at;
+        },
+        values: (u, splits) => splits.map(shareText),
+      }),
+      axis(chosen[0].run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
+    ],
+    wantsLog: top / bottom > 20,
+    note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
+      "with its longest sample.",
+  };
+}
+
+// The outline of bins: each piece of bins that are not empty stands on the axis, an empty bin is a gap.
+function bins(u, s, first, last) {
+  const [edges, counts] = [u.data[0], u.data[s]];
+  const px = (value, scale) => u.valToPos(value, scale, true);
+  const floor = u.bbox.top + u.bbox.height;
+  const stroke = new Path2D();
+  let inside = false;
+  for (let i = Math.max(0, first - 1); i <= Math.min(last + 1, edges.length - 1); i += 1) {
+    const x = px(edges[i], "x");
+    const high = positive(counts[i]);
+    if (high !== null) {
+      if (!inside) stroke.moveTo(x, floor);
+      stroke.lineTo(x, px(high, "y"));
+      if (i + 1 < edges.length) stroke.lineTo(px(edges[i + 1], "x"), px(high, "y"));
+    } else if (inside) {
+      stroke.lineTo(x, floor);
+    }
+    inside = high !== null;
+  }
+  return { stroke, fill: stroke, clip: null, band: null, gaps: null, flags: 1 };
+}
+
+// Counts in bins of equal width on a logarithmic axis.
+function drawHistogram(chosen, log) {
+  const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).edges[0] || Infinity)));
+  let least = Infinity;
+  const tables = chosen.map(({ point }) => {
+    const p = unpacked(point);
+    const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
+    least = Math.min(least, 1 / all);
+    return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (count > 0 ? count / all : null))];
+  });
+  const things = chosen[0].run.things;
+  const label = chosen.length > 1 ? "% of the " + things : capital(things);
+  const fill = (i) => variable("s" + (1 + (i % COLOURS))) + variable("band");
+  // Each point has bins of its own: a bin lasts until its next edge.
+  const columns = uPlot.join(tables);
+  for (let s = 1; s < columns.length; s += 1) {
+    const edges = new Map(tables[s - 1][0].map((edge, i) => [edge, tables[s - 1][1][i]]));
+    let now = null;
+    columns[s] = columns[0].map((edge) => (now = edges.has(edge) ? edges.get(edge) : now));
+  }
+  return {
+    columns,
+    // An empty bin holds nothing, whatever its neighbours hold.
+    exact: true,
+    series: [{ label: "from", value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name) }]
+      .concat(chosen.map((c, i) => line(i, c.label, {
+        dash: [], width: 1.4, fill: fill(i), paths: bins,
+        value: (u, v, s, index) => (index === null || index === undefined ? "-" :
+          grouped(v || 0, chosen.length > 1 ? 3 : 0) + (chosen.length > 1 ? " %" : "")),
+      }))),
+    scales: {
+      x: Object.assign(scale(true, 1, 1), { time: false }),
+      // Room below a single sample, so that its bin is seen.
+      y: log ? { distr: 3, log: 10, range: (u, min, max) => [least / 2, (max || 1) * 1.5] }
+        : { range: (u, min, max) => [0, (max || 1) * 1.05] },
+    },
+    axes: [
+      axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
+      axis(label, { size: 64, ...ticks(log) }),
+    ],
+    wantsLog: true,
+    note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
+      grouped(100 * (Math.pow(10, 1 / data.bins) - 1), 1) + " % each); an empty bin is a gap.",
+  };
+}
+
+const kinds = {
+  series: { draw: drawSeries, one: true },
+  curve: { draw: drawCurve, one: false },
+  histogram: { draw: drawHistogram, one: false },
+};

@@ -1,0 +1,84 @@
+// What all interactive figures look like: numbers, units, lines, axes, the markers of the legend.
+
+const largest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+const grouped = (value, most = 0) => value.toLocaleString("en-US", { maximumFractionDigits: most });
+
+// The unit in which a typical value reads well.
+function unitOf(ns) {
+  if (ns >= 1e9) return { size: 1e9, name: "s" };
+  if (ns >= 1e6) return { size: 1e6, name: "ms" };
+  return { size: 1e3, name: "\u00b5s" };
+}
+function figure(value) {
+  if (value === null || value === undefined) return "-";
+  const size = Math.abs(value);
+  return grouped(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
+}
+
+// How the series of a figure look, as in the drawn ones: never by colour alone.
+const line = (i, label, more) => Object.assign({
+  label, stroke: variable("s" + (1 + (i % COLOURS))), width: 1.8, dash: data.dashes[i % data.dashes.length],
+  points: { show: false },
+}, more);
+
+function axis(label, more) {
+  return Object.assign({
+    label, stroke: variable("muted"), labelSize: 22, labelFont: "14px sans-serif", font: "13px sans-serif",
+    grid: { stroke: variable("grid"), width: 1 }, ticks: { stroke: variable("grid"), width: 1 },
+  }, more);
+}
+
+const positive = (value) => (value > 0 ? value : null);
+const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+// An axis that is logarithmic at wish: lines at 1, 2 and 5, or closer where little is seen.
+function scale(log, low = 0.9, high = 1.1) {
+  return log ? { distr: 3, log: 10, range: (u, min, max) => [(min || 1) * low, (max || 1) * high] } : {};
+}
+function ticks(log) {
+  const values = (u, splits) => splits.map((value) => (value === null ? "" : grouped(value, 6)));
+  if (!log) return { values };
+  const splits = (u, i, min, max) => {
+    const at = [];
+    const add = (value) => {
+      const exact = Number(value.toPrecision(12));
+      if (exact >= min && exact <= max) at.push(exact);
+    };
+    if (max / min < 3) {
+      const power = Math.pow(10, Math.floor(Math.log10(max - min)));
+      const step = max - min < 3 * power ? power / 2 : power;
+      for (let value = Math.ceil(min / step) * step; value <= max; value += step) add(value);
+      return at;
+    }
+    // What a decade has room for: a label is about so long along its axis.
+    const [length, label] = i === 0 ? [u.width - 80, 55] : [u.height - 60, 17];
+    const room = length / Math.log10(max / min) / label;
+    const mantissas = room < 3.4 ? [1] : room < 11 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
+    const every = Math.max(1, Math.ceil(1 / room));
+    for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power += every) {
+      mantissas.forEach((mantissa) => add(mantissa * Math.pow(10, power)));
+    }
+    return at;
+  };
+  return { values, splits, filter: (u, splits) => splits };
+}
+
+// What stands before a name, as in the legends of drawn figures.
+function markLegend(chart, series) {
+  chart.root.querySelectorAll(".u-legend .u-series").forEach((row, i) => {
+    const marker = row.querySelector(".u-marker");
+    if (!marker || i === 0) return;
+    const { stroke, width, dash, points } = series[i];
+    const shape = (name, attributes) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+      return made;
+    };
+    const svg = shape("svg", { width: 30, height: 12, viewBox: "0 0 30 12" });
+    svg.append(points && points.show
+      ? shape("circle", { cx: 15, cy: 6, r: 4, fill: stroke })
+      : shape("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke, "stroke-width": Math.max(width, 1), "stroke-dasharray": (dash || []).join(" ") }));
+    marker.removeAttribute("style");
+    marker.replaceChildren(svg);
+  });
+}
