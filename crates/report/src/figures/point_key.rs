@@ -7,27 +7,20 @@ use wiregauge_record::{Aim, Direction, LoopPoint, Point, StreamPoint, Way};
 
 /// Of a point of an exchange run.
 pub(crate) fn exchange(point: Point) -> String {
-    let how = together(point.together);
-    of_exchange(
-        point.out_bytes,
-        point.in_bytes,
-        point.depth,
-        point.link,
-        how,
-    )
+    let link = of_link(point.link, point.together);
+    of_exchange(point.out_bytes, point.in_bytes, point.depth, &link)
 }
 
 /// Of one direction of a point of a stream run.
 pub(crate) fn flow(point: StreamPoint, way: Way) -> String {
-    let how = together(point.together);
+    let link = of_link(point.link, point.together);
     let is_both = point.direction == Direction::Both;
     of_flow(
         is_both,
         way.name(),
         point.transfer_bytes,
         point.queue,
-        point.link,
-        how,
+        &link,
     )
 }
 
@@ -47,26 +40,18 @@ pub(crate) fn closed_loop(point: &LoopPoint) -> String {
 pub(crate) fn compared(point: &Key) -> String {
     let value = |name| point.value(name);
     let of = || {
-        let link = value("link")?;
-        let how = together(value("together")? == "yes");
+        let link = of_link(value("link")?.parse().ok()?, value("together")? == "yes");
         match value("way") {
             Some(way) => {
                 let is_both = value("direction")? == Direction::Both.name();
-                Some(of_flow(
-                    is_both,
-                    way,
-                    value("transfer")?,
-                    value("queue")?,
-                    link,
-                    how,
-                ))
+                let (transfer, queue) = (value("transfer")?, value("queue")?);
+                Some(of_flow(is_both, way, transfer, queue, &link))
             }
             None => Some(of_exchange(
                 value("out")?,
                 value("in")?,
                 value("depth")?,
-                link,
-                how,
+                &link,
             )),
         }
     };
@@ -84,18 +69,17 @@ pub(super) fn list(keys: impl IntoIterator<Item = String>) -> String {
     all.join(" ")
 }
 
-fn together(together: bool) -> &'static str {
-    if together { "together" } else { "alone" }
+/// Empty for the first link alone, as most points have it: keys occur often in a figure.
+fn of_link(link: u32, together: bool) -> String {
+    match (link, together) {
+        (0, false) => String::new(),
+        (link, false) => format!("-link-{link}"),
+        (link, true) => format!("-link-{link}-together"),
+    }
 }
 
-fn of_exchange(
-    out: impl Display,
-    back: impl Display,
-    depth: impl Display,
-    link: impl Display,
-    how: &str,
-) -> String {
-    format!("{out}-{back}-{depth}-{link}-{how}")
+fn of_exchange(out: impl Display, back: impl Display, depth: impl Display, link: &str) -> String {
+    format!("{out}-{back}-{depth}{link}")
 }
 
 fn of_flow(
@@ -103,9 +87,35 @@ fn of_flow(
     way: &str,
     transfer: impl Display,
     queue: impl Display,
-    link: impl Display,
-    how: &str,
+    link: &str,
 ) -> String {
     let both = if is_both { "both-" } else { "" };
-    format!("{both}{way}-{transfer}-{queue}-{link}-{how}")
+    format!("{both}{way}-{transfer}-{queue}{link}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_link_alone_and_together_has_a_key_of_its_own() {
+        let point = |link, together| Point {
+            index: 7,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth: 2,
+            link,
+            together,
+        };
+        let keys =
+            [(0, false), (1, false), (0, true), (1, true)].map(|(l, t)| exchange(point(l, t)));
+        let expected = [
+            "16-48-2",
+            "16-48-2-link-1",
+            "16-48-2-link-0-together",
+            "16-48-2-link-1-together",
+        ];
+        assert_eq!(keys, expected);
+        assert_eq!(list(["b", "a", "b"].map(str::to_owned)), "b a");
+    }
 }

@@ -430,10 +430,10 @@ class PageTest(unittest.TestCase):
     def test_hiding_a_point_takes_away_its_marks_and_joins_its_neighbours(self) -> None:
         # Of each figure the number of markers or bars of the point: five statistics of one run, two of each of two.
         of_point = {
-            "small": ("16-1000-2-0-alone", {"rtt-size-in": 5, "trt-size-in": 5, "throughput-size-in": 1, "rtt-trt-depth": 2}),
-            "two": ("16-1000-2-0-alone", {"rtt-size-in": 4, "trt-size-in": 4, "throughput-size-in": 2, "rtt-trt-depth": 4}),
-            "stream": ("in-4096-1-0-alone", {"rate-transfer-queue": 1}),
-            "reconnecting": ("16-1000-1-0-alone", {"connect-access-transfer": 3}),
+            "small": ("16-1000-2", {"rtt-size-in": 5, "trt-size-in": 5, "throughput-size-in": 1, "rtt-trt-depth": 2}),
+            "two": ("16-1000-2", {"rtt-size-in": 4, "trt-size-in": 4, "throughput-size-in": 2, "rtt-trt-depth": 4}),
+            "stream": ("in-4096-1", {"rate-transfer-queue": 1}),
+            "reconnecting": ("16-1000-1", {"connect-access-transfer": 3}),
         }
         for name, (key, counts) in of_point.items():
             path = self.reports.report(*{
@@ -472,7 +472,7 @@ class PageTest(unittest.TestCase):
             "[...document.querySelectorAll('.drawn [data-point]')]"
             ".filter((e) => getComputedStyle(e).visibility === 'hidden').length"
         )
-        box = "document.querySelector('#points li[data-key=\"16-48-1-0-alone\"] input')"
+        box = "document.querySelector('#points li[data-key=\"16-48-1\"] input')"
         with self.open(path) as page:
             self.zooms(page)
             self.assertEqual(page.value(panels), 0)
@@ -638,17 +638,20 @@ class PageTest(unittest.TestCase):
             "stream": [self.reports.stream()],
         }.items():
             path = self.reports.report(name, *runs)
-            with self.subTest(name), self.open(path) as page:
+            with self.subTest(name), self.open(path, before=canvas_text.RECORD) as page:
                 self.zooms(page)
-                tried = page.value(
-                    "(() => { let tried = 0;"
+                tried, wrong = page.value(
+                    f"(async () => {{ let tried = 0; const wrong = []; const look = () => {canvas_text.WRONG};"
                     "for (const select of document.querySelectorAll('.live select'))"
                     "  for (const option of select.options) {"
-                    "    select.value = option.value; select.dispatchEvent(new Event('change')); tried += 1; }"
+                    "    select.value = option.value; select.dispatchEvent(new Event('change')); tried += 1;"
+                    # uPlot draws a moment later.
+                    "    await new Promise((resolve) => setTimeout(resolve)); wrong.push(...look()); }"
                     "for (const log of document.querySelectorAll('.live input')) { log.click(); log.click(); }"
-                    "return tried; })()"
+                    "return [tried, wrong]; })()"
                 )
                 self.assertGreater(tried, 8)
+                self.assertEqual(wrong, [])
                 self.quiet(page, path)
 
     def test_a_control_loop_has_its_verdicts_side_by_side_and_figures_in_view(self) -> None:
