@@ -26,15 +26,16 @@ HELP = r"""
   const figures = [...document.querySelectorAll('figure')].filter((f) => f.querySelector('.drawn') && !f.id.includes('-front'));
 """
 
-# Of each drawn figure in view: the boxes of the shapes that are visible, without axes, legends and limits.
+# Of each drawn figure in view: the shapes that are visible, by number and place, without axes, legends and limits.
 SHAPES = f"""
 (() => {{ {HELP}
   const found = {{}};
   for (const figure of figures) {{
     if (figure.classList.contains('is-live')) continue;
-    found[figure.id] = data(figure).filter((path) => inView(path) && path.getAttribute('d')).map((path) => {{
+    found[figure.id] = data(figure).map((path, number) => {{
+      if (!inView(path) || !path.getAttribute('d')) return {{ line: true }};
       const box = path.getBBox();
-      return {{ x: Math.round(10 * (box.x + box.width / 2)), y: Math.round(10 * (box.y + box.height / 2)),
+      return {{ number, x: Math.round(10 * (box.x + box.width / 2)), y: Math.round(10 * (box.y + box.height / 2)),
         closed: path.getAttribute('d').endsWith('z'), line: path.hasAttribute('data-vertices') }};
     }}).filter((shape) => !shape.line);
   }}

@@ -325,11 +325,11 @@ class PageTest(unittest.TestCase):
                     page.value("document.querySelectorAll('.live .tools input').forEach((log) => log.click())")
                     self.assertEqual(page.value(canvas_text.WRONG), [], "the other kind of axis")
                     page.value("document.querySelectorAll('.live .tools input').forEach((log) => log.click())")
-                    for part in (0.4, 0.06):
+                    for part in (0.4, 0.06, 0.004):
                         page.value(
                             "document.querySelectorAll('figure[data-live]').forEach((f) => {"
                             "  const [x, chart] = ['x', f.chart()]; const { min, max } = chart.scales[x];"
-                            f"  chart.setScale(x, {{ min: min + (max - min) * 0.02, max: min + (max - min) * {part} }}); }})"
+                            f"  chart.setScale(x, {{ min: min + (max - min) * 0.02, max: min + (max - min) * (0.02 + {part}) }}); }})"
                         )
                         self.assertEqual(page.value(canvas_text.WRONG), [], f"zoomed to {part}")
 

@@ -47,7 +47,7 @@ function drawSeries(chosen, log) {
     bands: slices > 0 ? [{ series: [2, 1], fill: band + variable("band") }] : [],
     scales: { x: { time: false }, y: scale(log) },
     axes: [
-      axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)) }),
+      axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)), space: roomForLabels }),
       axis(run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
     ],
     wantsLog: top / bottom > 20,

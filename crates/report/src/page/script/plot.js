@@ -44,14 +44,21 @@ function ticks(log) {
       const exact = Number(value.toPrecision(12));
       if (exact >= min && exact <= max) at.push(exact);
     };
+    // A label is about so long along its axis.
+    const [length, label] = i === 0 ? [u.width - 80, 55] : [u.height - 60, 17];
     if (max / min < 3) {
-      const power = Math.pow(10, Math.floor(Math.log10(max - min)));
-      const step = max - min < 3 * power ? power / 2 : power;
-      for (let value = Math.ceil(min / step) * step; value <= max; value += step) add(value);
+      // Even steps of 1, 2 or 5, which are closest at the end of the axis.
+      const closest = length / Math.log(max / min) / max;
+      const first = (step) => Math.ceil(min / step) * step;
+      const letters = (step) => Math.max(...[0, 1].map((n) => grouped(first(step) + n * step, 6).length));
+      let step = Math.pow(10, Math.floor(Math.log10(max - min)) - 1);
+      for (const times of [2, 2.5, 2, 2, 2.5, 2]) {
+        if (step * closest >= (i === 0 ? 8 * letters(step) + 8 : label)) break;
+        step *= times;
+      }
+      for (let value = first(step); value <= max; value += step) add(value);
       return at;
     }
-    // What a decade has room for: a label is about so long along its axis.
-    const [length, label] = i === 0 ? [u.width - 80, 55] : [u.height - 60, 17];
     const room = length / Math.log10(max / min) / label;
     const mantissas = room < 3.4 ? [1] : room < 11 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
     const every = Math.max(1, Math.ceil(1 / room));
@@ -61,6 +68,12 @@ function ticks(log) {
     return at;
   };
   return { values, splits, filter: (u, splits) => splits };
+}
+
+// Pixels from one label of a linear horizontal axis to the next: more digits where it is zoomed.
+function roomForLabels(u, i, min, max) {
+  const decimals = Math.max(0, Math.min(6, 1 + Math.ceil(-Math.log10((max - min) / 4))));
+  return Math.max(50, 8 * (grouped(max).length + (decimals > 0 ? 1 + decimals : 0)) + 8);
 }
 
 // What stands before a name, as in the legends of drawn figures.
