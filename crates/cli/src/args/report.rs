@@ -2,8 +2,10 @@
 
 use super::{MissArgs, ModelArgs};
 use crate::point_filter::{PointFilter, filter};
+use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -13,11 +15,16 @@ Examples:
   wiregauge report last --points in=48,depth=1,4   # only these points
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
+  wiregauge report last --period 2ms --deadline 500us --jitter 50us   # missed cycles of this loop
   wiregauge report last --model loop.toml     # with what the delays do to this control loop
 
 The page is one file and works offline (documentation: docs/report.md). An existing file
-is overwritten only if it is a wiregauge report or empty. With the flags of a control loop
-(documentation: docs/control.md), it has a section on that loop: all runs must be runs of
+is overwritten only if it is a wiregauge report or empty.
+
+--period, --deadline and --jitter choose the cycles whose misses the page counts, as those of
+wiregauge deadline (documentation: docs/deadline.md); by default those of the run's --interval or
+--rate. With a plant and a controller (documentation: docs/control.md) the page has a section on
+that control loop, which ignores responses after the --deadline. All runs must then be runs of
 wiregauge exchange.";
 
 /// What `wiregauge report` was asked for.
@@ -55,6 +62,9 @@ pub struct ReportArgs {
     /// Which answers become commands.
     #[command(flatten)]
     pub misses: MissArgs,
+    /// Also count a cycle as missed if the response time differs from the median by more than this.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Missed cycles")]
+    pub jitter: Option<Duration>,
 }
 
 /// What a figure is written as.
