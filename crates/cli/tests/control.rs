@@ -478,12 +478,21 @@ fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
     on_schedule(&desk);
     let page = |flags: &str| desk.output(&format!("report servo {SERVO} {flags} -o -"));
     let section = |page: &str| {
-        let (_, section) = page.split_once("<section id=\"deadline\">").expect("missed cycles");
-        section.split("</section>").next().unwrap_or_default().to_owned()
+        let (_, section) = page
+            .split_once("<section id=\"deadline\">")
+            .expect("missed cycles");
+        section
+            .split("</section>")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     };
     let same = |flags: &str| format!("<code>wiregauge deadline servo {flags}</code>");
     let of_loop = section(&page("--deadline 4ms"));
-    assert!(of_loop.contains(&same("--period 6ms --deadline 4ms")), "{of_loop}");
+    assert!(
+        of_loop.contains(&same("--period 6ms --deadline 4ms")),
+        "{of_loop}"
+    );
     std::fs::write(
         desk.path("loop.toml"),
         format!("{SERVO_FILE}[misses]\ndeadline = '3ms'\n"),
@@ -491,9 +500,14 @@ fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
     .expect("written");
     let of_file = desk.output("report servo --model loop.toml --period 12ms -o -");
     let of_file = section(&of_file);
-    assert!(of_file.contains(&same("--period 12ms --deadline 3ms")), "{of_file}");
+    assert!(
+        of_file.contains(&same("--period 12ms --deadline 3ms")),
+        "{of_file}"
+    );
     // Of a loop that waits for each response, the cycles cannot be counted with a later deadline; the loop can use one.
-    let late = desk.wiregauge(&format!("report servo {SERVO} --period 3ms --deadline 9ms -o -"));
+    let late = desk.wiregauge(&format!(
+        "report servo {SERVO} --period 3ms --deadline 9ms -o -"
+    ));
     let late = { late }.assert().success().stderr(contains(
         "warning: servo: cannot count missed cycles of the loop: a deadline of 9ms with a period of 3ms",
     ));

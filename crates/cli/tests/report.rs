@@ -297,13 +297,21 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     exchange(&desk, "steady", "--interval 200us --depth 1,2");
     for (run, flags, given) in [
         ("fast", "--period 20us", "--period 20us"),
-        ("fast", "--period 20us --deadline 500ns", "--period 20us --deadline 500ns"),
+        (
+            "fast",
+            "--period 20us --deadline 500ns",
+            "--period 20us --deadline 500ns",
+        ),
         (
             "fast",
             "--period 2us --deadline 1500ns --jitter 100ns",
             "--period 2us --deadline 1500ns --jitter 100ns",
         ),
-        ("fast", "--period 2us --points depth=2", "--period 2us --point 1"),
+        (
+            "fast",
+            "--period 2us --points depth=2",
+            "--period 2us --point 1",
+        ),
         ("steady", "", "--period 200us"),
         ("steady", "--jitter 300ns", "--period 200us --jitter 300ns"),
         ("steady", "--deadline 1us", "--period 200us --deadline 1us"),
@@ -311,7 +319,10 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     ] {
         let section = missed_cycles(&desk, &format!("./{run} {flags}"));
         let same = format!("deadline {run} {given}");
-        assert!(section.contains(&format!("<code>wiregauge {same}</code>")), "{section}");
+        assert!(
+            section.contains(&format!("<code>wiregauge {same}</code>")),
+            "{section}"
+        );
         let printed = desk.json(&format!("{same} --json"));
         let sum = |name: &str| -> u64 {
             let points = printed["points"].as_array().expect("points").iter();
@@ -325,8 +336,12 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
         assert!(section.contains(&counted), "{counted}: {section}");
         // Also the tables, whose cells are the words of the command.
         let text = desk.output(&same);
-        let title = text.lines().find(|line| line.starts_with("Missed cycles of"));
-        let title = title.unwrap_or_else(|| panic!("{text}")).replace(" us", " \u{b5}s");
+        let title = text
+            .lines()
+            .find(|line| line.starts_with("Missed cycles of"));
+        let title = title
+            .unwrap_or_else(|| panic!("{text}"))
+            .replace(" us", " \u{b5}s");
         assert!(section.contains(&title), "{title}: {section}");
     }
 }
@@ -337,7 +352,10 @@ fn the_deadline_of_a_page_is_named_in_its_words() {
     exchange(&desk, "fast", "");
     let words = |flags: &str| missed_cycles(&desk, &format!("./fast {flags}"));
     let whole = words("--period 2ms");
-    assert!(whole.contains("cycles of 2.000 ms missed their deadline, the end of the cycle."), "{whole}");
+    assert!(
+        whole.contains("cycles of 2.000 ms missed their deadline, the end of the cycle."),
+        "{whole}"
+    );
     let early = words("--period 2ms --deadline 500us --jitter 50us");
     assert!(
         early.contains(

@@ -287,7 +287,10 @@ fn a_comparison_shows_which_side_has_which_note() {
     assert_eq!(compared["before"][0]["note"], "old cable");
     assert_eq!(compared["after"][0]["note"], "new cable");
     let text = desk.output("compare before after");
-    assert!(text.contains("\n  note: old cable -> new cable\n"), "{text}");
+    assert!(
+        text.contains("\n  note: old cable -> new cable\n"),
+        "{text}"
+    );
     let page = desk.output("report before after -o -");
     assert!(
         page.contains("<th scope=\"row\">Run: note</th><td>old cable</td><td>new cable</td>"),
@@ -299,7 +302,10 @@ fn a_comparison_shows_which_side_has_which_note() {
 fn a_note_that_cannot_be_printed_is_refused() {
     let desk = Desk::new();
     for (note, why) in [
-        ("x".repeat(1001), "the note has 1001 characters: the maximum is 1000"),
+        (
+            "x".repeat(1001),
+            "the note has 1001 characters: the maximum is 1000",
+        ),
         (" \n".to_owned(), "the note is empty"),
         (
             "\u{1b}[31mred".to_owned(),

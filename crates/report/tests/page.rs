@@ -537,7 +537,11 @@ fn links(dir: &std::path::Path, rtts_us: &[u64]) -> AnyRun {
             intended_ns: sequence * trt_ns,
             start_ns: sequence * trt_ns,
             rtt_ns,
-            status: if rtt_ns == 0 { Status::Lost } else { Status::Ok },
+            status: if rtt_ns == 0 {
+                Status::Lost
+            } else {
+                Status::Ok
+            },
             ..common::exchange(sequence)
         })
     })
@@ -545,7 +549,12 @@ fn links(dir: &std::path::Path, rtts_us: &[u64]) -> AnyRun {
 
 fn answers(page: &str) -> Vec<String> {
     let all = page.split("<p class=\"answer\">").skip(1);
-    let text = |rest: &str| rest.split("</p>").next().unwrap_or_default().replace('\u{a0}', " ");
+    let text = |rest: &str| {
+        rest.split("</p>")
+            .next()
+            .unwrap_or_default()
+            .replace('\u{a0}', " ")
+    };
     all.map(text).collect()
 }
 
@@ -563,8 +572,14 @@ fn each_of_a_few_links_has_its_own_answer_with_its_name() {
     for (answer, start) in found.iter().zip(starts) {
         assert!(answer.starts_with(start), "{answer}");
     }
-    assert!(found[0].contains("p99 20.") && found[0].ends_with("nothing lost."), "{found:?}");
-    assert!(found[2].contains("p99 30.") && found[2].ends_with("nothing lost."), "{found:?}");
+    assert!(
+        found[0].contains("p99 20.") && found[0].ends_with("nothing lost."),
+        "{found:?}"
+    );
+    assert!(
+        found[2].contains("p99 30.") && found[2].ends_with("nothing lost."),
+        "{found:?}"
+    );
 }
 
 #[test]

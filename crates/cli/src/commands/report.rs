@@ -182,11 +182,7 @@ fn cycles(
 }
 
 /// Reads the samples of all runs.
-fn load(
-    runs: Vec<AnyRun>,
-    cycles: &[Option<ControlLoop>],
-    meter: Box<dyn Meter>,
-) -> Vec<Subject> {
+fn load(runs: Vec<AnyRun>, cycles: &[Option<ControlLoop>], meter: Box<dyn Meter>) -> Vec<Subject> {
     let labels = labels(&runs);
     let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
     let all: f64 = runs.iter().map(rows).sum();

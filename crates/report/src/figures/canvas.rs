@@ -3,6 +3,7 @@
 
 use super::Figure;
 use super::axes::Axis;
+use super::limit_names::{self, LIMIT_ROW, Label, Limit};
 use super::look::{
     FONT_SIZE, GRID, INK, LINE, MARKER, MUTED, Marker, PAPER, SMALL, Series, WIDTH, fill, fitting,
     stroke, tenths, text_width,
@@ -38,8 +39,29 @@ pub(crate) enum Key {
 const MARGIN: f64 = 10.0;
 const LEGEND_ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
-/// Height of a row of names of limits.
-pub(crate) const LIMIT_ROW: f64 = 16.0;
+/// What the limits of a frame cover, in pixels.
+pub(crate) struct LimitMarks {
+    lines: Vec<f64>,
+    labels: Vec<Label>,
+    /// How many have no room for their name.
+    pub(crate) unnamed: usize,
+}
+
+impl LimitMarks {
+    /// True if a text of this width, centred above a place, would cross a line or a name.
+    pub(crate) fn cross(&self, (x, baseline): (f64, f64), width: f64) -> bool {
+        let (left, right) = (x - width / 2.0, x + width / 2.0);
+        let (top, bottom) = (baseline - LIMIT_ROW + 4.0, baseline + 4.0);
+        let covers = |label: &Label| {
+            let beside = right < label.left || label.right < left;
+            !beside && top < label.bottom() && label.top < bottom
+        };
+        self.lines
+            .iter()
+            .any(|line| left <= *line && *line <= right)
+            || self.labels.iter().any(covers)
+    }
+}
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -489,37 +511,48 @@ impl Frame {
         self.svg.close();
     }
 
-    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
-    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
-    /// says so in words.
-    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) {
-        let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
-        let right = self.inner.x + self.inner.width;
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, on top of all lines.
+    /// Those outside are left out: the caller says so in words. Returns what they cover.
+    pub(crate) fn limits_x(&self, limits: &[(f64, String)]) -> LimitMarks {
         let inside = || limits.iter().filter(|(value, _)| self.x.holds(*value));
-        self.svg.open("limit");
-        for (value, _) in inside() {
+        let named = inside().map(|(value, name)| {
             let x = self.x_px(*value);
-            self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
-        }
-        for (row, (value, name)) in inside().enumerate() {
-            let x = self.x_px(*value);
-            // Beside the line where it fits, else where there is more room.
-            let (before, behind) = (x - self.inner.x - 5.0, right - x - 6.0);
-            let (anchor, at, room) = if text_width(name, SMALL) <= behind || behind >= before {
-                (Anchor::Start, x + 5.0, behind)
-            } else {
-                (Anchor::End, x - 5.0, before)
+            let name = match name.is_empty() {
+                true => String::new(),
+                false => fitting(name, SMALL, limit_names::room(self.inner, x)),
             };
-            let name = &fitting(name, SMALL, room);
+            let width = text_width(&name, SMALL);
+            (Limit { x, width }, name)
+        });
+        let (limits, names): (Vec<Limit>, Vec<String>) = named.unzip();
+        let layout = limit_names::layout(self.inner, &limits);
+        self.svg.open("limit");
+        for (limit, pieces) in limits.iter().zip(&layout.lines) {
+            for (from, to) in pieces {
+                let style = Series::limit().line(1.4);
+                self.screen_line((limit.x, *from), (limit.x, *to), style);
+            }
+        }
+        for (label, name) in layout.labels.iter().zip(&names) {
+            let Some(label) = label else { continue };
+            let (anchor, x) = match label.is_behind {
+                true => (Anchor::Start, label.left),
+                false => (Anchor::End, label.right),
+            };
             let ink = Ink {
                 size: SMALL,
                 rim: true,
                 ..Ink::new(anchor)
             };
-            let y = top + 12.0 + LIMIT_ROW * row as f64;
-            self.svg.text(at, y, name, ink);
+            self.svg.text(x, label.top + 12.0, name, ink);
         }
         self.svg.close();
+        LimitMarks {
+            lines: limits.iter().map(|limit| limit.x).collect(),
+            unnamed: names.iter().filter(|name| !name.is_empty()).count()
+                - layout.labels.iter().flatten().count(),
+            labels: layout.labels.into_iter().flatten().collect(),
+        }
     }
 
     /// A note at values of the axes, moved by pixels.

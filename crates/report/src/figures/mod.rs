@@ -15,6 +15,7 @@ mod flows;
 mod front;
 mod gaps;
 mod histogram;
+mod limit_names;
 mod limits;
 pub(crate) mod look;
 mod loops;

@@ -108,7 +108,11 @@ fn run(run: &AnyRun) -> Vec<String> {
                 })
             };
             let links: Vec<Link<'_>> = plan.links().enumerate().filter_map(link).collect();
-            links::sentences(&links, plan.links().count(), &stream_losses(&flows(&places)))
+            links::sentences(
+                &links,
+                plan.links().count(),
+                &stream_losses(&flows(&places)),
+            )
         }
         AnyRun::Loop(_) => sentence(&closed_loop(&places)).into_iter().collect(),
         AnyRun::Control(_) => Vec::new(),

@@ -49,7 +49,12 @@ pub(super) fn sentences(links: &[Link<'_>], all: usize, losses: &str) -> Vec<Str
     };
     let mut sentences = Vec::new();
     sentences.extend(ranked.first().map(|first| sentence(first, "fastest")));
-    sentences.extend(ranked.get(1..).and_then(<[_]>::last).map(|last| sentence(last, "slowest")));
+    sentences.extend(
+        ranked
+            .get(1..)
+            .and_then(<[_]>::last)
+            .map(|last| sentence(last, "slowest")),
+    );
     sentences.push(format!("All {all} links: {losses}."));
     sentences
 }
