@@ -293,7 +293,7 @@ fn missed_cycles(desk: &Desk, command: &str) -> String {
 #[test]
 fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     let desk = Desk::new();
-    exchange(&desk, "fast", "--count 400 --depth 1,2");
+    exchange(&desk, "fast", "--depth 1,2");
     exchange(&desk, "steady", "--interval 200us --depth 1,2");
     for (run, flags, given) in [
         ("fast", "--period 20us", "--period 20us"),

@@ -1,6 +1,8 @@
 //! A sheet with a legend and one or more frames; a frame has axes, a light grid and what is drawn
 //! in it. Every figure is made with these and nothing else, so that all look alike.
 
+pub(crate) use super::place::Place;
+
 use super::Figure;
 use super::axes::Axis;
 use super::limit_names::{self, LIMIT_ROW, Label, Limit};
@@ -13,15 +15,6 @@ use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle};
-
-/// A place on the sheet, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-}
 
 /// What stands before a name in a legend.
 #[derive(Clone, Copy, Debug, PartialEq)]

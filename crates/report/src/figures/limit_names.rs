@@ -1,7 +1,7 @@
 //! Where the names of limits stand, and what is drawn of their lines: a name is beside its line, and covers no other
 //! name. A line that a name would cross is interrupted there.
 
-use super::canvas::Place;
+use super::place::Place;
 
 /// Height of a row of names.
 pub(crate) const LIMIT_ROW: f64 = 16.0;

@@ -21,6 +21,7 @@ pub(crate) mod look;
 mod loops;
 mod matrix;
 mod percentile_axis;
+mod place;
 mod png;
 mod rates;
 mod rtt;
