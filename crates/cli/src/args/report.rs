@@ -21,14 +21,23 @@ Examples:
 The page is one file and works offline (documentation: docs/report.md). An existing file
 is overwritten only if it is a wiregauge report or empty.
 
---period, --deadline and --jitter choose the cycles whose misses the page counts, as those of
-wiregauge deadline (documentation: docs/deadline.md); by default those of the run's --interval or
---rate. With a plant and a controller (documentation: docs/control.md) the page has a section on
-that control loop, which ignores responses after the --deadline. All runs must then be runs of
-wiregauge exchange.";
+The page counts the missed cycles of a loop with this --period, --deadline and --jitter, as
+wiregauge deadline does (documentation: docs/deadline.md). By default, period and deadline are the
+interval of the run. With a plant and a controller (documentation: docs/control.md) the page has a
+section on that control loop, which ignores responses after the --deadline. All runs must then be
+runs of wiregauge exchange.";
+
+const CYCLES: &str = "Missed cycles";
 
 /// What `wiregauge report` was asked for.
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("period", |arg| arg.help_heading(CYCLES)),
+    mut_arg("deadline", |arg| arg.help_heading(CYCLES).help(
+        "Time by which a response must arrive; with a plant, later ones are ignored [default: the period; with a plant none \
+         are ignored]"
+    ))
+)]
 pub struct ReportArgs {
     /// Stored runs: directories, names or the beginnings of them, or `last`.
     #[arg(required = true, value_name = "RUN")]
@@ -63,7 +72,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub misses: MissArgs,
     /// Also count a cycle as missed if the response time differs from the median by more than this.
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Missed cycles")]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = CYCLES)]
     pub jitter: Option<Duration>,
 }
 
