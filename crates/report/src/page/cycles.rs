@@ -28,8 +28,8 @@ pub(super) fn section(subjects: &[Subject]) -> String {
         let command = command(&run.name(), deadlines, subject.is_part);
         let _ = writeln!(
             out,
-            "<p><small>The same figures: <code>{}</code>. {}</small></p>",
-            text(&command),
+            "<p><small>The same figures: <code class=\"line\">{}</code>. {}</small></p>",
+            sections::unbroken_words(&command),
             prose(
                 "For another period, deadline or jitter limit: --period, --deadline and --jitter of wiregauge report."
             )
