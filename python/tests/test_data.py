@@ -82,8 +82,9 @@ def test_a_dataset_says_where_it_comes_from(run):
 
 def test_a_note_is_stored_and_listed(tmp_path, monkeypatch):
     monkeypatch.setenv("WIREGAUGE_RUNS", str(tmp_path))
-    run = wg.exchange("null://", count=20, no_calibration=True, progress=False, note="new cable,\nhub removed")
-    assert run.note == run.to_xarray().attrs["note"] == "new cable,\nhub removed"
+    note = "new cable,\nhub removed"
+    run = wg.exchange("null://", count=20, no_calibration=True, progress=False, note=note)
+    assert run.note == run.to_xarray().attrs["note"] == note
     assert wg.last().note == wg.runs()[0].note == run.note
     with pytest.raises(wg.UsageError, match="1001 characters: the maximum is 1000"):
         wg.exchange("null://", count=20, note="x" * 1001)
