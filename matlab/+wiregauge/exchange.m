@@ -6,7 +6,7 @@ function run = exchange(address, varargin)
 %
 %   Options are the flags of `wiregauge exchange` in CamelCase: 'Out', 'In', 'Depth', 'Count', 'Duration' (seconds, or '2s'), 'Rate',
 %   'Protocol' ('echo'), 'Timeout' (seconds, or '100ms'), 'Warmup', 'Connect', 'Below' ('6ms,10ms'), 'Require' ({'p99<2ms'}), 'Store'
-%   ('directory') and so on; `wiregauge help exchange` lists them all.
+%   ('directory'), 'Note' ('new cable', then in run.conditions.note) and so on; `wiregauge help exchange` lists them all.
 %
 %   run.missed has the missed limits of 'Require'; empty if none.
 %

@@ -11,7 +11,8 @@ function [page, figures] = report(runs, varargin)
 %     'Output'     write the page to this file
 %     'Figures'    write every figure to this folder
 %     'Format'     of the figures: 'svg', 'png' or 'svg,png' (default)
-%     'Plant', 'PID', 'Controller', 'Model', 'Period' ...    a control loop, as text or numbers; see docs/control.md
+%     'Period', 'Deadline', 'Jitter'    count the missed cycles of this loop (seconds or text), as wiregauge.deadline does
+%     'Plant', 'PID', 'Controller', 'Model' ...    a control loop, as text or numbers; see docs/control.md
 %
 %   The program draws the figures: no graphics of MATLAB or Octave are needed.
 %

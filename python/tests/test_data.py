@@ -77,6 +77,17 @@ def test_a_dataset_says_where_it_comes_from(run):
     assert json.loads(attributes["plan"]) == run.plan
     # What netCDF can store.
     assert all(isinstance(value, str) for value in attributes.values())
+    assert "note" not in attributes and run.note is None
+
+
+def test_a_note_is_stored_and_listed(tmp_path, monkeypatch):
+    monkeypatch.setenv("WIREGAUGE_RUNS", str(tmp_path))
+    note = "new cable,\nhub removed"
+    run = wg.exchange("null://", count=20, no_calibration=True, progress=False, note=note)
+    assert run.note == run.to_xarray().attrs["note"] == note
+    assert wg.last().note == wg.runs()[0].note == run.note
+    with pytest.raises(wg.UsageError, match="1001 characters: the maximum is 1000"):
+        wg.exchange("null://", count=20, note="x" * 1001)
 
 
 def test_a_table_says_what_the_points_say(stored):

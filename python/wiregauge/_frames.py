@@ -151,7 +151,9 @@ def dataset(run: Run, with_samples: bool) -> xr.Dataset:
 def _attributes(run: Run) -> dict[str, str]:
     """Return what describes the run in a file of the dataset; only text, which netCDF can store."""
     host = run.conditions["host"]
+    note = {"note": run.note} if run.note else {}
     return {
+        **note,
         "kind": run.kind,
         "address": run.address,
         "run": run.name,

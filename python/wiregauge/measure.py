@@ -73,6 +73,7 @@ def exchange(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
+    note: str | None = None,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure request/response exchanges: RTT, jitter, throughput, losses.
@@ -189,6 +190,8 @@ def exchange(
         Store the run in this directory; with the other stored runs, if not given.
     no_store
         Do not store the run: its files are deleted with the `Run` object.
+    note
+        Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
         Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
@@ -244,6 +247,7 @@ def stream(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
+    note: str | None = None,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure one-way data streams: rates, losses, gaps, buffer sizes.
@@ -312,6 +316,8 @@ def stream(
         Store the run in this directory; with the other stored runs, if not given.
     no_store
         Do not store the run: its files are deleted with the `Run` object.
+    note
+        Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
         Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
@@ -362,6 +368,7 @@ def loop(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
+    note: str | None = None,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure a closed loop from a digitizer to a generator: the shortest stable latency.
@@ -416,6 +423,8 @@ def loop(
         Store the run in this directory; with the other stored runs, if not given.
     no_store
         Do not store the run: its files are deleted with the `Run` object.
+    note
+        Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
         Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
 
@@ -466,6 +475,7 @@ def loop_control(
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
+    note: str | None = None,
     progress: bool = True,
 ) -> Run:
     """Close a control loop over a link with a device that simulates the plant.
@@ -511,6 +521,8 @@ def loop_control(
         Store the run in this directory; with the other stored runs, if not given.
     no_store
         Do not store the run: its files are deleted with the `Run` object.
+    note
+        Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
         Show the progress.
 

@@ -109,6 +109,12 @@ class Run:
         return conditions
 
     @property
+    def note(self) -> str | None:
+        """The text that was stored with it (``note="new cable"``), if any."""
+        note: str | None = self.conditions.get("note")
+        return note
+
+    @property
     def points(self) -> list[dict[str, Any]]:
         """One summary for each finished point, as in run.json: ``_ns``, bytes, per second."""
         points: list[dict[str, Any]] = self._file["points"]

@@ -63,6 +63,8 @@ class Listing:
         Measured exchanges, transfers or blocks.
     problem : str or None
         Why it cannot be read, or why the run failed.
+    note : str or None
+        The text that was stored with it, if any.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Listing:
     points: int
     measured: int
     problem: str | None
+    note: str | None = None
 
     def load(self) -> Run:
         """Open it.
@@ -203,6 +206,7 @@ def runs() -> Runs:
             points=found["points"],
             measured=next((found[count] for count in counts if count in found), 0),
             problem=found["problem"],
+            note=found["note"],
         )
         for found in _call.answer(called)
     )
@@ -470,6 +474,7 @@ def report(
     order: Literal["newest", "arrival"] | None = None,
     on_miss: Literal["hold", "zero-at-deadline", "zero-at-once", "skip"] | None = None,
     deadline: v.Time | None = None,
+    jitter: v.Time | None = None,
     progress: bool = True,
 ) -> list[Path]:
     """Make an HTML report of one or more runs, or write their figures to files.
@@ -487,9 +492,12 @@ def report(
         Format of these files: ``svg``, ``png``, or both.
     points
         Only these points of the runs, such as ``"in=48,depth=1,4"``.
-    model, plant, pid, controller, period, noise, order, on_miss, deadline
-        A control loop, as in `control`: the page gets verdicts, tables and figures of what the delays do to
-        it. All runs must be runs of exchanges.
+    period, deadline, jitter
+        Count the missed cycles of this loop, as in `deadline`. Of a run with a schedule they are counted
+        anyway, by default with its period as period and deadline.
+    model, plant, pid, controller, noise, order, on_miss
+        With `period` and `deadline`, a control loop as in `control`: the page gets verdicts, tables and
+        figures of what the delays do to it. All runs must be runs of exchanges.
     progress
         Show the progress.
 

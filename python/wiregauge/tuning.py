@@ -172,6 +172,7 @@ def tune(
     figure: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
+    note: str | None = None,
     progress: bool = True,
 ) -> Tuned:
     """Find the best settings and confirm them with a new run.
@@ -253,6 +254,8 @@ def tune(
         Store the confirming run in this directory; with the other stored runs, if not given.
     no_store
         Do not store the confirming run: its files are deleted with the `Run` object.
+    note
+        Store this text with the confirming run, such as ``"new cable"``; see `Run.note`.
     progress
         Show the progress.
 

@@ -31,6 +31,32 @@ pub fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// The most characters of a note: it is printed above every table of its run.
+const LONGEST_NOTE: usize = 1000;
+
+/// A note on a run: text that is printed as it stands.
+pub fn note(text: &str) -> Result<String, String> {
+    let text = text.replace("\r\n", "\n").replace('\t', " ");
+    let text = text.trim();
+    let length = text.chars().count();
+    if length == 0 {
+        return Err("the note is empty".into());
+    }
+    if length > LONGEST_NOTE {
+        return Err(format!(
+            "the note has {length} characters: the maximum is {LONGEST_NOTE}"
+        ));
+    }
+    // They could move the cursor of a terminal.
+    match text.chars().find(|c| c.is_control() && *c != '\n') {
+        Some(c) => Err(format!(
+            "the note has the control character {}: only line breaks are allowed",
+            c.escape_unicode()
+        )),
+        None => Ok(text.to_owned()),
+    }
+}
+
 /// The address of a device, with its scheme: `/dev/ttyACM0` is read as `serial:///dev/ttyACM0`. Whether it is one is checked
 /// when it is opened.
 pub fn address(text: &str) -> Result<String, std::convert::Infallible> {

@@ -471,6 +471,48 @@ fn several_runs_with_a_loop_have_figures_of_their_own() {
     }
 }
 
+/// A response that the loop ignores is one that its cycle missed.
+#[test]
+fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    let page = |flags: &str| desk.output(&format!("report servo {SERVO} {flags} -o -"));
+    let section = |page: &str| {
+        let (_, section) = page
+            .split_once("<section id=\"deadline\">")
+            .expect("missed cycles");
+        let section = section.split("</section>").next().unwrap_or_default();
+        section.replace("<span>", "").replace("</span>", "")
+    };
+    let same =
+        |flags: &str| format!("<code class=\"line\">wiregauge deadline servo {flags}</code>");
+    let of_loop = section(&page("--deadline 4ms"));
+    assert!(
+        of_loop.contains(&same("--period 6ms --deadline 4ms")),
+        "{of_loop}"
+    );
+    std::fs::write(
+        desk.path("loop.toml"),
+        format!("{SERVO_FILE}[misses]\ndeadline = '3ms'\n"),
+    )
+    .expect("written");
+    let of_file = desk.output("report servo --model loop.toml --period 12ms -o -");
+    let of_file = section(&of_file);
+    assert!(
+        of_file.contains(&same("--period 12ms --deadline 3ms")),
+        "{of_file}"
+    );
+    // Of a loop that waits for each response, the cycles cannot be counted with a later deadline; the loop can use one.
+    let late = desk.wiregauge(&format!(
+        "report servo {SERVO} --period 3ms --deadline 9ms -o -"
+    ));
+    let late = { late }.assert().success().stderr(contains(
+        "warning: servo: cannot count missed cycles of the loop: a deadline of 9ms with a period of 3ms",
+    ));
+    let late = section(&String::from_utf8_lossy(&late.get_output().stdout));
+    assert!(late.contains(&same("--period 6ms")), "{late}");
+}
+
 #[test]
 fn a_page_with_a_loop_refuses_what_control_refuses_and_names_the_run() {
     let desk = Desk::new();
@@ -497,7 +539,7 @@ fn a_page_with_a_loop_refuses_what_control_refuses_and_names_the_run() {
             "servo: the loop is unstable without any delay",
         ),
         (
-            "report servo --deadline 4ms".into(),
+            "report servo --period 6ms --noise 2".into(),
             "the loop has no plant: give --plant",
         ),
     ] {

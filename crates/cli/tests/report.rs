@@ -275,3 +275,123 @@ fn points_restrict_the_page_and_its_figures_and_both_say_so() {
     }
     assert!(!desk.path("none.html").exists());
 }
+
+/// The section on missed cycles of a page.
+fn missed_cycles(desk: &Desk, command: &str) -> String {
+    let page = desk.output(&format!("report {command} -o -"));
+    let (_, section) = page
+        .split_once("<section id=\"deadline\">")
+        .expect("missed cycles");
+    let section = section.split("</section>").next().unwrap_or_default();
+    section.replace("<span>", "").replace("</span>", "")
+}
+
+/// The page names the command; its figures are those of the page.
+#[test]
+fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
+    let desk = Desk::new();
+    exchange(&desk, "fast", "--depth 1,2");
+    exchange(&desk, "steady", "--interval 200us --depth 1,2");
+    for (run, flags, given) in [
+        ("fast", "--period 20us", "--period 20us"),
+        (
+            "fast",
+            "--period 20us --deadline 500ns",
+            "--period 20us --deadline 500ns",
+        ),
+        (
+            "fast",
+            "--period 2us --deadline 1500ns --jitter 100ns",
+            "--period 2us --deadline 1500ns --jitter 100ns",
+        ),
+        (
+            "fast",
+            "--period 2us --points depth=2",
+            "--period 2us --point 1",
+        ),
+        ("steady", "", "--period 200us"),
+        ("steady", "--jitter 300ns", "--period 200us --jitter 300ns"),
+        ("steady", "--deadline 1us", "--period 200us --deadline 1us"),
+        ("steady", "--period 1ms", "--period 1ms"),
+    ] {
+        let section = missed_cycles(&desk, &format!("./{run} {flags}"));
+        let same = format!("deadline {run} {given}");
+        assert!(
+            section.contains(&format!("<code class=\"line\">wiregauge {same}</code>")),
+            "{section}"
+        );
+        let printed = desk.json(&format!("{same} --json"));
+        let sum = |name: &str| -> u64 {
+            let points = printed["points"].as_array().expect("points").iter();
+            points.map(|point| point[name].as_u64().expect(name)).sum()
+        };
+        let counted = format!(
+            "<p class=\"lead\">{} of {} cycles of ",
+            grouped(sum("missed")),
+            grouped(sum("cycles"))
+        );
+        assert!(section.contains(&counted), "{counted}: {section}");
+        // Also the tables, whose cells are the words of the command.
+        let text = desk.output(&same);
+        let title = text
+            .lines()
+            .find(|line| line.starts_with("Missed cycles of"));
+        let title = title
+            .unwrap_or_else(|| panic!("{text}"))
+            .replace(" us", " \u{b5}s");
+        assert!(section.contains(&title), "{title}: {section}");
+    }
+}
+
+#[test]
+fn the_deadline_of_a_page_is_named_in_its_words() {
+    let desk = Desk::new();
+    exchange(&desk, "fast", "");
+    let words = |flags: &str| missed_cycles(&desk, &format!("./fast {flags}"));
+    let whole = words("--period 2ms");
+    assert!(
+        whole.contains("cycles of 2.000 ms missed their deadline, the end of the cycle."),
+        "{whole}"
+    );
+    let early = words("--period 2ms --deadline 500us --jitter 50us");
+    assert!(
+        early.contains(
+            "cycles of 2.000 ms missed their deadline of 500.00 \u{b5}s, or the jitter limit of 50.00 \u{b5}s."
+        ),
+        "{early}"
+    );
+}
+
+#[test]
+fn cycles_that_cannot_be_counted_are_refused_before_a_page_is_written() {
+    let desk = Desk::new();
+    exchange(&desk, "fast", "--depth 1,2");
+    stream(&desk, "flow");
+    for (command, why) in [
+        (
+            "./fast --deadline 500us",
+            "fast was measured as fast as possible, so it has no period: give the period of the loop, such as --period 1ms",
+        ),
+        (
+            "./fast --jitter 50us",
+            "fast was measured as fast as possible, so it has no period",
+        ),
+        (
+            "./fast --period 1ms --deadline 2ms",
+            "select points of a higher depth with --points, or measure",
+        ),
+        (
+            "./fast ./flow --period 1ms",
+            "cannot compute deadlines of flow: a stream run has no responses",
+        ),
+    ] {
+        let refused = desk.wiregauge(&format!("report {command} -o page.html"));
+        { refused }.assert().code(2).stderr(contains(why));
+    }
+    assert!(!desk.path("page.html").exists());
+    desk.output("report ./fast --period 1ms --deadline 2ms --points depth=2 -o page.html");
+}
+
+fn grouped(number: u64) -> String {
+    wiregauge_report::units::grouped(number)
+}

@@ -210,6 +210,117 @@ fn a_run_may_be_stored_anywhere_or_nowhere() {
         .code(2);
 }
 
+/// Runs this command, whose last argument may have blanks.
+fn noted(desk: &Desk, command: &str, note: &str) {
+    let mut command = desk.wiregauge(command);
+    command.args(["--note", note]).assert().success();
+}
+
+#[test]
+fn a_note_is_stored_with_its_run_and_shown_with_it() {
+    let desk = Desk::new();
+    noted(&desk, QUICK, "new cable,\nhub <removed> ");
+    let stored = "new cable,\nhub <removed>";
+    let run = desk.json("export last --json");
+    assert_eq!(run["conditions"]["note"], stored);
+    assert_eq!(desk.json("runs --json")[0]["note"], stored);
+    let listed = desk.output("runs");
+    assert!(
+        listed.contains("\n      note: new cable,\n      hub <removed>\n"),
+        "{listed}"
+    );
+    let shown = desk.output("show last");
+    assert!(
+        shown.contains("\n  note: new cable,\n  hub <removed>\n"),
+        "{shown}"
+    );
+    let markdown = desk.output("show last --format md");
+    assert!(markdown.contains("note: new cable,\n\nhub &lt;removed&gt;"));
+    assert!(markdown.contains("new cable, hub &lt;removed&gt;"));
+    let latex = desk.output("show last --format latex");
+    assert!(latex.contains("% note: new cable,\n% hub <removed>"));
+    assert!(latex.contains("note & new cable, hub \\textless{}removed"));
+    let page = desk.output("report last -o -");
+    assert!(page.contains("<br>note: new cable,<br>hub &lt;removed&gt;"));
+    // The command that repeats the run has the note too.
+    assert!(page.contains("<span>--note</span>"));
+}
+
+#[test]
+fn a_run_without_a_note_shows_none() {
+    let desk = Desk::new();
+    desk.output(QUICK);
+    let run = desk.json("export last --json");
+    assert_eq!(run["conditions"].get("note"), None);
+    assert_eq!(desk.json("runs --json")[0]["note"], Value::Null);
+    for command in ["runs", "show last"] {
+        assert!(!desk.output(command).contains("note: "), "{command}");
+    }
+    assert!(!desk.output("report last -o -").contains("<br>note: "));
+}
+
+#[test]
+fn every_command_that_stores_a_run_takes_a_note() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    let commands = [
+        format!("exchange {address} --count 20 --no-calibration"),
+        format!("stream {address} --direction in --duration 50ms --settle 10ms"),
+        "loop virtual --rate 1M --notify 10000 --duration 50ms --settle 10ms".to_owned(),
+        format!("tune {address} --minimise trt --in 48 --depth 1,2 --count 200 --no-calibration"),
+    ];
+    for command in commands {
+        noted(&desk, &command, "the same");
+        let note = &desk.json("export last --json")["conditions"]["note"];
+        assert_eq!(note, "the same", "{command}");
+    }
+}
+
+#[test]
+fn a_comparison_shows_which_side_has_which_note() {
+    let desk = Desk::new();
+    for (name, note) in [("before", "old cable"), ("after", "new cable")] {
+        let store = desk.runs().join(name);
+        noted(&desk, &format!("{QUICK} --store {}", store.display()), note);
+    }
+    let compared = desk.json("compare before after --json");
+    assert_eq!(compared["before"][0]["note"], "old cable");
+    assert_eq!(compared["after"][0]["note"], "new cable");
+    let text = desk.output("compare before after");
+    assert!(
+        text.contains("\n  note: old cable -> new cable\n"),
+        "{text}"
+    );
+    let page = desk.output("report before after -o -");
+    assert!(
+        page.contains("<th scope=\"row\">Run: note</th><td>old cable</td><td>new cable</td>"),
+        "the conditions that differ"
+    );
+}
+
+#[test]
+fn a_note_that_cannot_be_printed_is_refused() {
+    let desk = Desk::new();
+    for (note, why) in [
+        (
+            "x".repeat(1001),
+            "the note has 1001 characters: the maximum is 1000",
+        ),
+        (" \n".to_owned(), "the note is empty"),
+        (
+            "\u{1b}[31mred".to_owned(),
+            "the note has the control character \\u{1b}: only line breaks are allowed",
+        ),
+    ] {
+        let mut command = desk.wiregauge(QUICK);
+        let refused = command.arg(format!("--note={note}")).assert().code(2);
+        refused.stderr(contains(why));
+    }
+    assert_eq!(desk.stored(), Vec::<String>::new());
+    noted(&desk, QUICK, &"x".repeat(1000));
+}
+
 #[test]
 fn runs_in_the_same_second_do_not_mix() {
     let desk = Desk::new();

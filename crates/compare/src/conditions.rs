@@ -69,7 +69,12 @@ fn of_runs<K: RunKind>(
 ) -> Vec<Changed> {
     let facts = |runs: &[&Run<K>]| -> Vec<Facts> {
         let both = |run: &&Run<K>| {
-            let mut facts = facts_of(&run.file.plan);
+            // The user knows best what is different.
+            let note = run.file.conditions.note.as_ref();
+            let one_line = |note: &String| note.lines().collect::<Vec<_>>().join("; ");
+            let note = note.map(|note| ("note".to_owned(), one_line(note)));
+            let mut facts: Facts = note.into_iter().collect();
+            facts.extend(facts_of(&run.file.plan));
             facts.extend(of_conditions(&run.file.conditions));
             facts
         };

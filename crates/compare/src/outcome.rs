@@ -43,6 +43,9 @@ pub struct RunNote {
     pub state: String,
     /// Its address.
     pub address: String,
+    /// What the user wrote about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl RunNote {
@@ -52,6 +55,7 @@ impl RunNote {
             started: run.file.conditions.started.clone(),
             state: run.file.state.describe().to_owned(),
             address: K::address(&run.file.plan).to_owned(),
+            note: run.file.conditions.note.clone(),
         }
     }
 }

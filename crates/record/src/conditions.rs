@@ -94,6 +94,9 @@ pub struct Conditions {
     /// Who ran it for somebody else: `WIREGAUGE_WORKER`, as a campaign sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
+    /// What the user wrote about the run (`--note`); may have several lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The host.
     pub host: HostState,
     /// The link.

@@ -36,12 +36,14 @@ pub struct Subject {
     pub tables: Tables,
     /// Its samples, thinned.
     pub loaded: Loaded,
-    /// How many of its cycles missed their deadline (the period), if it has a schedule.
+    /// How many of its cycles missed their deadline: those of its schedule, or those asked for.
     pub deadlines: Option<load::Deadlines>,
     /// The search whose choice this run confirmed, if any.
     pub tuned: Option<load::Tuned>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,
+    /// Only some of its points are shown.
+    pub is_part: bool,
 }
 
 impl Subject {
@@ -53,8 +55,20 @@ impl Subject {
         tables: Tables,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
+        Subject::load_with_cycles(label, run, tables, None, progress)
+    }
+
+    /// The same with these cycles; `None`: those of the run's schedule.
+    pub fn load_with_cycles(
+        label: String,
+        run: wiregauge_run::AnyRun,
+        tables: Tables,
+        cycles: Option<load::ControlLoop>,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Subject {
         let loaded = load::run(&run, progress);
-        let deadlines = load::deadlines_of_schedule(&run);
+        let cycles = cycles.or_else(|| load::cycles_of_schedule(&run));
+        let deadlines = cycles.and_then(|cycles| load::deadlines_of_all(&run, cycles));
         let tuned = load::Tuned::of(run.stored().dir());
         Subject {
             deadlines,
@@ -64,6 +78,7 @@ impl Subject {
             tables,
             loaded,
             control: None,
+            is_part: false,
         }
     }
 }

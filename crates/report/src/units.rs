@@ -113,6 +113,14 @@ pub fn time(ns: f64) -> String {
     }
 }
 
+/// A time as a flag takes it, exact.
+pub fn flag_time(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    let (unit, name) = fitting.unwrap_or((1, "ns"));
+    format!("{}{name}", ns / unit)
+}
+
 /// A whole number with its thousands set off.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -29,6 +29,8 @@ pub struct Listing {
     pub measured: u64,
     /// What `measured` counts, in the plural; empty where it cannot be read.
     pub rows: &'static str,
+    /// What the user wrote about it.
+    pub note: Option<String>,
     /// Why it cannot be read, or why the run failed.
     pub problem: Option<String>,
 }
@@ -48,6 +50,7 @@ impl Listing {
                     kind: run.kind(),
                     measured: run.measured(),
                     rows: run.rows(),
+                    note: run.conditions().note.clone(),
                     problem: match run.state() {
                         crate::State::Failed { error } => Some(error.clone()),
                         _ => None,
@@ -64,6 +67,7 @@ impl Listing {
                 kind: "",
                 measured: 0,
                 rows: "",
+                note: None,
                 problem: Some(error.to_string()),
             },
         }

@@ -21,6 +21,9 @@ end
 if ~isempty(run.problem)
     lines{end + 1} = ['  ', strrep(run.problem, sprintf('\n'), sprintf('\n  '))];
 end
+if isfield(run.conditions, 'note')
+    lines{end + 1} = ['  note: ', strrep(run.conditions.note, sprintf('\n'), sprintf('\n  '))];
+end
 if ~isempty(run.missed)
     lines{end + 1} = ['  ', strrep(run.missed, sprintf('\n'), sprintf('\n  '))];
 end

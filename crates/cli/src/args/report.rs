@@ -2,8 +2,10 @@
 
 use super::{MissArgs, ModelArgs};
 use crate::point_filter::{PointFilter, filter};
+use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -13,15 +15,29 @@ Examples:
   wiregauge report last --points in=48,depth=1,4   # only these points
   wiregauge report last --figures figures --format svg
   wiregauge report last -o - > report.html
+  wiregauge report last --period 2ms --deadline 500us --jitter 50us   # missed cycles of this loop
   wiregauge report last --model loop.toml     # with what the delays do to this control loop
 
 The page is one file and works offline (documentation: docs/report.md). An existing file
-is overwritten only if it is a wiregauge report or empty. With the flags of a control loop
-(documentation: docs/control.md), it has a section on that loop: all runs must be runs of
-wiregauge exchange.";
+is overwritten only if it is a wiregauge report or empty.
+
+The page counts the missed cycles of a loop with this --period, --deadline and --jitter, as
+wiregauge deadline does (documentation: docs/deadline.md). By default, period and deadline are the
+interval of the run. With a plant and a controller (documentation: docs/control.md) the page has a
+section on that control loop, which ignores responses after the --deadline. All runs must then be
+runs of wiregauge exchange.";
+
+const CYCLES: &str = "Missed cycles";
 
 /// What `wiregauge report` was asked for.
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("period", |arg| arg.help_heading(CYCLES)),
+    mut_arg("deadline", |arg| arg.help_heading(CYCLES).help(
+        "Time by which a response must arrive; with a plant, later ones are ignored [default: the period; with a plant none \
+         are ignored]"
+    ))
+)]
 pub struct ReportArgs {
     /// Stored runs: directories, names or the beginnings of them, or `last`.
     #[arg(required = true, value_name = "RUN")]
@@ -55,6 +71,9 @@ pub struct ReportArgs {
     /// Which answers become commands.
     #[command(flatten)]
     pub misses: MissArgs,
+    /// Also count a cycle as missed if the response time differs from the median by more than this.
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = CYCLES)]
+    pub jitter: Option<Duration>,
 }
 
 /// What a figure is written as.

@@ -110,6 +110,10 @@ pub struct KeepArgs {
     /// Do not store the run.
     #[arg(long, help_heading = "Result")]
     pub no_store: bool,
+    /// Store this text with the run, such as 'new cable, hub removed': at most 1000 characters; may have several
+    /// lines.
+    #[arg(long, value_name = "TEXT", value_parser = values::note, help_heading = "Result")]
+    pub note: Option<String>,
 }
 
 /// Which points of a stored run are used.

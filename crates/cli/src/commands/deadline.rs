@@ -1,6 +1,7 @@
 //! `wiregauge deadline`: tell how often a control loop of some period would miss its deadline.
 
 use super::chosen_points::chosen;
+use super::cycles::{self, Requested};
 use super::missed::{self, Missed};
 use super::printed;
 use crate::Outcome;
@@ -11,12 +12,9 @@ use crate::failure::StorageFailed;
 use crate::output::files::{named, size};
 use anyhow::bail;
 use std::path::Path;
-use std::time::Duration;
-use wiregauge_record::{Connect, Schedule};
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::load::{self, ControlLoop, Deadlines, Taken};
+use wiregauge_report::load::{self, Deadlines};
 use wiregauge_report::tables::{self, Places};
-use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
 const SCALE: f32 = 3.0;
@@ -34,28 +32,19 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         Some(file) => Some((file, format(file)?)),
         None => None,
     };
-    let run = match wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)? {
-        AnyRun::Exchange(run) => run,
-        AnyRun::Control(run) => bail!(
-            "{}",
-            super::control_run::refused("compute deadlines of", &run)
-        ),
-        AnyRun::Loop(run) => bail!(
-            "{} is a loop run: its own tables and figures show how often it would have stalled at each latency \
-             (wiregauge show {0}; docs/loop.md)",
-            run.name()
-        ),
-        AnyRun::Stream(run) => bail!(
-            "cannot compute deadlines of {}: a stream run has no responses\nhint: for streams, compute the \
-             device's buffer with wiregauge stream --rate (docs/stream.md)",
-            run.name()
-        ),
+    let found = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    let run = cycles::exchange_run(&found)?;
+    let chosen = chosen(&args.points, run)?;
+    let requested = Requested {
+        period: args.period,
+        deadline: args.deadline,
+        jitter: args.jitter,
+        beyond: args.beyond,
     };
-    let chosen = chosen(&args.points, &run)?;
-    let control_loop = control_loop(args, &run, &chosen)?;
+    let control_loop = cycles::control_loop(requested, run, &chosen, "--depth")?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
-    let deadlines = load::deadlines(&run, &chosen, control_loop, &mut |part| meter.update(part));
+    let deadlines = load::deadlines(run, &chosen, control_loop, &mut |part| meter.update(part));
     meter.clear();
     drop(meter);
     let deadlines = deadlines?;
@@ -80,60 +69,6 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         }
     }
     Ok(missed::outcome(&missed, session))
-}
-
-fn control_loop(
-    args: &DeadlineArgs,
-    run: &Run<Exchange>,
-    chosen: &[usize],
-) -> anyhow::Result<ControlLoop> {
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let period_ns = match (args.period, run.file.plan.schedule) {
-        (Some(period), _) => ns(period),
-        (None, Schedule::EveryNs(every_ns)) => every_ns,
-        (None, Schedule::AsFastAsPossible) => bail!(
-            "{} was measured as fast as possible, so it has no period: give the period of the loop, such as \
-             --period 1ms",
-            run.name()
-        ),
-    };
-    if period_ns == 0 {
-        bail!(
-            "{} has a schedule with a period of 0: give --period",
-            run.name()
-        );
-    }
-    let deadline_ns = args.deadline.map_or(period_ns, ns);
-    let mut depths = chosen.iter().map(|&at| run.file.points[at].point.depth);
-    let has_deeper = run.file.points.iter().any(|point| point.point.depth > 1);
-    let is_impossible = match Taken::of(run.file.plan.schedule, period_ns) {
-        // The response of every cycle is known, whatever the depth.
-        Taken::AsScheduled => !has_deeper,
-        Taken::Replayed | Taken::ReplayedFrom { .. } => depths.any(|depth| depth == 1),
-    };
-    if deadline_ns > period_ns && is_impossible {
-        let deeper = match has_deeper {
-            true => ", select points of a higher depth with --depth,",
-            false => ",",
-        };
-        let once = match run.file.plan.connect {
-            Connect::Once => "",
-            Connect::Each => "--connect once and ",
-        };
-        bail!(
-            "a deadline of {:?} with a period of {:?} needs more than one outstanding request: a loop that \
-             waits for each answer cannot send at the next tick before it arrives. Use a --deadline no longer \
-             than the period{deeper} or measure with {once}--depth 2 or more",
-            Duration::from_nanos(deadline_ns),
-            Duration::from_nanos(period_ns)
-        );
-    }
-    Ok(ControlLoop {
-        period_ns,
-        deadline_ns,
-        jitter_ns: args.jitter.map(ns),
-        beyond: args.beyond,
-    })
 }
 
 /// What was not kept, or not proven to be.

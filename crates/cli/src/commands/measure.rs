@@ -81,7 +81,8 @@ where
         let stop = session.caller.stop()?;
         let meter = session.caller.meter(look.quiet || look.json);
         let progress = Progress::new(self.points, self.extent, meter);
-        let recorder = Recorder::<K>::new(&dir, plan, self.links, session.command(), progress);
+        let (command, note) = (session.command(), keep.note.clone());
+        let recorder = Recorder::<K>::new(&dir, plan, self.links, command, note, progress);
         let mut recorder = recorder.map_err(StorageFailed)?;
         session.caller.begun(&dir);
         // A pipe may be read slowly or not at all, which must not hold up what is measured.

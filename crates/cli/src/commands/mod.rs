@@ -6,6 +6,7 @@ mod closed_loop;
 mod compare;
 mod control;
 mod control_run;
+mod cycles;
 mod deadline;
 mod demo;
 mod devices;

@@ -35,12 +35,13 @@ pub struct LinkRecorder<'a, K: RunKind> {
 }
 
 impl<K: RunKind> Recorder<K> {
-    /// A run in `dir` over so many links.
+    /// A run in `dir` over so many links, with the note of the user.
     pub fn new(
         dir: &Path,
         plan: &K::Plan,
         links: usize,
         command: Vec<String>,
+        note: Option<String>,
         progress: Progress,
     ) -> io::Result<Recorder<K>> {
         let conditions = Conditions {
@@ -50,6 +51,7 @@ impl<K: RunKind> Recorder<K> {
             command,
             version: env!("CARGO_PKG_VERSION").to_string(),
             worker: std::env::var("WIREGAUGE_WORKER").ok(),
+            note,
             more_links: vec![LinkConditions::default(); links.saturating_sub(1)],
             ..Conditions::default()
         };

@@ -1,5 +1,6 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
+use super::cycles::{self, Requested};
 use super::{explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
@@ -14,8 +15,10 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::load::ControlLoop;
 use wiregauge_report::{ControlReport, Subject, labels, page, tables};
 use wiregauge_run::AnyRun;
 
@@ -60,12 +63,14 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         files::directory(dir)?;
     }
     let loops = loops(args, &runs)?;
-    let mut subjects = load(runs, session.caller.meter(args.quiet));
+    let cycles = cycles(args, &runs, &loops, session)?;
+    let mut subjects = load(runs, &cycles, session.caller.meter(args.quiet));
     if !loops.is_empty() {
         compute(&mut subjects, &loops, args, session)?;
     }
     for (subject, which) in subjects.iter_mut().zip(&chosen) {
         subject.tables.heading.push(which.clone());
+        subject.is_part = true;
     }
     let mut drawn = figures::of(&subjects);
     if let [which, ..] = &chosen[..] {
@@ -131,8 +136,53 @@ fn place(args: &ReportArgs, runs: &[AnyRun]) -> Option<PathBuf> {
     }
 }
 
+/// The cycles that were asked for of each run; `None`: those of its schedule. With a control loop they are its cycles,
+/// in which a response after the deadline is ignored.
+fn cycles(
+    args: &ReportArgs,
+    runs: &[AnyRun],
+    loops: &[LoopModel],
+    session: &Session<'_>,
+) -> anyhow::Result<Vec<Option<ControlLoop>>> {
+    let of_flags = Requested {
+        period: args.model.period,
+        deadline: args.misses.deadline,
+        jitter: args.jitter,
+        beyond: None,
+    };
+    let control_loop = |run: &AnyRun, requested| {
+        let run = cycles::exchange_run(run)?;
+        let all: Vec<usize> = (0..run.file.points.len()).collect();
+        cycles::control_loop(requested, run, &all, "--points")
+    };
+    if !loops.is_empty() {
+        let of_loop = |(run, of): (&AnyRun, &LoopModel)| {
+            let requested = Requested {
+                period: Some(Duration::from_nanos(of.model.period_ns())),
+                deadline: of.rules.deadline_ns.map(Duration::from_nanos),
+                ..of_flags
+            };
+            control_loop(run, requested)
+                .inspect_err(|error| {
+                    remark!(
+                        session,
+                        "{CAUTION}warning:{RESET} {}: cannot count missed cycles of the loop: {error}",
+                        run.stored().name()
+                    );
+                })
+                .ok()
+        };
+        return Ok(runs.iter().zip(loops).map(of_loop).collect());
+    }
+    let is_given = [of_flags.period, of_flags.deadline, of_flags.jitter];
+    match is_given.iter().any(Option::is_some) {
+        true => (runs.iter().map(|run| control_loop(run, of_flags).map(Some))).collect(),
+        false => Ok(vec![None; runs.len()]),
+    }
+}
+
 /// Reads the samples of all runs.
-fn load(runs: Vec<AnyRun>, meter: Box<dyn Meter>) -> Vec<Subject> {
+fn load(runs: Vec<AnyRun>, cycles: &[Option<ControlLoop>], meter: Box<dyn Meter>) -> Vec<Subject> {
     let labels = labels(&runs);
     let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
     let all: f64 = runs.iter().map(rows).sum();
@@ -145,11 +195,11 @@ fn load(runs: Vec<AnyRun>, meter: Box<dyn Meter>) -> Vec<Subject> {
     };
     let mut done = 0.0;
     let mut subjects = Vec::new();
-    for (label, run) in labels.into_iter().zip(runs) {
+    for ((label, run), &cycles) in labels.into_iter().zip(runs).zip(cycles) {
         let part = rows(&run) / all;
         tell(&|meter| meter.says(format!("reading {label}")));
         let printed = tables::of(&run, true);
-        let subject = Subject::load(label, run, printed, &|within| {
+        let subject = Subject::load_with_cycles(label, run, printed, cycles, &|within| {
             tell(&|meter| meter.update(done + part * within));
         });
         done += part;

@@ -57,6 +57,10 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     for (line, run) in lines.zip(&listings) {
         writeln!(out, " {}", line.trim_end())?;
+        for (at, written) in run.note.iter().flat_map(|note| note.lines()).enumerate() {
+            let name = if at == 0 { "note: " } else { "" };
+            writeln!(out, "      {name}{written}")?;
+        }
         for said in run.problem.iter().flat_map(|problem| problem.lines()) {
             writeln!(out, "      {}", said.trim_start())?;
         }
@@ -68,7 +72,8 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 fn as_json(run: &Listing) -> serde_json::Value {
     let mut object = serde_json::json!({
         "name": run.name, "dir": run.dir, "started": run.started, "kind": run.kind,
-        "address": run.address, "state": run.state, "points": run.points, "problem": run.problem,
+        "address": run.address, "state": run.state, "points": run.points, "note": run.note,
+        "problem": run.problem,
     });
     if run.is_readable() {
         object[run.rows] = run.measured.into();

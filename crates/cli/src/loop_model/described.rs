@@ -9,9 +9,17 @@ use wiregauge_report::tables::command_line;
 /// A longer file is named only.
 const MOST_BYTES: usize = 20_000;
 
-/// True if any flag of a loop was given.
+/// True if any flag of a loop was given, except those of its cycles: `--period` and `--deadline`.
 pub fn is_given(args: &ModelArgs, misses: &MissArgs) -> bool {
-    args.model.is_some() || !flags(args, misses).is_empty()
+    let args = ModelArgs {
+        period: None,
+        ..args.clone()
+    };
+    let misses = MissArgs {
+        deadline: None,
+        ..misses.clone()
+    };
+    args.model.is_some() || !flags(&args, &misses).is_empty()
 }
 
 /// What the parts of the model are called, and their text.

@@ -3,6 +3,7 @@
 use crate::args::{MissArgs, ModelArgs};
 use clap::ValueEnum;
 use std::time::Duration;
+use wiregauge_report::units::flag_time;
 
 /// Those that were given, each followed by its value; relative paths stay relative.
 pub fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {
@@ -39,11 +40,7 @@ fn name(value: impl ValueEnum) -> Option<String> {
 
 /// A time as a flag takes it, exact.
 pub fn duration(time: Duration) -> String {
-    let ns = time.as_nanos();
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
-    let (unit, name) = fitting.unwrap_or((1, "ns"));
-    format!("{}{name}", ns / unit)
+    flag_time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

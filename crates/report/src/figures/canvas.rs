@@ -1,9 +1,12 @@
 //! A sheet with a legend and one or more frames; a frame has axes, a light grid and what is drawn
 //! in it. Every figure is made with these and nothing else, so that all look alike.
 
+pub(crate) use super::place::Place;
+
 use super::Figure;
 use super::axes::Axis;
 use super::legend::Legend;
+use super::limit_names::{self, LIMIT_ROW, Label, Line};
 use super::look::{
     FONT_SIZE, GRID, INK, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths,
     text_width,
@@ -17,18 +20,31 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 
 pub(crate) use super::legend::{Entry, Key};
 
-/// A place on the sheet, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+const MARGIN: f64 = 10.0;
+
+/// What the limits of a frame cover, in pixels.
+pub(crate) struct LimitMarks {
+    lines: Vec<f64>,
+    labels: Vec<Label>,
+    /// How many have no room for their name.
+    pub(crate) unnamed: usize,
 }
 
-const MARGIN: f64 = 10.0;
-/// Height of a row of names of limits.
-pub(crate) const LIMIT_ROW: f64 = 16.0;
+impl LimitMarks {
+    /// True if a text of this width, centred above a place, would cross a line or a name.
+    pub(crate) fn cross(&self, (x, baseline): (f64, f64), width: f64) -> bool {
+        let (left, right) = (x - width / 2.0, x + width / 2.0);
+        let (top, bottom) = (baseline - LIMIT_ROW + 4.0, baseline + 4.0);
+        let covers = |label: &Label| {
+            let beside = right < label.left || label.right < left;
+            !beside && top < label.bottom() && label.top < bottom
+        };
+        self.lines
+            .iter()
+            .any(|line| left <= *line && *line <= right)
+            || self.labels.iter().any(covers)
+    }
+}
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -456,41 +472,55 @@ impl Frame {
         self.svg.close();
     }
 
-    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, in
-    /// a row of its own from the top, on top of all lines. Those outside are left out: the caller
-    /// says so in words.
-    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) {
-        let (top, bottom) = (self.inner.y, self.inner.y + self.inner.height);
-        let right = self.inner.x + self.inner.width;
+    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, on top of all lines.
+    /// Those outside are left out: the caller says so in words. Returns what they cover.
+    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) -> LimitMarks {
         let limits: Vec<Limit> = limits.iter().cloned().map(L::into).collect();
-        let inside = || limits.iter().filter(|limit| self.x.holds(limit.at));
-        self.svg.open("limit");
-        for limit in inside() {
+        let inside: Vec<Limit> = (limits.into_iter())
+            .filter(|limit| self.x.holds(limit.at))
+            .collect();
+        let named = inside.iter().map(|limit| {
             let x = self.x_px(limit.at);
+            let name = match limit.name.is_empty() {
+                true => String::new(),
+                false => fitting(&limit.name, SMALL, limit_names::room(self.inner, x)),
+            };
+            let width = text_width(&name, SMALL);
+            (Line { x, width }, name)
+        });
+        let (lines, names): (Vec<Line>, Vec<String>) = named.unzip();
+        let layout = limit_names::layout(self.inner, &lines);
+        self.svg.open("limit");
+        for ((limit, line), pieces) in inside.iter().zip(&lines).zip(&layout.lines) {
             self.svg.of_points(&limit.point, || {
-                self.screen_line((x, top), (x, bottom), Series::limit().line(1.4));
+                for (from, to) in pieces {
+                    let style = Series::limit().line(1.4);
+                    self.screen_line((line.x, *from), (line.x, *to), style);
+                }
             });
         }
-        for (row, limit) in inside().enumerate() {
-            let (x, name) = (self.x_px(limit.at), &limit.name);
-            // Beside the line where it fits, else where there is more room.
-            let (before, behind) = (x - self.inner.x - 5.0, right - x - 6.0);
-            let (anchor, at, room) = if text_width(name, SMALL) <= behind || behind >= before {
-                (Anchor::Start, x + 5.0, behind)
-            } else {
-                (Anchor::End, x - 5.0, before)
+        for ((limit, label), name) in inside.iter().zip(&layout.labels).zip(&names) {
+            let Some(label) = label else { continue };
+            let (anchor, x) = match label.is_behind {
+                true => (Anchor::Start, label.left),
+                false => (Anchor::End, label.right),
             };
-            let name = &fitting(name, SMALL, room);
             let ink = Ink {
                 size: SMALL,
                 rim: true,
                 ..Ink::new(anchor)
             };
-            let y = top + 12.0 + LIMIT_ROW * row as f64;
-            self.svg
-                .of_points(&limit.point, || self.svg.text(at, y, name, ink));
+            self.svg.of_points(&limit.point, || {
+                self.svg.text(x, label.top + 12.0, name, ink);
+            });
         }
         self.svg.close();
+        LimitMarks {
+            lines: lines.iter().map(|line| line.x).collect(),
+            unnamed: names.iter().filter(|name| !name.is_empty()).count()
+                - layout.labels.iter().flatten().count(),
+            labels: layout.labels.into_iter().flatten().collect(),
+        }
     }
 
     /// A note at values of the axes, moved by pixels.

@@ -3,8 +3,9 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Frame, Key, LIMIT_ROW};
-use super::look::{HEIGHT, Marker, SERIES, Series};
+use super::canvas::{Canvas, Frame, Key, LimitMarks};
+use super::limit_names::LIMIT_ROW;
+use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
 use super::point_key;
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
@@ -222,7 +223,7 @@ fn figure(
     let panels = choice.cells.len();
     let rows = if panels == 1 { 1 } else { panels.div_ceil(2) };
     let canvas = Canvas::new(if rows == 1 { HEIGHT } else { 240 * rows as u32 }, &legend);
-    let mut notes = Vec::new();
+    let (mut notes, mut unnamed) = (Vec::new(), 0);
     for (cell, place) in choice.cells.iter().zip(canvas.panels(panels, 2)) {
         let drawn: Vec<(usize, &Sampled<'_>)> = runs
             .iter()
@@ -251,9 +252,8 @@ fn figure(
             kind,
             of_what.name(),
         );
-        if of_what == Quantity::Rtt {
-            limits(&frame, &of_them);
-        }
+        let marks = (of_what == Quantity::Rtt).then(|| limits(&frame, &of_them));
+        unnamed += marks.as_ref().map_or(0, |marks| marks.unnamed);
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
@@ -277,8 +277,8 @@ fn figure(
                 frame.line_of(outline, series(*at), 1.4);
             }
             frame.close();
-            if *only && of_what == Quantity::Rtt {
-                mark_modes(&frame, point, bars, height);
+            if let Some(marks) = marks.as_ref().filter(|_| *only) {
+                mark_modes(&frame, point, bars, height, marks);
             }
             if bars.beyond > 0 {
                 let name = [title.clone(), label(subjects, point, runs.len())];
@@ -300,7 +300,10 @@ fn figure(
         (Quantity::Rtt, Kind::Log) => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
         (Quantity::Trt, _) => ("trt-histogram", "TRT histogram, logarithmic axes"),
     };
-    let caption = caption(points, choice, (kind, of_what), &notes, (runs.len(), of));
+    let mut caption = caption(points, choice, (kind, of_what), &notes, (runs.len(), of));
+    if unnamed > 0 {
+        caption.push_str(" Names of limits are left out where there is no room.");
+    }
     canvas.finish(name, title, &caption)
 }
 
@@ -357,8 +360,14 @@ fn axes(
     canvas.frame(place, title, x, y)
 }
 
-/// The peaks that were found in all samples, each with its share.
-fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u64) -> f64) {
+/// The peaks that were found in all samples, each with its share where there is room.
+fn mark_modes(
+    frame: &Frame,
+    point: &Sampled<'_>,
+    bars: &Bars,
+    height: impl Fn(u64) -> f64,
+    limits: &LimitMarks,
+) {
     let modes = &point.summary.modes;
     if modes.len() < 2 {
         return;
@@ -393,9 +402,12 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
             let other = px(other);
             (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
         };
-        if labels.iter().all(|(other, _)| clear_of_label(other)) && places.iter().all(clear_of_mark)
-        {
-            labels.push((*at, percent(mode.share)));
+        let text = percent(mode.share);
+        let is_clear = labels.iter().all(|(other, _)| clear_of_label(other))
+            && places.iter().all(clear_of_mark)
+            && !limits.cross((x, y - 9.0), text_width(&text, SMALL));
+        if is_clear {
+            labels.push((*at, text));
         }
     }
     for (at, text) in labels {
@@ -405,7 +417,7 @@ fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u
 }
 
 /// The limits of `--below` with the share below each.
-fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
+fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
     let name = |(at, limit): (usize, &Share)| {
         let shares = points
             .iter()
@@ -417,7 +429,7 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
     let limits = points[0].summary.below.iter().enumerate();
     let mut limits: Vec<(f64, String)> = limits.map(name).collect();
     limits.sort_by(|a, b| a.0.total_cmp(&b.0));
-    frame.limits_x(&limits);
+    frame.limits_x(&limits)
 }
 
 fn caption(

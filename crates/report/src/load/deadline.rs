@@ -82,25 +82,32 @@ pub struct Beyond {
     pub curve: Vec<(f64, Estimate)>,
 }
 
-/// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs and where
-/// samples cannot be read, which the page says beside the figures.
-pub fn deadlines_of_schedule(run: &AnyRun) -> Option<Deadlines> {
+/// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs.
+pub fn cycles_of_schedule(run: &AnyRun) -> Option<ControlLoop> {
     let AnyRun::Exchange(run) = run else {
         return None;
     };
-    let Schedule::EveryNs(period_ns) = run.file.plan.schedule else {
+    match run.file.plan.schedule {
+        Schedule::EveryNs(period_ns) if period_ns > 0 => Some(ControlLoop {
+            period_ns,
+            deadline_ns: period_ns,
+            jitter_ns: None,
+            beyond: None,
+        }),
+        _ => None,
+    }
+}
+
+/// All points of an exchange run on such cycles. `None` of other runs and where samples cannot be read, which the page
+/// says beside the figures.
+pub fn deadlines_of_all(run: &AnyRun, control_loop: ControlLoop) -> Option<Deadlines> {
+    let AnyRun::Exchange(run) = run else {
         return None;
     };
     let all: Vec<usize> = (0..run.file.points.len()).collect();
-    if period_ns == 0 || all.is_empty() {
+    if all.is_empty() {
         return None;
     }
-    let control_loop = ControlLoop {
-        period_ns,
-        deadline_ns: period_ns,
-        jitter_ns: None,
-        beyond: None,
-    };
     deadlines(run, &all, control_loop, &mut |_| {}).ok()
 }
 

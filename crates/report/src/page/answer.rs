@@ -1,5 +1,7 @@
 //! The first sentence of a page: the main result, in figures that the samples support.
 
+use super::card::{best, points};
+use super::links::{self, Link, Speed};
 use super::measure::{Measure, Named, Place, places};
 use super::names;
 use crate::Subject;
@@ -16,7 +18,8 @@ use wiregauge_stats::Estimate;
 /// A limit counts as reached from this part of it on.
 const REACHED: f64 = 0.9;
 
-/// One sentence for each run, with its label if there are several; for compared runs, what differs.
+/// One sentence for each run (of several links, for each link), with its label if there are several; for compared
+/// runs, what differs.
 pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
     if let [only] = comparisons
         && let Some(verdict) = only.words.first()
@@ -30,17 +33,18 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
         return vec![which + verdict + &largest.unwrap_or_default()];
     }
     let several = subjects.len() > 1;
-    let sentence = |subject: &Subject| {
-        let words = match &subject.tuned {
-            Some(tuned) => tuning(tuned) + &run(&subject.run)?,
-            None => run(&subject.run)?,
-        };
-        Some(match several {
+    let sentences = |subject: &Subject| {
+        let mut all = run(&subject.run);
+        if let (Some(tuned), Some(first)) = (&subject.tuned, all.first_mut()) {
+            *first = tuning(tuned) + first;
+        }
+        let labelled = |words| match several {
             true => format!("{}: {words}", subject.label),
             false => words,
-        })
+        };
+        all.into_iter().map(labelled).collect::<Vec<_>>()
     };
-    subjects.iter().filter_map(sentence).collect()
+    subjects.iter().flat_map(sentences).collect()
 }
 
 /// What the search was for, and which constraints its choice does not keep.
@@ -69,39 +73,101 @@ fn tuning(tuned: &Tuned) -> String {
     )
 }
 
-fn run(run: &AnyRun) -> Option<String> {
+fn run(run: &AnyRun) -> Vec<String> {
     let places = places(run);
-    let parts = match run {
-        AnyRun::Exchange(run) => exchange(&run.file.plan, &places),
-        AnyRun::Stream(_) => stream(&places),
-        AnyRun::Loop(_) => closed_loop(&places),
+    match run {
+        AnyRun::Exchange(run) => {
+            let plan = &run.file.plan;
+            let all: Vec<&PointSummary> = points(&places).map(|(_, point)| point).collect();
+            let link = |(number, address)| {
+                let is_of_it = |point: &&&PointSummary| point.point.link as usize == number;
+                let all: Vec<&PointSummary> = all.iter().filter(is_of_it).copied().collect();
+                Some(Link {
+                    number,
+                    address,
+                    speed: first_of(&answered(&all)).and_then(median),
+                    words: sentence(&exchange(plan, &all))?,
+                })
+            };
+            let links: Vec<Link<'_>> = plan.links().enumerate().filter_map(link).collect();
+            links::sentences(&links, plan.links().count(), &losses(&all))
+        }
+        AnyRun::Stream(run) => {
+            let plan = &run.file.plan;
+            let link = |(number, address)| {
+                let is_of_it = |named: &&Named<'_>| match named.place {
+                    Place::Flow(point, _) => point.point.link as usize == number,
+                    _ => false,
+                };
+                let places: Vec<Named<'_>> = places.iter().filter(is_of_it).cloned().collect();
+                Some(Link {
+                    number,
+                    address,
+                    speed: highest_rate(&places),
+                    words: sentence(&stream(&places))?,
+                })
+            };
+            let links: Vec<Link<'_>> = plan.links().enumerate().filter_map(link).collect();
+            links::sentences(
+                &links,
+                plan.links().count(),
+                &stream_losses(&flows(&places)),
+            )
+        }
+        AnyRun::Loop(_) => sentence(&closed_loop(&places)).into_iter().collect(),
         AnyRun::Control(_) => Vec::new(),
-    };
+    }
+}
+
+fn sentence(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
-    let all: Vec<&PointSummary> = places
+fn answered<'a>(points: &[&'a PointSummary]) -> Vec<&'a PointSummary> {
+    let answered = points.iter().filter(|point| point.rtt.is_some());
+    answered.copied().collect()
+}
+
+/// Orders points by their sizes, those measured with no other link at the same time first.
+fn size(point: &PointSummary) -> (bool, u32, u32) {
+    let point = point.point;
+    (point.together, point.out_bytes, point.in_bytes)
+}
+
+/// The smallest sizes at the lowest depth.
+fn first_of<'a>(points: &[&'a PointSummary]) -> Option<&'a PointSummary> {
+    let least = points
         .iter()
-        .filter_map(|named| match named.place {
-            Place::Exchange(point) => Some(point),
-            _ => None,
-        })
-        .collect();
-    let answered = all.iter().filter(|point| point.rtt.is_some());
-    let points: Vec<&PointSummary> = answered.copied().collect();
-    // The smallest sizes on one link, at all depths.
-    let least = |point: &&&PointSummary| {
-        let point = point.point;
-        (point.together, point.link, point.out_bytes, point.in_bytes)
-    };
-    let Some(first) = points.iter().min_by_key(least) else {
+        .min_by_key(|point| (size(point), point.point.depth));
+    least.copied()
+}
+
+fn median(point: &PointSummary) -> Option<Speed> {
+    let p50 = point.rtt.as_ref()?.p50.value;
+    Some(Speed {
+        rank: p50,
+        words: format!("median RTT {}", Measure::RttMedian.show(p50)),
+    })
+}
+
+fn highest_rate(places: &[Named<'_>]) -> Option<Speed> {
+    let (_, rate) = best(places, Measure::Rate, |_| true)?;
+    Some(Speed {
+        rank: -rate.value,
+        words: format!("highest rate {}", Measure::Rate.show(rate.value)),
+    })
+}
+
+/// Of the points of one link.
+fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
+    let points = answered(all);
+    let Some(first) = first_of(&points) else {
         let tried = all.iter().any(|point| point.counts.exchanges > 0);
-        return tried.then(|| losses(&all)).into_iter().collect();
+        return tried.then(|| losses(all)).into_iter().collect();
     };
     let mut same: Vec<&PointSummary> = points
         .iter()
-        .filter(|point| least(point) == least(&first))
+        .filter(|point| size(point) == size(first))
         .copied()
         .collect();
     same.sort_by_key(|point| point.point.depth);
@@ -134,7 +200,7 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     parts.extend(tail(shown, same.len() > 1));
     parts.extend(limit(plan, &points));
     // Also of points without an answer.
-    parts.push(losses(&all));
+    parts.push(losses(all));
     parts
 }
 
@@ -273,14 +339,19 @@ fn losses(points: &[&PointSummary]) -> String {
     }
 }
 
-fn stream(places: &[Named<'_>]) -> Vec<String> {
-    let flows: Vec<(&Named<'_>, &FlowSummary)> = places
+fn flows<'a, 'b>(places: &'a [Named<'b>]) -> Vec<(&'a Named<'b>, &'b FlowSummary)> {
+    places
         .iter()
         .filter_map(|named| match named.place {
             Place::Flow(_, flow) => Some((named, flow)),
             _ => None,
         })
-        .collect();
+        .collect()
+}
+
+/// Of the flows of one link.
+fn stream(places: &[Named<'_>]) -> Vec<String> {
+    let flows = flows(places);
     let mut parts = Vec::new();
     for way in [Way::In, Way::Out] {
         let of_it = flows.iter().filter(|(_, flow)| flow.way == way);
@@ -302,23 +373,25 @@ fn stream(places: &[Named<'_>]) -> Vec<String> {
     if parts.is_empty() {
         return parts;
     }
+    parts.push(stream_losses(&flows));
+    parts
+}
+
+fn stream_losses(flows: &[(&Named<'_>, &FlowSummary)]) -> String {
     let known: Option<Vec<u64>> = flows.iter().map(|(_, flow)| lost(flow)).collect();
     let other: u64 = flows
         .iter()
         .map(|(_, flow)| flow.counts.duplicated + flow.counts.corrupted + flow.counts.stray)
         .sum();
-    parts.push(match known.map(|lost| lost.into_iter().sum::<u64>()) {
+    let lost = match known.map(|lost| lost.into_iter().sum::<u64>()) {
         None => "losses unknown".to_owned(),
         Some(0) => "nothing lost".to_owned(),
         Some(n) => format!("{} B lost", grouped(n)),
-    });
-    if other > 0 {
-        parts.push(format!(
-            "{} B duplicated, corrupted or stray",
-            grouped(other)
-        ));
+    };
+    match other {
+        0 => lost,
+        n => format!("{lost}; {} B duplicated, corrupted or stray", grouped(n)),
     }
-    parts
 }
 
 fn closed_loop(places: &[Named<'_>]) -> Vec<String> {

@@ -1,15 +1,15 @@
-//! The section on the cycles of a run with a schedule: how many missed their deadline (the period).
+//! The section on the cycles of a control loop: how many missed their deadline.
 
 use super::escape::{prose, text};
 use super::sections;
 use crate::Subject;
-use crate::load::{DeadlinePoint, Deadlines};
-use crate::tables::of_deadlines;
-use crate::units::{grouped, percent, time};
+use crate::load::{ControlLoop, DeadlinePoint, Deadlines};
+use crate::tables::{command_line, of_deadlines};
+use crate::units::{flag_time, grouped, percent, time};
 use std::fmt::Write;
 use wiregauge_run::AnyRun;
 
-/// Empty if no run has a schedule.
+/// Empty if no run has cycles: neither a schedule nor a period that was asked for.
 pub(super) fn section(subjects: &[Subject]) -> String {
     let mut out = String::new();
     for subject in subjects {
@@ -25,10 +25,42 @@ pub(super) fn section(subjects: &[Subject]) -> String {
         for note in &tables.notes {
             let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
         }
-        let other = "For another period or deadline: wiregauge deadline.";
-        let _ = writeln!(out, "<p><small>{other}</small></p>");
+        let command = command(&run.name(), deadlines, subject.is_part);
+        let _ = writeln!(
+            out,
+            "<p><small>The same figures: <code class=\"line\">{}</code>. {}</small></p>",
+            sections::unbroken_words(&command),
+            prose(
+                "For another period, deadline or jitter limit: --period, --deadline and --jitter of wiregauge report."
+            )
+        );
     }
     out
+}
+
+/// The command that prints the same figures.
+fn command(run: &str, deadlines: &Deadlines, is_part: bool) -> String {
+    let ControlLoop {
+        period_ns,
+        deadline_ns,
+        jitter_ns,
+        beyond: _,
+    } = deadlines.control_loop;
+    let mut words = vec!["wiregauge".to_owned(), "deadline".into(), run.to_owned()];
+    let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    flag("--period", flag_time(period_ns));
+    if deadline_ns != period_ns {
+        flag("--deadline", flag_time(deadline_ns));
+    }
+    if let Some(jitter_ns) = jitter_ns {
+        flag("--jitter", flag_time(jitter_ns));
+    }
+    if is_part {
+        let points = deadlines.points.iter();
+        let points: Vec<String> = points.map(|p| p.point.index.to_string()).collect();
+        flag("--point", points.join(","));
+    }
+    command_line(&words)
 }
 
 /// The cycles of all points, and the worst of them.
@@ -39,9 +71,17 @@ fn answer(deadlines: &Deadlines) -> String {
         sum(|point| point.cycles.cycles),
         sum(|point| point.cycles.missed),
     );
-    let period = time(deadlines.control_loop.period_ns as f64);
+    let asked = deadlines.control_loop;
+    let period = time(asked.period_ns as f64);
+    let deadline = match asked.deadline_ns == asked.period_ns {
+        true => ", the end of the cycle".to_owned(),
+        false => format!(" of {}", time(asked.deadline_ns as f64)),
+    };
+    let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
+        format!(", or the jitter limit of {}", time(jitter as f64))
+    });
     let mut words = format!(
-        "{} of {} cycles of {period} missed their deadline, the end of the cycle",
+        "{} of {} cycles of {period} missed their deadline{deadline}{jitter}",
         grouped(missed),
         grouped(cycles)
     );

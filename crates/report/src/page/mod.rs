@@ -15,6 +15,7 @@ mod cycles;
 mod data;
 mod differences;
 pub(crate) mod escape;
+mod links;
 mod live;
 mod loop_summary;
 mod measure;

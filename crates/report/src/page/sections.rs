@@ -394,23 +394,25 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
         }
         out.push_str("</div>\n");
         if !subject.tables.command.is_empty() {
-            // A line is broken between words only, never behind a hyphen.
-            let words: Vec<String> = subject
-                .tables
-                .command
-                .split(' ')
-                .map(|word| format!("<span>{}</span>", text(word)))
-                .collect();
             let _ = writeln!(
                 out,
                 "<p>Command to repeat this run:</p>\n<div class=\"command\"><pre><code \
                  id=\"command-{number}\">{}</code></pre><button type=\"button\" data-copy=\"command-{number}\" \
                  hidden>Copy</button></div>",
-                words.join(" ")
+                unbroken_words(&subject.tables.command)
             );
         }
     }
     out
+}
+
+/// A command of which a line is broken between words only, never behind a hyphen.
+pub(super) fn unbroken_words(command: &str) -> String {
+    let words = command.split(' ');
+    let words: Vec<String> = words
+        .map(|word| format!("<span>{}</span>", text(word)))
+        .collect();
+    words.join(" ")
 }
 
 pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) -> String {

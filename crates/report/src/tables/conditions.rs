@@ -211,6 +211,7 @@ fn run<K: RunKind>(file: &RunFile<K>, planned: usize) -> (String, Values) {
             .clone()
             .map(|worker| text("worker", worker)),
     );
+    values.extend(conditions.note.clone().map(|note| text("note", note)));
     ("Run".into(), values)
 }
 

@@ -6,6 +6,16 @@ use wiregauge_record::{
 };
 use wiregauge_run::{Loop, RunFile, Stream};
 
+/// What the user wrote about the run, line by line.
+pub(super) fn note(conditions: &Conditions) -> Vec<String> {
+    let note = conditions.note.as_deref().unwrap_or_default();
+    let mut lines = note.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A run.json that was edited may hold anything.
+    let one_line = |line: &str| line.replace(char::is_control, "\u{fffd}");
+    let first = lines.next().map(|line| format!("note: {}", one_line(line)));
+    first.into_iter().chain(lines.map(one_line)).collect()
+}
+
 /// Of an exchange run.
 pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     let (plan, conditions) = (&file.plan, &file.conditions);
@@ -41,6 +51,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     let wait = format!(", wait {:?}", plan.wait).to_lowercase();
     let mut lines = vec![line];
     lines.extend(host(conditions, &wait));
+    lines.extend(note(conditions));
     lines
 }
 
@@ -64,6 +75,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
     );
     let mut lines = vec![line];
     lines.extend(host(conditions, ""));
+    lines.extend(note(conditions));
     lines
 }
 
@@ -94,6 +106,7 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     let mut lines = vec![line];
     lines.extend(host(&file.conditions, &wait));
     lines.extend(gpu(&file.conditions));
+    lines.extend(note(&file.conditions));
     lines
 }
 

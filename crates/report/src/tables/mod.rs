@@ -143,7 +143,9 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
 /// Tells of a run of a control loop.
 pub fn of_control(file: &RunFile<Control>) -> Tables {
     Tables {
-        heading: vec![control_run::heading(file)],
+        heading: std::iter::once(control_run::heading(file))
+            .chain(heading::note(&file.conditions))
+            .collect(),
         set_off: vec![file.plan.address.clone()],
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),

@@ -2,7 +2,7 @@
 //! period.
 
 use crate::load::Taken;
-use crate::units::time;
+use crate::units::{flag_time, time};
 
 /// What becomes of a tick at which no request can be sent.
 #[derive(Clone, Copy, Debug)]
@@ -66,28 +66,6 @@ fn at_its_period(taken: Taken, period_ns: u64, has_depth: bool) -> String {
     };
     format!(
         "At the period of the loop {differ}: to measure that, repeat the run with --interval {}.",
-        flag(period_ns)
+        flag_time(period_ns)
     )
-}
-
-/// A time as a flag takes it.
-fn flag(ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")];
-    let whole = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
-    whole.map_or(format!("{ns}ns"), |(unit, name)| {
-        format!("{}{name}", ns / unit)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_a_value_of_a_flag() {
-        assert_eq!(
-            [1_000_000, 1500, 333_333].map(flag),
-            ["1ms", "1500ns", "333333ns"]
-        );
-    }
 }

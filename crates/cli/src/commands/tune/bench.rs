@@ -144,9 +144,9 @@ impl Bench<'_> {
             Kind::Exchanges(of) => {
                 let plan = of.plan(self.task, at, effort, true);
                 let progress = Progress::new(1, extent_of(&plan), meter);
-                let recorder =
-                    Recorder::<Exchange>::new(dir, &plan, 1, session.command(), progress)
-                        .map_err(StorageFailed)?;
+                let (command, note) = (session.command(), self.task.note.clone());
+                let recorder = Recorder::<Exchange>::new(dir, &plan, 1, command, note, progress)
+                    .map_err(StorageFailed)?;
                 let ended = exchange::run(&plan, self.stop, &mut recorder.link(turn));
                 let (file, finished) = recorder.finish(state_of(&ended));
                 if file.points.is_empty() {
@@ -170,7 +170,8 @@ impl Bench<'_> {
             Kind::Stream(of) => {
                 let plan = of.plan(self.task, at, effort);
                 let progress = Progress::new(1, extent_of_stream(&plan), meter);
-                let recorder = Recorder::<Stream>::new(dir, &plan, 1, session.command(), progress)
+                let (command, note) = (session.command(), self.task.note.clone());
+                let recorder = Recorder::<Stream>::new(dir, &plan, 1, command, note, progress)
                     .map_err(StorageFailed)?;
                 let ended = stream::run(&plan, self.stop, &mut recorder.link(turn));
                 let (file, finished) = recorder.finish(state_of(&ended));

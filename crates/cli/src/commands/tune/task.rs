@@ -59,6 +59,8 @@ pub struct Task {
     pub confirm: Option<u64>,
     /// The control loop, if a figure is one of it: each exchange starts a cycle of it.
     pub control: Option<LoopTask>,
+    /// The note of the runs that confirm.
+    pub note: Option<String>,
     timeout: Duration,
     host: HostPlan,
     link: LinkOptions,
@@ -169,6 +171,7 @@ impl Task {
             effort,
             confirm,
             control,
+            note: args.keep.note.clone(),
             timeout: args.timeout.unwrap_or(usual_timeout),
             host: plan::host(&args.host),
             link: LinkOptions {

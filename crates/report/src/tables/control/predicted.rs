@@ -5,7 +5,7 @@ use super::words::{figure, times};
 use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
 use crate::tables::command_line;
 use crate::tables::table::Table;
-use crate::units::time;
+use crate::units::{flag_time, time};
 use wiregauge_control::Assessment;
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
@@ -254,9 +254,9 @@ fn command(plan: &Plan, point: Point, period_ns: u64, flags: &[String]) -> Optio
         _ => return None,
     }
     flag("--depth", point.depth.to_string());
-    flag("--interval", exact(period_ns));
+    flag("--interval", flag_time(period_ns));
     if plan.timeout_ns != USUAL_TIMEOUT_NS {
-        flag("--timeout", exact(plan.timeout_ns));
+        flag("--timeout", flag_time(plan.timeout_ns));
     }
     if plan.connect == Connect::Each {
         flag("--connect", "each".into());
@@ -276,18 +276,10 @@ fn command(plan: &Plan, point: Point, period_ns: u64, flags: &[String]) -> Optio
             .flatten()
             .cloned(),
     );
-    control.extend(["--period".to_owned(), exact(period_ns)]);
+    control.extend(["--period".to_owned(), flag_time(period_ns)]);
     Some(format!(
         "{} && {}",
         command_line(&measure),
         command_line(&control)
     ))
-}
-
-/// A time as a flag takes it.
-fn exact(ns: u64) -> String {
-    let units = [(1_000_000, "ms"), (1_000, "us")];
-    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
-    let (unit, name) = fitting.unwrap_or((1, "ns"));
-    format!("{}{name}", ns / unit)
 }
