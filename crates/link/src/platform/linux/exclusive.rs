@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::holder;
+use crate::platform::in_use;
 use crate::error::{LinkError, LinkErrorKind};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FlockOperation, flock};
@@ -53,7 +54,7 @@ pub fn busy(file: &Path, doing: &str) -> LinkError {
     let who = holder.as_deref().unwrap_or("another program");
     let said = format!("already in use by {who}, which holds a lock (flock)");
     let hint = match holder {
-        Some(_) => "wait until that process ends, or stop it".into(),
+        Some(who) => in_use::hint(&who).into(),
         None => format!("find it with: fuser -v {}", file.display()),
     };
     LinkError::new(LinkErrorKind::Busy, doing, said).hint(hint)
