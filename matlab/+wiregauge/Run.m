@@ -33,8 +33,8 @@ classdef Run
         points = struct([]);
         % The tables that the program printed; empty if the run was loaded.
         text = '';
-        % The missed limits of 'Require', in words; empty if none.
-        missed = '';
+        % The missed limits of 'Require', a cell column of text; empty if none, and of a loaded run.
+        missed = cell(0, 1);
     end
 
     methods

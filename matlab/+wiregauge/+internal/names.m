@@ -7,11 +7,11 @@ function names(given)
 
 for k = 1:2:numel(given)
     if ~(ischar(given{k}) || isa(given{k}, 'string')) || isempty(regexp(char(given{k}), '^[A-Za-z][A-Za-z0-9_]*$', 'once'))
-        error('wiregauge:argument', ['options must be pairs: ''In'', [48 1000]. The name of option %d is a %s. ' ...
-            '(In=[48 1000] works only in MATLAB R2021a and later, not in Octave.)'], (k + 1) / 2, class(given{k}));
+        wiregauge.internal.fail('wiregauge:argument', ['options must be pairs: ''In'', [48 1000]. The name of option %d is %s. ' ...
+            '(In=[48 1000] works only in MATLAB R2021a and later, not in Octave.)'], (k + 1) / 2, wiregauge.internal.described(given{k}));
     end
     if k == numel(given)
-        error('wiregauge:argument', 'the option "%s" has no value', char(given{k}));
+        wiregauge.internal.fail('wiregauge:argument', 'the option "%s" has no value', char(given{k}));
     end
 end
 end

@@ -11,6 +11,6 @@ if ~any(status == [0, 1])
 end
 fprintf('%s', output);
 if status == 1
-    fprintf('%s\n', said);
+    fprintf('%s\n', wiregauge.internal.inMatlab(said));
 end
 end

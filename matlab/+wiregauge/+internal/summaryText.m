@@ -21,8 +21,8 @@ end
 if ~isempty(run.problem)
     lines{end + 1} = ['  ', strrep(run.problem, sprintf('\n'), sprintf('\n  '))];
 end
-if ~isempty(run.missed)
-    lines{end + 1} = ['  ', strrep(run.missed, sprintf('\n'), sprintf('\n  '))];
+for k = 1:numel(run.missed)
+    lines{end + 1} = ['  limit not met: ', run.missed{k}]; %#ok<AGROW>
 end
 lines{end + 1} = sprintf('  directory: %s', run.directory);
 text = sprintf('%s\n', lines{:});
