@@ -118,7 +118,9 @@ classdef Device < handle
         end
 
         function [reply, timing] = read(dev, replyBytes, varargin)
-            %READ  Wait for one more reply, a uint8 column; replyBytes is its size with the framing 'raw'.
+            %READ  Wait for one more reply, a uint8 column.
+            %   data = dev.read(replyBytes), with the framing 'raw', waits for so many bytes; what arrives behind them is kept for the next
+            %   call. With the other framings a reply is a whole message: dev.read().
             if nargin > 2
                 wiregauge.internal.given(nargin - 1, 0, 1, 'reply = dev.read(replyBytes)');
             end

@@ -17,8 +17,8 @@ function result = compare(before, after, varargin)
 %       point                     its setting as text: in, out, depth, ...
 %       figures                   a struct array, one element for each figure:
 %         figure                  'mean', 'p50', 'p99', 'trt', 'throughput' ...
-%         verdict                 'worse', 'better', 'no-difference-shown', 'cannot-tell'; in the printed tables: slower (of losses: loses
-%                                 more ...), faster (loses less ...), no significant difference, inconclusive
+%         verdict                 'worse', 'better', 'no-difference-shown', 'cannot-tell'; in the printed tables words of the figure
+%                                 (slower, loses more ...; faster ...), no significant difference, inconclusive
 %         difference              before, after, absolute, relative: each with value, low, high
 %     fail_if                     a struct array: condition, is_met, met, undecided (points)
 %

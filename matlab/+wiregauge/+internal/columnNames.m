@@ -11,7 +11,8 @@ switch kind
     case 'loop'
         names = {'sequence', 'phase', 'xrun', 'due_ns', 'begun_ns', 'done_ns'};
     otherwise
-        wiregauge.internal.fail('wiregauge:run', 'only runs of wiregauge.exchange, wiregauge.stream and wiregauge.loop can be loaded, not of kind "%s"', ...
+        wiregauge.internal.fail('wiregauge:run', ...
+            'only runs of wiregauge.exchange, wiregauge.stream and wiregauge.loop can be loaded, not of kind "%s"', ...
             kind);
 end
 end

@@ -16,6 +16,6 @@ elseif isnumeric(value) && isscalar(value) && isreal(value)
 elseif isempty(value)
     text = ['an empty ', class(value)];
 else
-    text = sprintf('%s %s (%s)', article, class(value), strjoin(arrayfun(@(n) sprintf('%d', n), size(value), 'UniformOutput', false), '-by-'));
+    text = sprintf('%s %s (%s)', article, class(value), strrep(strtrim(sprintf('%d ', size(value))), ' ', '-by-'));
 end
 end

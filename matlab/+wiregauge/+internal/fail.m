@@ -1,7 +1,7 @@
 function fail(identifier, template, varargin)
 %FAIL  End in an error whose text begins with the function that the user called.
 %   wiregauge.internal.fail('wiregauge:argument', 'Depth must be at least %d', 1), in or below wiregauge.exchange, is the error
-%   "wiregauge.exchange: Depth must be at least 1". In a method of a device it begins with dev.exchange.
+%   "wiregauge.exchange: Depth must be at least 1". In a method of a device it begins with dev.exchange, of a run with run.figures.
 %   wiregauge.internal.fail(problem) does so with the error of a call of wiregauge_mex.
 
 if nargin == 1
@@ -31,8 +31,9 @@ for k = numel(stack):-1:1
     if isempty(parts) || strcmp(parts{1}, 'internal')
         continue
     end
-    if strcmp(parts{end}, 'Device')
-        name = ['dev.', regexp(stack(k).name, '\w+$', 'match', 'once'), ': '];
+    if any(strcmp(parts{end}, {'Device', 'Run'}))
+        names = struct('Device', 'dev.', 'Run', 'run.');
+        name = [names.(parts{end}), regexp(stack(k).name, '\w+$', 'match', 'once'), ': '];
     else
         name = ['wiregauge.', strjoin(parts, '.'), ': '];
     end

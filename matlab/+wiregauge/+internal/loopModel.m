@@ -24,7 +24,8 @@ if isempty(names)
     return
 end
 if any(strcmp(words, '--model'))
-    wiregauge.internal.fail('wiregauge:argument', ['''Model'' is a file: beside it, plant and controller must be text; %s must be keys of it ' ...
+    wiregauge.internal.fail('wiregauge:argument', ...
+        ['''Model'' is a file: beside it, plant and controller must be text; %s must be keys of it ' ...
         '(docs/control.md)'], strjoin(names', ', '));
 end
 pairs = cellfun(@(name) sprintf('  "%s": %s', name, keys.(name)), names', 'UniformOutput', false);
@@ -78,7 +79,8 @@ for k = 1:min(numel(given), 3)
     end
 end
 if first > 3
-    wiregauge.internal.fail('wiregauge:argument', 'expected plant, controller and options as pairs: (run, plant, controller, ''Period'', 6e-3)');
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'expected plant, controller and options as pairs: (run, plant, controller, ''Period'', 6e-3)');
 end
 systems = given(1:first - 1);
 options = given(first:end);
@@ -105,7 +107,8 @@ for k = 1:2:numel(options)
     switch name
         case 'pid'
             if ~isnumeric(value) || numel(value) ~= 3 || ~isreal(value) || ~all(isfinite(value(:)))
-                wiregauge.internal.fail('wiregauge:argument', 'PID must be [K Ti Td]: gain, integral time and derivative time in seconds (0: none)');
+                wiregauge.internal.fail('wiregauge:argument', ...
+                    'PID must be [K Ti Td]: gain, integral time and derivative time in seconds (0: none)');
             end
             pid = double(value);
         case 'filter'
@@ -130,7 +133,8 @@ for k = 1:2:numel(options)
             end
             words = [words, wiregauge.internal.flags({name, value})]; %#ok<AGROW>
         otherwise
-            wiregauge.internal.fail('wiregauge:argument', ['unknown option "%s"; options: PID, Filter, Period, Deadline, OnMiss, Order, Noise, Weights, ' ...
+            wiregauge.internal.fail('wiregauge:argument', ...
+                ['unknown option "%s"; options: PID, Filter, Period, Deadline, OnMiss, Order, Noise, Weights, ' ...
                 'Limits, Model, Point, In, Out, Depth, Require, Figures'], char(options{k}));
     end
 end

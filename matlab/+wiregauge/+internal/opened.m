@@ -4,7 +4,8 @@ function number = opened(address, options)
 
 if exist('wiregauge_mex', 'file') ~= 3
     here = fileparts(fileparts(fileparts(mfilename('fullpath'))));
-    wiregauge.internal.fail('wiregauge:missing', ['the MEX file is not built: run build in %s (docs/matlab.md). Measuring (wiregauge.exchange) and ' ...
+    wiregauge.internal.fail('wiregauge:missing', ...
+        ['the MEX file is not built: run build in %s (docs/matlab.md). Measuring (wiregauge.exchange) and ' ...
         'wiregauge.pure work without it.'], here);
 end
 try

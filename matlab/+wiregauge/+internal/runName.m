@@ -7,7 +7,8 @@ function name = runName(run)
 
 if isa(run, 'wiregauge.Run') || isstruct(run)
     if ~isscalar(run) || (isstruct(run) && ~isfield(run, 'directory'))
-        wiregauge.internal.fail('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, or its name, not %s', ...
+        wiregauge.internal.fail('wiregauge:argument', ...
+            'the run must be one of wiregauge.exchange or wiregauge.loadRun, or its name, not %s', ...
             wiregauge.internal.described(run));
     end
     run = run.directory;

@@ -42,7 +42,8 @@ letters = text >= 'a' | text == '-';
 begins = find(letters & ~[false, letters(1:end - 1)]);
 found = digits(256 * double(text(begins)) + double(text(begins + 1)));
 if any(found == 0)
-    wiregauge.internal.fail('wiregauge:run', '%s has names that this package does not know: is the package older than the wiregauge program?', file);
+    wiregauge.internal.fail('wiregauge:run', ...
+        '%s has names that this package does not know: is the package older than the wiregauge program?', file);
 end
 text(letters | text == ',') = ' ';
 text(begins) = char(found);

@@ -25,7 +25,8 @@ if exist('OCTAVE_VERSION', 'builtin')
     try
         pkg('load', 'instrument-control');
     catch problem
-        wiregauge.internal.fail('wiregauge:missing', ['Octave''s package instrument-control is missing (on Debian: octave-instrument-control;' ...
+        wiregauge.internal.fail('wiregauge:missing', ...
+            ['Octave''s package instrument-control is missing (on Debian: octave-instrument-control;' ...
             ' elsewhere: pkg install -forge instrument-control): %s'], problem.message);
     end
 end

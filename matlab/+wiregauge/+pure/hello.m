@@ -14,7 +14,8 @@ wiregauge.internal.connection(connection);
 write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');
 answer = uint8(read(connection, 104, 'uint8'));
 if numel(answer) < 104
-    wiregauge.internal.fail('wiregauge:timeout', 'no HELLO reply: received %d of 104 bytes. Does the device use the wiregauge protocol?', ...
+    wiregauge.internal.fail('wiregauge:timeout', ...
+        'no HELLO reply: received %d of 104 bytes. Does the device use the wiregauge protocol?', ...
         numel(answer));
 end
 answer = answer(:);

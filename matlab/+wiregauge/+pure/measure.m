@@ -18,7 +18,8 @@ function result = measure(connection, varargin)
 %
 %   Errors: wiregauge:timeout if a response did not come within the connection's Timeout, wiregauge:argument.
 
-wiregauge.internal.given(nargin, 1, Inf, 'result = wiregauge.pure.measure(wiregauge.pure.connect(''tcp://127.0.0.1:7700''), ''Count'', 100)');
+wiregauge.internal.given(nargin, 1, Inf, ...
+    'result = wiregauge.pure.measure(wiregauge.pure.connect(''tcp://127.0.0.1:7700''), ''Count'', 100)');
 wiregauge.internal.connection(connection);
 options = wiregauge.internal.pairs(varargin, struct('Out', 16, 'In', 48, 'Count', 1000, 'Queue', 0, 'Protocol', 'wiregauge'));
 echo = strcmp(options.Protocol, 'echo');
