@@ -8,7 +8,8 @@ classdef Run
 %     p99 = [run.points.p99] / 1e3         % in us
 %     plot([run.points.in_bytes], p99, 'o')
 %
-%   help wiregauge.loadRun lists the fields of points; run.figures(1) has those of the first point without its samples. Octave cannot save objects: s = struct(run); save('run.mat', 's').
+%   help wiregauge.loadRun lists the fields of points; run.figures(1) has those of the first point without its samples.
+%   Octave cannot save objects: s = struct(run); save('run.mat', 's').
 %
 %   See also wiregauge.loadRun, wiregauge.exchange.
 

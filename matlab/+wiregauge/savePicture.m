@@ -11,7 +11,7 @@ function savePicture(handle, file, varargin)
 %   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.exchange.
 
 wiregauge.internal.given(nargin, 2, 2, 'wiregauge.savePicture(wiregauge.plotTrt(run), ''trt.png'')');
-if ~isscalar(handle) || ~ishghandle(handle)
+if ~isscalar(handle) || ~ishghandle(handle) || ~strcmp(get(handle, 'type'), 'figure')
     wiregauge.internal.fail('wiregauge:argument', 'the first argument must be the handle of an open figure, not %s', ...
         wiregauge.internal.described(handle));
 end

@@ -8,7 +8,8 @@ text = regexprep(text, '^error: ', '');
 text = regexprep(text, '\n\n(Usage:|For more information).*$', '');
 text = strtrim(ofParser(text));
 functions = 'exchange|stream|loop|tune|explain|deadline|compare|control|report|limits';
-words = ['(?: (?:--[a-z][a-z0-9-]*(?:[ =]', anyValue(), ')?|[a-z]+://[^\s,;`''()]+|ADDRESS|RUN|last|usb|uart|can|tcp|udp)(?![\w:]))*'];
+words = ['(?: (?:--[a-z][a-z0-9-]*(?:[ =]', anyValue(), ...
+    ')?|[a-z]+://[^\s,;`''()]+|ADDRESS|RUN|FILE\.\w+|last|usb|uart|can|tcp|udp)(?![\w:]))*'];
 [calls, between] = regexp(text, ['\<wiregauge (?:(?:', functions, ')\>(?!-)', words, '|[a-z][^`\n;,]*)'], 'match', 'split');
 for k = 1:numel(calls)
     if ~isempty(regexp(calls{k}, ['^wiregauge (?:', functions, ')\>(?!-)'], 'once'))
@@ -58,7 +59,11 @@ choices = regexp(reason, '\[possible values: ([^\]]*)\]', 'tokens', 'once');
 least = regexp(reason, 'the minimum is (\S+)$', 'tokens', 'once');
 range = regexp(reason, '^: \S+ is not in (\S+?)\.\.=?(\S+)$', 'tokens', 'once');
 if ~isempty(choices)
-    text = sprintf('%s must be one of ''%s'', not ''%s''', name, strrep(choices{1}, ', ', ''', '''), value);
+    one_of = '';
+    if any(choices{1} == ',')
+        one_of = 'one of ';
+    end
+    text = sprintf('%s must be %s''%s'', not ''%s''', name, one_of, strrep(choices{1}, ', ', ''', '''), value);
 elseif ~isempty(least)
     text = sprintf('%s must be at least %s, not %s', name, least{1}, value);
 elseif ~isempty(range)
@@ -92,6 +97,11 @@ function text = withOptions(text)
 values = ['''[^'']*''|\d(?:[\w.,:=%/]*\w)?|(?<=--protocol )(?:echo|lines|text|scpi|modbus|wiregauge)\>|' ...
     '(?<=--connect )(?:each|once)\>|(?<=--wait )(?:block|poll|spin)\>|(?<=--direction )(?:in|out|both)\>'];
 [flags, between] = regexp(text, ['(?<![\w/''-])--[a-z][a-z0-9-]*[a-z0-9](?:[ =](?:', values, '))?'], 'match', 'split');
+for k = 2:numel(between) - 1
+    if strcmp(between{k}, ' ')
+        between{k} = ', ';
+    end
+end
 text = joined(between, cellfun(@asPair, flags, 'UniformOutput', false));
 end
 
@@ -120,7 +130,7 @@ end
 end
 
 function pattern = anyValue()
-pattern = '(?:''[^'']*''|(?!--)[^\s;`''()]*[^\s,;:.`''()])';
+pattern = '(?:''[^'']*''|\.\.\.|(?!--)[^\s;`''()]*[^\s,;:.`''()])';
 end
 
 function text = asPair(words)

@@ -157,7 +157,8 @@ if isnumeric(value) && isscalar(value) && isreal(value) && isfinite(value) && va
 elseif ischar(value)
     text = wiregauge.internal.text(value, name);
 else
-    wiregauge.internal.fail('wiregauge:argument', '%s must be seconds, or text such as ''6ms''', name);
+    wiregauge.internal.fail('wiregauge:argument', '%s must be above 0: seconds, or text such as ''6ms'', not %s', name, ...
+        wiregauge.internal.described(value));
 end
 end
 

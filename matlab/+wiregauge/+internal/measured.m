@@ -21,7 +21,7 @@ end
 if ~any(status == [0, 1])
     wiregauge.internal.failed(status, said, kept);
 elseif isempty(found)
-    wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore, Json and Quiet)');
+    wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore and Quiet)');
 end
 run = wiregauge.internal.stored(stored{1});
 run.text = output;
