@@ -3,7 +3,7 @@ function failed(status, said, kept)
 %   wiregauge.internal.failed(status, said, kept) ends in wiregauge:usage, wiregauge:interrupted or wiregauge:link with what the program
 %   wrote to standard error, in the words of this package; kept is added unless it was a usage error.
 
-said = wiregauge.internal.inMatlab(said);
+said = wiregauge.internal.errorText(said);
 switch status
     case 2
         wiregauge.internal.fail('wiregauge:usage', '%s', said);

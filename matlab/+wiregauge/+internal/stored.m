@@ -91,6 +91,6 @@ end
 function export(run, form, file)
 [status, ~, said] = wiregauge.internal.command({'export', form, file, '--', run});
 if status ~= 0
-    wiregauge.internal.fail('wiregauge:run', '%s', wiregauge.internal.inMatlab(said));
+    wiregauge.internal.fail('wiregauge:run', '%s', wiregauge.internal.errorText(said));
 end
 end

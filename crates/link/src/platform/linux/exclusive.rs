@@ -4,8 +4,8 @@
 #![allow(unsafe_code)]
 
 use super::holder;
-use crate::platform::in_use;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform::in_use;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
