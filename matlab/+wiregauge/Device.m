@@ -34,8 +34,9 @@ classdef Device < handle
     end
 
     methods
-        function dev = Device(address, options)
+        function dev = Device(address, options, varargin)
             %DEVICE  Use wiregauge.open.
+            wiregauge.internal.given(nargin, 2, 2, 'dev = wiregauge.open(''tcp://127.0.0.1:7700'')');
             dev.address = address;
             if any(strcmp(options.Protocol, {'scpi', 'text'}))
                 dev.lines = options.Protocol;
@@ -45,131 +46,222 @@ classdef Device < handle
             dev.number = wiregauge.internal.opened(address, options);
         end
 
-        function [reply, timing] = exchange(dev, request, replyBytes)
+        function [reply, timing] = exchange(dev, request, replyBytes, varargin)
             %EXCHANGE  Send a request and wait for its answer.
             %   reply = dev.exchange(request, replyBytes) returns replyBytes bytes, a uint8 column. Without replyBytes
             %   the answer has the size of the request, or the size given by the framing. [reply, timing] also returns a
             %   struct of times.
+            if nargin < 2 || nargin > 3
+                wiregauge.internal.given(nargin - 1, 1, 2, 'reply = dev.exchange(request, replyBytes)');
+            end
             if nargin < 3
                 replyBytes = [];
             end
-            if nargout < 2
-                reply = wiregauge_mex('exchange', dev.number, request, replyBytes);
-            else
-                [reply, timing] = wiregauge_mex('exchange', dev.number, request, replyBytes);
+            try
+                if nargout < 2
+                    reply = wiregauge_mex('exchange', dev.number, request, replyBytes);
+                else
+                    [reply, timing] = wiregauge_mex('exchange', dev.number, request, replyBytes);
+                end
+            catch problem
+                wiregauge.internal.fail(problem);
             end
         end
 
-        function [reply, timing] = query(dev, message)
+        function [reply, timing] = query(dev, message, varargin)
             %QUERY  Send a line of text and return the line that answers it.
             %   reply = dev.query('*IDN?') returns a char row without the end of the line. An earlier reply that was not read is
             %   dropped. [reply, timing] also returns a struct of times. dev.writeread is the same, named as in visadev.
+            if nargin ~= 2
+                wiregauge.internal.given(nargin - 1, 1, 1, 'reply = dev.query(''*IDN?'')');
+            end
             [reply, timing] = dev.exchange(wiregauge.internal.line(dev.lines, message));
             reply = wiregauge.internal.replyText(dev.lines, reply);
         end
 
-        function [reply, timing] = writeread(dev, message)
+        function [reply, timing] = writeread(dev, message, varargin)
             %WRITEREAD  As query: the name that visadev, serialport and tcpclient users know.
+            if nargin ~= 2
+                wiregauge.internal.given(nargin - 1, 1, 1, 'reply = dev.writeread(''*IDN?'')');
+            end
             [reply, timing] = query(dev, message);
         end
 
-        function writeline(dev, message)
+        function writeline(dev, message, varargin)
             %WRITELINE  Send a line of text that the device does not answer, such as '*RST'.
             %   A reply that arrives nevertheless can be read with dev.readline(); the next query drops it.
+            if nargin ~= 2
+                wiregauge.internal.given(nargin - 1, 1, 1, 'dev.writeline(''*RST'')');
+            end
             dev.write(wiregauge.internal.line(dev.lines, message));
         end
 
-        function reply = readline(dev)
+        function reply = readline(dev, varargin)
             %READLINE  Wait for one more line of text, such as the reply to writeline; a char row without the end of the line.
+            if nargin ~= 1
+                wiregauge.internal.given(nargin - 1, 0, 0, 'reply = dev.readline()');
+            end
             wiregauge.internal.line(dev.lines, 'x');
             reply = wiregauge.internal.replyText(dev.lines, dev.read());
         end
 
-        function write(dev, data)
+        function write(dev, data, varargin)
             %WRITE  Send data that the device does not answer; not with the wiregauge protocol.
-            wiregauge_mex('write', dev.number, data);
+            if nargin ~= 2
+                wiregauge.internal.given(nargin - 1, 1, 1, 'dev.write(data)');
+            end
+            try
+                wiregauge_mex('write', dev.number, data);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function [reply, timing] = read(dev, replyBytes)
-            %READ  Wait for one more reply, a uint8 column; replyBytes is its size with the framing 'raw'.
+        function [reply, timing] = read(dev, replyBytes, varargin)
+            %READ  Wait for one more reply, a uint8 column.
+            %   data = dev.read(replyBytes), with the framing 'raw', waits for so many bytes; what arrives behind them is kept for the next
+            %   call. With the other framings a reply is a whole message: dev.read().
+            if nargin > 2
+                wiregauge.internal.given(nargin - 1, 0, 1, 'reply = dev.read(replyBytes)');
+            end
             if nargin < 2
                 replyBytes = [];
             end
-            [reply, timing] = wiregauge_mex('read', dev.number, replyBytes);
+            try
+                [reply, timing] = wiregauge_mex('read', dev.number, replyBytes);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function [replies, timing] = exchangeMany(dev, requests, replyBytes, depth)
+        function [replies, timing] = exchangeMany(dev, requests, replyBytes, depth, varargin)
             %EXCHANGEMANY  Exchange a batch, with several requests outstanding.
             %   replies = dev.exchangeMany(requests, replyBytes, depth) sends the columns of the uint8 matrix requests (or the elements
             %   of a cell array, if they differ in size), keeps depth of them outstanding (1 unless given), and returns a uint8
             %   matrix: column k is the answer to request k, padded with zeros. All answers have replyBytes bytes ([]: as
             %   many as the longest request); if the framing gives their size, replyBytes is the maximum (4096).
             %   [replies, timing] also returns a struct of 1-by-K rows: the times, and bytes, the size of each answer.
+            if nargin < 2 || nargin > 4
+                wiregauge.internal.given(nargin - 1, 1, 3, 'replies = dev.exchangeMany(requests, replyBytes, depth)');
+            end
             if nargin < 3
                 replyBytes = [];
             end
             if nargin < 4
                 depth = 1;
             end
-            if nargout < 2
-                replies = wiregauge_mex('exchangeMany', dev.number, requests, replyBytes, depth);
-            else
-                [replies, timing] = wiregauge_mex('exchangeMany', dev.number, requests, replyBytes, depth);
+            try
+                if nargout < 2
+                    replies = wiregauge_mex('exchangeMany', dev.number, requests, replyBytes, depth);
+                else
+                    [replies, timing] = wiregauge_mex('exchangeMany', dev.number, requests, replyBytes, depth);
+                end
+            catch problem
+                wiregauge.internal.fail(problem);
             end
         end
 
-        function submit(dev, request, replyBytes)
+        function submit(dev, request, replyBytes, varargin)
             %SUBMIT  Send a request without waiting for its answer.
             %   dev.submit(request, replyBytes); dev.nextReply() takes the answers, in the order of the requests.
+            if nargin < 2 || nargin > 3
+                wiregauge.internal.given(nargin - 1, 1, 2, 'dev.submit(request, replyBytes)');
+            end
             if nargin < 3
                 replyBytes = [];
             end
-            wiregauge_mex('submit', dev.number, request, replyBytes);
+            try
+                wiregauge_mex('submit', dev.number, request, replyBytes);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function [reply, timing] = nextReply(dev)
+        function [reply, timing] = nextReply(dev, varargin)
             %NEXTREPLY  Wait for the answer to the oldest submitted request.
-            [reply, timing] = wiregauge_mex('nextReply', dev.number);
+            if nargin ~= 1
+                wiregauge.internal.given(nargin - 1, 0, 0, 'reply = dev.nextReply()');
+            end
+            try
+                [reply, timing] = wiregauge_mex('nextReply', dev.number);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function count = outstanding(dev)
+        function count = outstanding(dev, varargin)
             %OUTSTANDING  Number of submitted requests whose answers were not received yet.
-            count = wiregauge_mex('outstanding', dev.number);
+            if nargin ~= 1
+                wiregauge.internal.given(nargin - 1, 0, 0, 'count = dev.outstanding()');
+            end
+            try
+                count = wiregauge_mex('outstanding', dev.number);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function data = readStream(dev, bytes, transferBytes, queue)
+        function data = readStream(dev, bytes, transferBytes, queue, varargin)
             %READSTREAM  Receive a stream from the device.
             %   data = dev.readStream(bytes, transferBytes, queue) returns a uint8 column, read in transfers of transferBytes (65536
             %   unless given), queue (1) of them pending on USB. With the wiregauge protocol the device gets a start and
             %   an end command.
+            if nargin < 2 || nargin > 4
+                wiregauge.internal.given(nargin - 1, 1, 3, 'data = dev.readStream(bytes, transferBytes, queue)');
+            end
             if nargin < 3
                 transferBytes = 65536;
             end
             if nargin < 4
                 queue = 1;
             end
-            data = wiregauge_mex('readStream', dev.number, bytes, transferBytes, queue);
+            try
+                data = wiregauge_mex('readStream', dev.number, bytes, transferBytes, queue);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function taken = writeStream(dev, data, transferBytes, queue)
+        function taken = writeStream(dev, data, transferBytes, queue, varargin)
             %WRITESTREAM  Send a stream to the device in the same way; returns the number of bytes sent.
+            if nargin < 2 || nargin > 4
+                wiregauge.internal.given(nargin - 1, 1, 3, 'taken = dev.writeStream(data, transferBytes, queue)');
+            end
             if nargin < 3
                 transferBytes = 65536;
             end
             if nargin < 4
                 queue = 1;
             end
-            taken = wiregauge_mex('writeStream', dev.number, data, transferBytes, queue);
+            try
+                taken = wiregauge_mex('writeStream', dev.number, data, transferBytes, queue);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function setTimeout(dev, seconds)
+        function setTimeout(dev, seconds, varargin)
             %SETTIMEOUT  Change the timeout, from the next call on.
-            wiregauge_mex('setTimeout', dev.number, seconds);
+            if nargin ~= 2
+                wiregauge.internal.given(nargin - 1, 1, 1, 'dev.setTimeout(seconds)');
+            end
+            try
+                wiregauge_mex('setTimeout', dev.number, seconds);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
-        function about = about(dev)
+        function about = about(dev, varargin)
             %ABOUT  Information on the device: a struct with its name (responder), limits and clock, if it reports them.
-            about = wiregauge_mex('about', dev.number);
+            if nargin ~= 1
+                wiregauge.internal.given(nargin - 1, 0, 0, 'info = dev.about()');
+            end
+            try
+                about = wiregauge_mex('about', dev.number);
+            catch problem
+                wiregauge.internal.fail(problem);
+            end
         end
 
         function answer = isOpen(dev)
@@ -188,7 +280,11 @@ classdef Device < handle
             if dev.number ~= 0
                 number = dev.number;
                 dev.number = uint64(0);
-                wiregauge_mex('close', number);
+                try
+                    wiregauge_mex('close', number);
+                catch problem
+                    wiregauge.internal.fail(problem);
+                end
             end
         end
 

@@ -8,7 +8,8 @@ classdef Run
 %     p99 = [run.points.p99] / 1e3         % in us
 %     plot([run.points.in_bytes], p99, 'o')
 %
-%   help wiregauge.loadRun lists the fields of points. Octave cannot save objects: s = struct(run); save('run.mat', 's').
+%   help wiregauge.loadRun lists the fields of points; run.figures(1) has those of the first point without its samples.
+%   Octave cannot save objects: s = struct(run); save('run.mat', 's').
 %
 %   See also wiregauge.loadRun, wiregauge.exchange.
 
@@ -33,8 +34,8 @@ classdef Run
         points = struct([]);
         % The tables that the program printed; empty if the run was loaded.
         text = '';
-        % The missed limits of 'Require', in words; empty if none.
-        missed = '';
+        % The missed limits of 'Require', a cell column of text; empty if none, and of a loaded run.
+        missed = cell(0, 1);
     end
 
     methods
@@ -43,9 +44,25 @@ classdef Run
             if nargin == 0
                 return % MATLAB makes the elements of an array so that are not given yet.
             end
+            if ~isstruct(values) || ~isscalar(values)
+                wiregauge.internal.fail('wiregauge:argument', 'use wiregauge.loadRun(''last''), not wiregauge.Run');
+            end
             names = fieldnames(values);
             for k = 1:numel(names)
                 run.(names{k}) = values.(names{k});
+            end
+        end
+
+        function values = figures(run, number)
+            %FIGURES  The figures of the points without their samples: a struct array of numbers.
+            %   run.figures(1) displays those of the first point, and struct2table(run.figures()) makes a table in MATLAB. Octave
+            %   displays run.points(1) with every sample.
+            values = run.points(:)';
+            columns = {'rtt_ns', 'trt_ns', 'summary', 'samples'};
+            values = rmfield(values, columns(isfield(values, columns)));
+            if nargin > 1
+                wiregauge.internal.whole('the number of the point', number, 1, numel(values));
+                values = values(number);
             end
         end
 

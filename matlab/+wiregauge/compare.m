@@ -12,12 +12,13 @@ function result = compare(before, after, varargin)
 %   result has the fields of `wiregauge compare --json` (docs/compare.md); times are in ns, rates per second, shares 0 to 1,
 %   missing values NaN:
 %     before, after, changed, notes, confidence
-%     missed                      the conditions of 'FailIf' that are met, as text; empty if none
+%     missed                      the conditions of 'FailIf' that are met, a cell column of text; empty if none
 %     points                      a struct array, one element for each point:
 %       point                     its setting as text: in, out, depth, ...
 %       figures                   a struct array, one element for each figure:
 %         figure                  'mean', 'p50', 'p99', 'trt', 'throughput' ...
-%         verdict                 'worse', 'better', 'no-difference-shown' ...
+%         verdict                 'worse', 'better', 'no-difference-shown', 'cannot-tell'; in the printed tables words of the figure
+%                                 (slower, loses more ...; faster ...), no significant difference, inconclusive
 %         difference              before, after, absolute, relative: each with value, low, high
 %     fail_if                     a struct array: condition, is_met, met, undecided (points)
 %
@@ -32,13 +33,16 @@ function result = compare(before, after, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.report.
 
+wiregauge.internal.given(nargin, 2, Inf, 'result = wiregauge.compare(before, after)');
 places = {strjoin(wiregauge.internal.runNames(before), ','), strjoin(wiregauge.internal.runNames(after), ',')};
 words = wiregauge.internal.flags(varargin);
 if nargout == 0
     wiregauge.internal.printed('compare', words, places);
     return
 end
-[result, result_missed] = wiregauge.internal.answered('compare', words, places);
-result.missed = result_missed;
-result.notes = wiregauge.internal.texts(result.notes);
+result = wiregauge.internal.answered('compare', words, places);
+result.missed = cell(0, 1);
+for condition = result.fail_if(:)'
+    result.missed = [result.missed; strcat(condition.condition, {': '}, condition.met)];
+end
 end

@@ -27,10 +27,12 @@ function result = control(run, varargin)
 %     'Limits'     lowest and highest command, a row for each input; used in step responses
 %     'Model'      file with the model (.toml or .json); options and text override its keys
 %     'Point', 'In', 'Out', 'Depth'    only these points of the run ('Point' counts from 0)
+%     'Require'    verdicts that must hold at every point: 'held', {'proved', 'control.cost<20'} (docs/control.md)
 %     'Figures'    write figures to this folder as SVG
 %
 %   result has the fields of `wiregauge control --json` (docs/control.md); names end in their unit, shares are 0 to 1:
 %     run, period_ns, rules       name of the run; period in ns; what becomes of late and lost responses
+%     missed_limits               the verdicts of 'Require' that do not hold, a cell column of text
 %     lowest_cost                 index of the point with the lowest cost, from 0; NaN if there is one point
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth
@@ -54,6 +56,7 @@ function result = control(run, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.loadRun.
 
+wiregauge.internal.given(nargin, 1, Inf, 'result = wiregauge.control(''last'', {1000, [1 1 0]}, [], ''PID'', [0.96 0 0.049])');
 places = {wiregauge.internal.runName(run)};
 [words, tidy] = wiregauge.internal.loopModel(varargin); %#ok<ASGLU> The model file lasts until tidy is cleared.
 if nargout == 0

@@ -32,6 +32,7 @@ function result = deadline(run, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.control.
 
+wiregauge.internal.given(nargin, 1, Inf, 'result = wiregauge.deadline(''last'', ''Period'', 1e-3)');
 places = {wiregauge.internal.runName(run)};
 words = wiregauge.internal.flags(varargin);
 if nargout == 0
@@ -39,6 +40,4 @@ if nargout == 0
     return
 end
 result = wiregauge.internal.answered('deadline', words, places);
-result.missed_limits = wiregauge.internal.texts(result.missed_limits);
-result.require = wiregauge.internal.texts(result.require);
 end

@@ -32,6 +32,7 @@ function result = explain(run, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.tune.
 
+wiregauge.internal.given(nargin, 1, Inf, 'result = wiregauge.explain(''last'')');
 places = {wiregauge.internal.runName(run)};
 words = wiregauge.internal.flags(wiregauge.internal.settings(varargin, 'predict'));
 if nargout == 0

@@ -36,7 +36,7 @@ if mod(numel(given), 2) == 1
     places = {wiregauge.internal.text(given{1}, 'the medium')};
     given = given(2:end);
     if ~any(strcmp(places{1}, media))
-        error('wiregauge:argument', 'unknown medium "%s"; media: %s', places{1}, strjoin(media, ', '));
+        wiregauge.internal.fail('wiregauge:argument', 'unknown medium "%s"; media: %s', places{1}, strjoin(media, ', '));
     end
 end
 words = wiregauge.internal.flags(given);

@@ -1,4 +1,4 @@
-function run = loadRun(name)
+function run = loadRun(name, varargin)
 %LOADRUN  Load a stored run: plan, conditions, a struct for each point, and all samples.
 %   run = wiregauge.loadRun(directory) returns a wiregauge.Run, which displays as a table of its points:
 %
@@ -33,5 +33,6 @@ function run = loadRun(name)
 %
 %   See also wiregauge.exchange, wiregauge.report, wiregauge.compare, wiregauge.Run.
 
+wiregauge.internal.given(nargin, 1, 1, 'run = wiregauge.loadRun(''last'')');
 run = wiregauge.Run(wiregauge.internal.stored(wiregauge.internal.runName(name)));
 end

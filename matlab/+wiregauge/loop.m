@@ -12,5 +12,6 @@ function run = loop(device, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.loadRun.
 
+wiregauge.internal.given(nargin, 1, Inf, 'run = wiregauge.loop(''virtual'', ''Rate'', 48000)');
 run = wiregauge.internal.measured('loop', device, varargin);
 end

@@ -28,6 +28,7 @@ function dev = open(address, varargin)
 %
 %   See also wiregauge.Device, wiregauge.exchange.
 
+wiregauge.internal.given(nargin, 1, Inf, 'dev = wiregauge.open(''tcp://127.0.0.1:7700'')');
 options = wiregauge.internal.pairs(varargin, struct('Protocol', 'wiregauge', 'Framing', 'wiregauge', 'Terminator', char(10), ...
     'ReplyBytes', 0, 'LengthBytes', 2, 'BigEndian', false, 'CountsItself', false, 'Timeout', 1, 'Wait', 'block', 'Baud', 0, ...
     'QuickAck', false));

@@ -12,6 +12,7 @@ function handle = plotHistogram(run, varargin)
 %
 %   See also wiregauge.plotTrt, wiregauge.plotThroughput, wiregauge.savePicture, wiregauge.exchange.
 
+wiregauge.internal.given(nargin, 1, Inf, 'wiregauge.plotHistogram(run, ''Points'', [1 3])');
 options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false));
 points = wiregauge.internal.exchanges(run, options.Points);
 if numel(points) > 12

@@ -1,4 +1,4 @@
-function handle = plotThroughput(run)
+function handle = plotThroughput(run, varargin)
 %PLOTTHROUGHPUT  Throughput against response size, one line per depth.
 %   wiregauge.plotThroughput(run) draws the IN throughput of correct exchanges against the response size (the request
 %   size, if only that was varied), and returns the figure handle. A dashed line is the limit of the medium, if known.
@@ -11,6 +11,7 @@ function handle = plotThroughput(run)
 %
 %   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.savePicture, wiregauge.exchange.
 
+wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotThroughput(run)');
 points = wiregauge.internal.exchanges(run, []);
 handle = wiregauge.internal.sheet('Throughput against size', 800, 420);
 wiregauge.internal.panel(handle, 1, 1, 1, 1);

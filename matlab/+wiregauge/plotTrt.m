@@ -1,4 +1,4 @@
-function handle = plotTrt(run)
+function handle = plotTrt(run, varargin)
 %PLOTTRT  RTT and TRT against depth, with the ideal TRT = RTT / depth.
 %   wiregauge.plotTrt(run) draws two lines for each size that was measured at several depths, and returns the figure
 %   handle. TRT is the time from the start of one exchange to the start of the next: the sampling period of a control loop.
@@ -12,6 +12,7 @@ function handle = plotTrt(run)
 %
 %   See also wiregauge.plotHistogram, wiregauge.plotThroughput, wiregauge.savePicture, wiregauge.exchange.
 
+wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotTrt(run)');
 points = wiregauge.internal.exchanges(run, []);
 sizes = unique([[points.out_bytes]', [points.in_bytes]'], 'rows');
 if numel(unique([points.depth])) < 2

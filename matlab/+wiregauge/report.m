@@ -25,9 +25,10 @@ function [page, figures] = report(runs, varargin)
 %
 %   See also wiregauge.loadRun, wiregauge.plotHistogram.
 
+wiregauge.internal.given(nargin, 1, Inf, 'page = wiregauge.report(''last'')');
 words = wiregauge.internal.flags(varargin);
-if any(strcmp(words, '-')) || any(strcmp(words, '--quiet'))
-    error('wiregauge:argument', 'Output must be a file, and Quiet is not supported here');
+if any(strcmp(words, '--output=-')) || any(strcmp(words, '--quiet'))
+    wiregauge.internal.fail('wiregauge:argument', 'Output must be a file, and Quiet false');
 end
 [status, output, said] = wiregauge.internal.command([{'report'}, words, {'--'}, wiregauge.internal.runNames(runs)]);
 if status ~= 0

@@ -12,5 +12,6 @@ function run = stream(address, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.loadRun.
 
+wiregauge.internal.given(nargin, 1, Inf, 'run = wiregauge.stream(''tcp://127.0.0.1:7700'', ''Direction'', ''in'')');
 run = wiregauge.internal.measured('stream', address, varargin);
 end

@@ -20,7 +20,7 @@ function result = tune(address, varargin)
 %     run                         directory of the confirming run, for wiregauge.loadRun
 %     probes                      a struct array, one element for each measured setting
 %     front, knee                 the trade-off: latency_ns, bytes_s, per_second
-%     use                         how to use the setting: command, call (depth, ...)
+%     use                         how to use the setting: matlab (the calls of a program, as text), command, call (depth, ...)
 %     why                         reasons, a cell column of text
 %     ended, took_s               'complete', 'out-of-time', 'interrupted', 'link-failed'; seconds
 %
@@ -35,6 +35,7 @@ function result = tune(address, varargin)
 %
 %   See also wiregauge.exchange, wiregauge.explain, wiregauge.loadRun.
 
+wiregauge.internal.given(nargin, 1, Inf, 'result = wiregauge.tune(''tcp://127.0.0.1:7700'', ''Minimise'', ''trt'')');
 places = {wiregauge.internal.text(address, 'the address')};
 words = wiregauge.internal.flags(varargin);
 if nargout == 0
@@ -42,6 +43,4 @@ if nargout == 0
     return
 end
 result = wiregauge.internal.answered('tune', words, places);
-result.missed = wiregauge.internal.texts(result.missed);
-result.why = wiregauge.internal.texts(result.why);
 end

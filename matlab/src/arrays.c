@@ -2,13 +2,15 @@
 
 #include "arrays.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The largest whole number that a double, and so every caller, holds exactly. */
 #define EXACT ((uint64_t)1 << 53)
 
 void arrays_refuse(const char *what, const char *wanted, const mxArray *array) {
-    mexErrMsgIdAndTxt("wiregauge:argument", "%s must be %s, not a %s of %lu by %lu%s", what, wanted, mxGetClassName(array),
+    const char *kind = mxGetClassName(array);
+    mexErrMsgIdAndTxt("wiregauge:argument", "%s must be %s, not %s %s (%lu-by-%lu%s)", what, wanted, kind[0] == 'i' ? "an" : "a", kind,
                       (unsigned long)mxGetM(array), (unsigned long)mxGetN(array),
                       mxIsSparse(array) ? ", sparse" : (mxIsComplex(array) ? ", complex" : ""));
     for (;;) {
@@ -76,8 +78,12 @@ uint64_t arrays_whole(const char *what, const mxArray *array, uint64_t least, ui
     value = mxGetScalar(array);
     /* Written so that NaN fails. */
     if (!(value >= (double)least && value <= (double)most && value <= (double)EXACT) || value != (double)(uint64_t)value) {
-        mexErrMsgIdAndTxt("wiregauge:argument", "%s must be a whole number from %.0f to %.0f, not %g", what, (double)least,
-                          (double)most, value);
+        char shown[32] = "NaN"; /* C writes nan, or -nan. */
+        if (value == value) {
+            snprintf(shown, sizeof shown, "%g", value);
+        }
+        mexErrMsgIdAndTxt("wiregauge:argument", "%s must be a whole number from %.0f to %.0f, not %s", what, (double)least, (double)most,
+                          shown);
     }
     return (uint64_t)value;
 }

@@ -20,6 +20,8 @@ static struct {
     wg_device *device;
     /* Replies tell their size themselves: what is asked for is not looked at. */
     int tells_size;
+    /* The size of every reply with the framing 'fixed', else 0. */
+    size_t fixed_size;
     size_t largest_reply;
 } table[MOST_DEVICES];
 
@@ -45,6 +47,23 @@ static size_t place_of(const mxArray *number) {
     return 0;
 }
 
+/* The size that the caller asked for. Where the reply tells its own, another one cannot be had: a message is whole. */
+static size_t size_for(size_t place, const mxArray *asked) {
+    size_t bytes = arrays_asked(asked);
+
+    if (bytes == WG_AS_SENT || !table[place].tells_size || bytes == table[place].fixed_size) {
+        return bytes;
+    }
+    if (table[place].fixed_size > 0) {
+        mexErrMsgIdAndTxt("wiregauge:argument", "every reply has the %.0f bytes of ReplyBytes, not %.0f: omit the number of bytes",
+                          (double)table[place].fixed_size, (double)bytes);
+    }
+    mexErrMsgIdAndTxt("wiregauge:argument",
+                      "a reply is a whole message, whose size is not chosen: omit the number of bytes, or open the device with 'Framing', "
+                      "'raw' to read %.0f bytes", (double)bytes);
+    return bytes;
+}
+
 static uint8_t *room_for(size_t bytes) {
     if (bytes > buffer_bytes) {
         uint8_t *larger = mxMalloc(bytes);
@@ -56,11 +75,12 @@ static uint8_t *room_for(size_t bytes) {
     return buffer;
 }
 
-static int32_t set_framing(wg_options *options, const mxArray *given, int *tells_size) {
+static int32_t set_framing(wg_options *options, const mxArray *given, int *tells_size, size_t *fixed_size) {
     char *protocol = arrays_text("Protocol", arrays_field(given, "Protocol"));
     char *framing = arrays_text("Framing", arrays_field(given, "Framing"));
     int is_wiregauge = strcmp(protocol, "wiregauge") == 0;
     *tells_size = 1;
+    *fixed_size = 0;
     if (!is_wiregauge && strcmp(framing, "wiregauge") != 0) {
         mexErrMsgIdAndTxt("wiregauge:argument", "Framing and Protocol '%s' exclude each other", protocol);
     }
@@ -83,7 +103,8 @@ static int32_t set_framing(wg_options *options, const mxArray *given, int *tells
         return wg_options_raw(options);
     }
     if (strcmp(framing, "fixed") == 0) {
-        return wg_options_fixed(options, (size_t)arrays_field_whole(given, "ReplyBytes", 1, (uint64_t)1 << 31));
+        *fixed_size = (size_t)arrays_field_whole(given, "ReplyBytes", 1, (uint64_t)1 << 31);
+        return wg_options_fixed(options, *fixed_size);
     }
     if (strcmp(framing, "terminator") == 0) {
         arrays_bytes end = arrays_vector("Terminator", arrays_field(given, "Terminator"));
@@ -138,6 +159,7 @@ void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     uint64_t timeout = timeout_of(arrays_field(given, "Timeout"));
     uint64_t largest = 0;
     wg_device *device = NULL;
+    size_t fixed_size;
     int tells_size;
     int32_t code;
     size_t place = 0;
@@ -156,7 +178,7 @@ void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     failure_check(wg_options_wait(options, wait_of(given)), "");
     failure_check(wg_options_baud(options, (uint32_t)arrays_field_whole(given, "Baud", 0, UINT32_MAX)), "");
     failure_check(wg_options_quick_ack(options, (int32_t)arrays_field_whole(given, "QuickAck", 0, 1)), "");
-    failure_check(set_framing(options, given, &tells_size), "");
+    failure_check(set_framing(options, given, &tells_size, &fixed_size), "");
     failure_check(wg_open(address, options, &device), "");
     code = wg_about_number(device, WG_ABOUT_LARGEST_REPLY, &largest);
     if (code != WG_OK) {
@@ -165,6 +187,7 @@ void devices_open(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     }
     table[place].device = device;
     table[place].tells_size = tells_size;
+    table[place].fixed_size = fixed_size;
     table[place].largest_reply = (size_t)largest;
     plhs[0] = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
     *(uint64_t *)mxGetData(plhs[0]) = (uint64_t)(uintptr_t)device;
@@ -198,7 +221,7 @@ void devices_close_all(void) {
 void devices_exchange(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     size_t place = place_of(prhs[0]);
     arrays_bytes request = arrays_vector("the request", prhs[1]);
-    size_t asked = arrays_asked(prhs[2]);
+    size_t asked = size_for(place, prhs[2]);
     size_t room = asked == WG_AS_SENT ? request.count : asked;
     size_t came = 0;
     wg_timing timing;
@@ -348,7 +371,7 @@ void devices_write(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
 /* read, number, replyBytes -> reply, timing */
 void devices_read(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     size_t place = place_of(prhs[0]);
-    size_t asked = arrays_asked(prhs[1]);
+    size_t asked = size_for(place, prhs[1]);
     size_t room = table[place].tells_size || asked == WG_AS_SENT ? table[place].largest_reply : asked;
     uint8_t *reply = room_for(room);
     size_t came = 0;
@@ -369,7 +392,7 @@ void devices_read(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
 void devices_submit(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     size_t place = place_of(prhs[0]);
     arrays_bytes request = arrays_vector("the request", prhs[1]);
-    size_t asked = arrays_asked(prhs[2]);
+    size_t asked = size_for(place, prhs[2]);
     int32_t code;
 
     (void)nlhs;

@@ -1,7 +1,7 @@
 function tests = test_commands()
 %TEST_COMMANDS  The commands of the program as functions: structs with the figures that the program computes.
 
-tests = {@a_run_displays_as_a_table_of_its_points, @figures_of_all_points_make_a_vector, @a_missing_figure_is_nan, ...
+tests = {@a_run_displays_as_a_table_of_its_points, @figures_of_a_point_display_without_its_samples, @figures_of_all_points_make_a_vector, @a_missing_figure_is_nan, ...
     @null_in_json_is_nan_and_lists_of_objects_are_struct_arrays, @the_last_run_has_its_path, @a_failed_run_says_why, ...
     @tune_returns_the_best_setting_and_its_probes, @a_constraint_that_does_not_hold_is_missed, @a_run_is_no_worse_than_itself, ...
     @losses_meet_the_condition, @deadlines_are_counted_at_each_point, @the_device_is_what_limits_a_slow_device, ...
@@ -32,6 +32,26 @@ end
 
 function display_only(run)
 disp(run);
+end
+
+function figures_of_a_point_display_without_its_samples()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'In', [48 1000], 'Depth', [1 2], 'Count', 500);
+shown = evalc('run.figures(2)');
+assert(numel(strfind(shown, sprintf('\n'))) < 30, shown);
+assert(~isempty(strfind(shown, 'p99 = ')));
+figures = run.figures();
+assert([figures.p99], [run.points.p99]);
+assert(all(structfun(@isscalar, figures(1))));
+second = run.figures(2);
+assert(second, figures(2));
+for wrong = {0, 5, NaN, 'x', 1.5, [1 2]}
+    message = fails_with('wiregauge:argument', @() run.figures(wrong{1}));
+    assert(strncmp(message, 'run.figures: the number of the point must be', 40), message);
+end
+fails_with('wiregauge:argument', @() wiregauge.Run(7));
+stream = wiregauge.stream(address, 'Direction', 'in', 'Transfer', 4096, 'Duration', 0.1);
+assert(isfield(stream.figures(1), 'in_bytes_s'));
 end
 
 function figures_of_all_points_make_a_vector()
@@ -129,6 +149,10 @@ assert([run.points(end).trt_mean], result.best.objective.value, -1e-6);
 assert(all(ismember([result.probes.depth], [1 4])));
 assert(numel(result.best.constraints), 2);
 assert(result.use.call.depth, result.best.depth);
+% The calls that it proposes run as they are.
+requests = zeros(14, 10, 'uint8');
+eval(result.use.matlab);
+assert(size(replies), [14 10]);
 end
 
 function a_constraint_that_does_not_hold_is_missed()
@@ -147,7 +171,7 @@ for point = result.points'
     assert({point.figures.figure}, {'p50', 'p99'});
     assert(arrayfun(@(one) one.difference.absolute.value, point.figures)', [0 0]);
 end
-assert(result.missed, '');
+assert(result.missed, cell(0, 1));
 assert(result.fail_if.is_met, false);
 other = wiregauge.exchange(address, 'Depth', [1 2], 'Count', 100);
 both = wiregauge.compare({run, other}, other);
@@ -163,7 +187,8 @@ after = wiregauge.exchange(lossy, 'Count', 200, 'Timeout', 0.02);
 result = wiregauge.compare(before, after, 'FailIf', {'lost > 1% more', 'lost > 99% more'}, 'Only', 'lost');
 assert([result.fail_if.is_met], [true false]);
 assert(result.points.figures.verdict, 'worse');
-assert(~isempty(strfind(result.missed, 'lost > 1% more')));
+assert(size(result.missed), [1 1]);
+assert(strncmp(result.missed{1}, 'lost > 1% more: ', 16));
 end
 
 function deadlines_are_counted_at_each_point()
@@ -238,7 +263,7 @@ end
 
 function seconds_are_times()
 assert(wiregauge.internal.flags({'Period', 1e-3, 'Below', [6e-3 10e-3], 'Warmup', 10, 'PID', [1 0 0.5]}), ...
-    {'--period', '1000000ns', '--below', '6000000ns,10000000ns', '--warmup', '10', '--pid', '1,0,0.5'});
+    {'--period=1000000ns', '--below=6000000ns,10000000ns', '--warmup=10', '--pid=1,0,0.5'});
 end
 
 function without_output_commands_print_their_tables()

@@ -2,7 +2,7 @@ function tests = test_help()
 %TEST_HELP  Help of the package: its list of functions, and that every example of a help text runs.
 
 tests = {@the_list_of_the_package_has_every_function_with_its_first_line, @every_function_has_an_example, ...
-    @the_examples_of_help_texts_run, @the_example_programs_run};
+    @the_examples_of_help_texts_run, @the_first_example_of_the_manual_runs, @the_example_programs_run};
 warning('off', 'Octave:gnuplot-graphics');
 end
 
@@ -70,6 +70,17 @@ for name = all_public()
     end
     close('all');
 end
+end
+
+function the_first_example_of_the_manual_runs()
+[address, stop] = responder('tcp://127.0.0.1:0');
+[serial, also] = responder('pty:');
+lines = regexp(fileread(fullfile(package(), '..', '..', 'docs', 'matlab.md')), '```matlab\n(.*?)```', 'tokens', 'once'){1};
+lines = strrep(strrep(lines, 'tcp://127.0.0.1:7700', address), 'serial:///dev/ttyACM0', serial);
+lines = strrep(regexprep(lines, '^addpath[^\n]*\n', ''), '10000', '50');
+assert(~isempty(strfind(lines, serial)));
+evalc('run_alone(lines);');
+close('all');
 end
 
 function run_alone(lines)

@@ -380,6 +380,8 @@ fn an_echo_has_one_size_for_both_ways() {
     assert!(best["out_bytes"].as_u64() >= Some(128), "{printed:#}");
     let python = printed["use"]["python"].as_str().expect("a text");
     assert!(python.contains("framing=wg.Raw()"), "{python}");
+    let matlab = printed["use"]["matlab"].as_str().expect("a text");
+    assert!(matlab.contains("'Framing', 'raw'"), "{matlab}");
 }
 
 #[test]
@@ -400,6 +402,9 @@ fn a_stream_is_tuned_by_transfer_and_queue() {
         command.contains("stream") && command.contains(&bytes.to_string()),
         "{command}"
     );
+    let matlab = printed["use"]["matlab"].as_str().expect("a text");
+    let call = format!("dev.readStream(bytes, {bytes}, ");
+    assert!(matlab.contains(&call), "{matlab}");
     let run = desk.json("show last --format json");
     assert_eq!(run["kind"], "stream");
 }

@@ -12,7 +12,7 @@ end
 path = getenv('WIREGAUGE');
 if ~isempty(path)
     if ~isfile(path)
-        error('wiregauge:missing', 'the environment variable WIREGAUGE is %s, which is not a file', path);
+        wiregauge.internal.fail('wiregauge:missing', 'the environment variable WIREGAUGE is %s, which is not a file', path);
     end
     return
 end
@@ -28,6 +28,7 @@ path = wiregauge.internal.onPath('wiregauge');
 if ~isempty(path)
     return
 end
-error('wiregauge:missing', ['the wiregauge program is not on the PATH, nor next to the package (%s). Install it, or set its path: ' ...
+wiregauge.internal.fail('wiregauge:missing', ...
+    ['the wiregauge program is not on the PATH, nor next to the package (%s). Install it, or set its path: ' ...
     'setenv(''WIREGAUGE'', ''/path/to/wiregauge'')'], beside);
 end

@@ -11,6 +11,8 @@ switch kind
     case 'loop'
         names = {'sequence', 'phase', 'xrun', 'due_ns', 'begun_ns', 'done_ns'};
     otherwise
-        error('wiregauge:run', 'this package reads exchange, stream and loop runs, not "%s"', kind);
+        wiregauge.internal.fail('wiregauge:run', ...
+            'only runs of wiregauge.exchange, wiregauge.stream and wiregauge.loop can be loaded, not of kind "%s"', ...
+            kind);
 end
 end

@@ -5,19 +5,20 @@ function points = exchanges(run, chosen)
 %   Errors: wiregauge:argument if run is none of exchanges, or has no such points.
 
 if ~isa(run, 'wiregauge.Run') && ~(isstruct(run) && all(isfield(run, {'kind', 'points'})))
-    error('wiregauge:argument', 'this needs a run of wiregauge.exchange or wiregauge.loadRun, not a %s', class(run));
+    wiregauge.internal.fail('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, not %s', ...
+        wiregauge.internal.described(run));
 end
 if ~strcmp(run.kind, 'exchange')
-    error('wiregauge:argument', 'this needs an exchange run, not a %s run', run.kind);
+    wiregauge.internal.fail('wiregauge:argument', 'the run must be one of wiregauge.exchange, not of wiregauge.%s', run.kind);
 end
 points = run.points;
 if ~isempty(chosen)
     if ~isnumeric(chosen) || any(chosen < 1 | chosen > numel(points) | chosen ~= fix(chosen))
-        error('wiregauge:argument', 'Points must be numbers from 1 to %d', numel(points));
+        wiregauge.internal.fail('wiregauge:argument', 'Points must be numbers from 1 to %d', numel(points));
     end
     points = points(chosen);
 end
 if isempty(points)
-    error('wiregauge:argument', 'this run has no finished point');
+    wiregauge.internal.fail('wiregauge:argument', 'this run has no finished point');
 end
 end

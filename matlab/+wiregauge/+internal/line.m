@@ -5,7 +5,8 @@ function bytes = line(lines, message)
 %   Errors: wiregauge:usage if the device does not take lines, wiregauge:argument if the message is not text.
 
 if isempty(lines)
-    error('wiregauge:usage', ['the device was not opened for text: use wiregauge.open(address, ''Protocol'', ''scpi'') or ' ...
+    wiregauge.internal.fail('wiregauge:usage', ...
+        ['the device was not opened for text: use wiregauge.open(address, ''Protocol'', ''scpi'') or ' ...
         '(address, ''Framing'', ''terminator''), or dev.exchange for bytes']);
 end
 bytes = unicode2native(wiregauge.internal.text(message, 'the message'), 'UTF-8');

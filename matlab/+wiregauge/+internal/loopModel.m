@@ -12,7 +12,7 @@ while ~isempty(systems) && isempty(systems{end})
 end
 [keys, words, pid] = sorted(options);
 if numel(systems) == 2 && ~isempty(pid)
-    error('wiregauge:argument', 'give a controller or ''PID'', not both');
+    wiregauge.internal.fail('wiregauge:argument', 'give a controller or ''PID'', not both');
 end
 names = {'plant', 'controller'};
 for k = 1:numel(systems)
@@ -24,14 +24,15 @@ if isempty(names)
     return
 end
 if any(strcmp(words, '--model'))
-    error('wiregauge:argument', ['''Model'' is a file: beside it, plant and controller must be text; %s must be keys of it ' ...
+    wiregauge.internal.fail('wiregauge:argument', ...
+        ['''Model'' is a file: beside it, plant and controller must be text; %s must be keys of it ' ...
         '(docs/control.md)'], strjoin(names', ', '));
 end
 pairs = cellfun(@(name) sprintf('  "%s": %s', name, keys.(name)), names', 'UniformOutput', false);
 file = [tempname(), '.json'];
 handle = fopen(file, 'w');
 if handle < 0
-    error('wiregauge:argument', 'cannot write the model to %s', file);
+    wiregauge.internal.fail('wiregauge:argument', 'cannot write the model to %s', file);
 end
 tidy = onCleanup(@() wiregauge.internal.removeFile(file));
 fprintf(handle, '{\n%s\n}\n', strjoin(pairs, sprintf(',\n')));
@@ -62,7 +63,7 @@ if ~isfield(keys, 'filter')
     return
 end
 if isempty(pid)
-    error('wiregauge:argument', 'Filter is that of ''PID'', which is not given');
+    wiregauge.internal.fail('wiregauge:argument', 'Filter is that of ''PID'', which is not given');
 end
 keys.controller = ['{"pid": ', sprintf('[%.17g, %.17g, %.17g]', pid), ', "filter": ', keys.filter, '}'];
 keys = rmfield(keys, 'filter');
@@ -78,7 +79,8 @@ for k = 1:min(numel(given), 3)
     end
 end
 if first > 3
-    error('wiregauge:argument', 'expected plant, controller and options as pairs: (run, plant, controller, ''Period'', 6e-3)');
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'expected plant, controller and options as pairs: (run, plant, controller, ''Period'', 6e-3)');
 end
 systems = given(1:first - 1);
 options = given(first:end);
@@ -105,7 +107,8 @@ for k = 1:2:numel(options)
     switch name
         case 'pid'
             if ~isnumeric(value) || numel(value) ~= 3 || ~isreal(value) || ~all(isfinite(value(:)))
-                error('wiregauge:argument', 'PID must be [K Ti Td]: gain, integral time and derivative time in seconds (0: none)');
+                wiregauge.internal.fail('wiregauge:argument', ...
+                    'PID must be [K Ti Td]: gain, integral time and derivative time in seconds (0: none)');
             end
             pid = double(value);
         case 'filter'
@@ -124,14 +127,15 @@ for k = 1:2:numel(options)
             end
         case 'model'
             words = [words, {'--model', wiregauge.internal.text(value, 'Model')}]; %#ok<AGROW>
-        case {'onmiss', 'order', 'point', 'in', 'out', 'depth', 'figures'}
+        case {'onmiss', 'order', 'point', 'in', 'out', 'depth', 'require', 'figures'}
             if strcmp(name, 'onmiss')
                 name = 'OnMiss';
             end
             words = [words, wiregauge.internal.flags({name, value})]; %#ok<AGROW>
         otherwise
-            error('wiregauge:argument', ['unknown option "%s"; options: PID, Filter, Period, Deadline, OnMiss, Order, Noise, Weights, ' ...
-                'Limits, Model, Point, In, Out, Depth, Figures'], char(options{k}));
+            wiregauge.internal.fail('wiregauge:argument', ...
+                ['unknown option "%s"; options: PID, Filter, Period, Deadline, OnMiss, Order, Noise, Weights, ' ...
+                'Limits, Model, Point, In, Out, Depth, Require, Figures'], char(options{k}));
     end
 end
 end
@@ -143,7 +147,7 @@ given = sprintf('%.0fns', step * 1e9);
 if isempty(at)
     words = [words, {'--period', given}];
 elseif ~isempty(regexp(words{at + 1}, '^\d+ns$', 'once')) && abs(sscanf(words{at + 1}, '%f') / (step * 1e9) - 1) > 1e-6
-    error('wiregauge:argument', 'Period must be the sample time of the controller, %g s', step);
+    wiregauge.internal.fail('wiregauge:argument', 'Period must be the sample time of the controller, %g s', step);
 end
 end
 
@@ -153,13 +157,14 @@ if isnumeric(value) && isscalar(value) && isreal(value) && isfinite(value) && va
 elseif ischar(value)
     text = wiregauge.internal.text(value, name);
 else
-    error('wiregauge:argument', '%s must be seconds, or text such as ''6ms''', name);
+    wiregauge.internal.fail('wiregauge:argument', '%s must be above 0: seconds, or text such as ''6ms'', not %s', name, ...
+        wiregauge.internal.described(value));
 end
 end
 
 function json = fields(value, known, name)
 if ~isstruct(value) || ~isscalar(value) || ~all(ismember(fieldnames(value), known))
-    error('wiregauge:argument', '%s must be a struct with the fields %s', name, strjoin(known, ', '));
+    wiregauge.internal.fail('wiregauge:argument', '%s must be a struct with the fields %s', name, strjoin(known, ', '));
 end
 given = fieldnames(value);
 parts = cellfun(@(one) sprintf('"%s": %s', one, wiregauge.internal.loopRows(value.(one), [name, '.', one])), given', ...

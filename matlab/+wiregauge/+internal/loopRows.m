@@ -6,7 +6,8 @@ function json = loopRows(value, name)
 %   Errors: wiregauge:argument, which names the matrix, unless it is real and finite.
 
 if ~(isnumeric(value) || islogical(value)) || ~isreal(value) || ndims(value) > 2 || ~all(isfinite(value(:)))
-    error('wiregauge:argument', '%s must be a matrix of finite real numbers, not a %s of %s', name, class(value), mat2str(size(value)));
+    wiregauge.internal.fail('wiregauge:argument', '%s must be a matrix of finite real numbers, not %s', name, ...
+        wiregauge.internal.described(value));
 end
 value = full(double(value));
 if isscalar(value)

@@ -19,8 +19,9 @@ elseif isnumeric(system) && strcmp(name, 'controller')
     return
 end
 if ~iscell(system) || ~any(numel(system) == [2 3 4])
-    error('wiregauge:argument', ['the %s must be a transfer function as text, {num, den}, {A, B, C} or {A, B, C, D}, a struct with ' ...
-        'these fields, or tf, zpk or ss, not a %s of %s'], name, class(system), mat2str(size(system)));
+    wiregauge.internal.fail('wiregauge:argument', ...
+        ['the %s must be a transfer function as text, {num, den}, {A, B, C} or {A, B, C, D}, a struct with ' ...
+        'these fields, or tf, zpk or ss, not %s'], name, wiregauge.internal.described(system));
 end
 if numel(system) == 2
     json = ['"(', polynomial(system{1}, variable, [name, ' num']), ')/(', polynomial(system{2}, variable, [name, ' den']), ')"'];
@@ -40,7 +41,8 @@ end
 
 function text = polynomial(coefficients, variable, name)
 if ~isnumeric(coefficients) || ~isvector(coefficients) || ~isreal(coefficients) || ~all(isfinite(coefficients))
-    error('wiregauge:argument', ['%s must be a row of finite coefficients, the highest power first; give several inputs or outputs as ' ...
+    wiregauge.internal.fail('wiregauge:argument', ...
+        ['%s must be a row of finite coefficients, the highest power first; give several inputs or outputs as ' ...
         'a state space'], name);
 end
 highest = numel(coefficients) - 1;
@@ -56,22 +58,24 @@ if isscalar(system) && all(ismember({'num', 'den'}, given))
 elseif isscalar(system) && all(ismember(matrices(1:3), given))
     parts = cellfun(@(letter) system.(letter), matrices(ismember(matrices, given)), 'UniformOutput', false);
 else
-    error('wiregauge:argument', 'the %s as a struct must have the fields A, B, C (and D), or num and den; it has: %s', name, ...
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'the %s as a struct must have the fields A, B, C (and D), or num and den; it has: %s', name, ...
         strjoin(given', ', '));
 end
 end
 
 function [parts, step] = of_object(system, name)
 if ~any(strcmp(class(system), {'tf', 'zpk', 'ss'}))
-    error('wiregauge:argument', 'the %s must be tf, zpk or ss, not a %s', name, class(system));
+    wiregauge.internal.fail('wiregauge:argument', 'the %s must be tf, zpk or ss, not a %s', name, class(system));
 end
 step = [];
 if strcmp(name, 'plant')
     if ~isct(system)
-        error('wiregauge:argument', 'the plant must be in continuous time');
+        wiregauge.internal.fail('wiregauge:argument', 'the plant must be in continuous time');
     end
 elseif isct(system) && ~isstatic_gain(system)
-    error('wiregauge:argument', 'the controller must be in discrete time: c2d(controller, period, ''tustin'') converts it');
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'the controller must be in discrete time: c2d(controller, period, ''tustin'') converts it');
 elseif ~isct(system)
     step = get(system, 'Ts');
     if step <= 0 % Not specified.
@@ -79,7 +83,8 @@ elseif ~isct(system)
     end
 end
 if exist('OCTAVE_VERSION', 'builtin') == 0 && hasdelay(system)
-    error('wiregauge:argument', 'the %s has a delay: replace it with pade(system, order), or absorbDelay in discrete time', name);
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'the %s has a delay: replace it with pade(system, order), or absorbDelay in discrete time', name);
 end
 if ~isa(system, 'ss') && isequal(size(system), [1 1])
     [num, den] = tfdata(system, 'v');

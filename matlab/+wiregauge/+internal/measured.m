@@ -2,10 +2,10 @@ function run = measured(kind, address, given)
 %MEASURED  Have the wiregauge program measure, and load what it stored.
 %   run = wiregauge.internal.measured('exchange', address, given) runs `wiregauge exchange ADDRESS` with the options in the cell
 %   array given (see wiregauge.internal.flags) and returns the run as wiregauge.loadRun does, with text (the tables that
-%   it printed) and missed (what it said of limits that were missed, empty if none was).
+%   it printed) and missed (the limits of 'Require' that were not met, a cell column of text).
 %
-%   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with what the program said. What a run measured before its
-%   link failed is kept, and the error says where.
+%   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with the message of the program. What a run measured before its
+%   link failed is kept; the error names its directory.
 
 if iscell(address)
     addresses = cellfun(@(one) wiregauge.internal.text(one, 'an address'), address(:)', 'UniformOutput', false);
@@ -21,13 +21,13 @@ end
 if ~any(status == [0, 1])
     wiregauge.internal.failed(status, said, kept);
 elseif isempty(found)
-    error('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore, Json and Quiet)');
+    wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore and Quiet)');
 end
 run = wiregauge.internal.stored(stored{1});
-run.text = output;
-run.missed = '';
-if status == 1
-    run.missed = said;
-end
+run.text = wiregauge.internal.inMatlab(output);
+lines = strtrim(strsplit(said, sprintf('\n'))');
+begin = 'limit not met: ';
+lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
+run.missed = regexprep(lines, ['^', begin], '');
 run = wiregauge.Run(run);
 end

@@ -11,7 +11,7 @@ wiregauge.internal.names(given);
 for k = 1:2:numel(given)
     known = strcmpi(char(given{k}), names);
     if ~any(known)
-        error('wiregauge:argument', 'unknown option "%s"; options: %s', char(given{k}), strjoin(names', ', '));
+        wiregauge.internal.fail('wiregauge:argument', 'unknown option "%s"; options: %s', char(given{k}), strjoin(names', ', '));
     end
     value = given{k + 1};
     if isa(value, 'string')

@@ -6,7 +6,11 @@ function directory = runDirectory(name)
 %   Errors: wiregauge:run if there is no run.
 
 if exist('wiregauge_mex', 'file') == 3
-    directory = wiregauge_mex('runDirectory', name);
+    try
+        directory = wiregauge_mex('runDirectory', name);
+    catch problem
+        wiregauge.internal.fail(problem);
+    end
     return
 end
 [folder, file, ending] = fileparts(name);
@@ -23,7 +27,7 @@ if isfile(fullfile(name, 'run.json'))
 end
 runs = wiregauge.internal.answered('runs', {}, {});
 if isempty(runs)
-    error('wiregauge:run', 'there is no stored run');
+    wiregauge.internal.fail('wiregauge:run', 'there is no stored run');
 end
 readable = ~cellfun(@isempty, {runs.kind});
 if strcmp(name, 'last')
@@ -35,9 +39,9 @@ else
     end
 end
 if numel(at) > 1
-    error('wiregauge:run', 'several runs begin with "%s": %s', name, strjoin({runs(at).name}, ', '));
+    wiregauge.internal.fail('wiregauge:run', 'several runs begin with "%s": %s', name, strjoin({runs(at).name}, ', '));
 elseif isempty(at)
-    error('wiregauge:run', 'there is no run "%s"', name);
+    wiregauge.internal.fail('wiregauge:run', 'there is no run "%s"', name);
 end
 directory = runs(at).dir;
 end

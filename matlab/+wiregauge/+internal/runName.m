@@ -5,11 +5,13 @@ function name = runName(run)
 %
 %   Errors: wiregauge:argument.
 
-if isa(run, 'wiregauge.Run') || isstruct(run)
-    if ~isscalar(run) || (isstruct(run) && ~isfield(run, 'directory'))
-        error('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, or its name');
-    end
+if (isa(run, 'wiregauge.Run') || (isstruct(run) && isfield(run, 'directory'))) && isscalar(run)
     run = run.directory;
+end
+if ~(ischar(run) && size(run, 1) == 1) && ~(isa(run, 'string') && isscalar(run))
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'the run must be one of wiregauge.exchange or wiregauge.loadRun, its directory, its name or ''last'', not %s', ...
+        wiregauge.internal.described(run));
 end
 name = wiregauge.internal.text(run, 'the run');
 end

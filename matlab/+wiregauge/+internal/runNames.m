@@ -8,7 +8,7 @@ elseif ~iscell(runs)
     runs = {runs};
 end
 if isempty(runs)
-    error('wiregauge:argument', 'there is no run in an empty cell array');
+    wiregauge.internal.fail('wiregauge:argument', 'the run is missing: the cell array is empty');
 end
 names = cellfun(@wiregauge.internal.runName, runs(:)', 'UniformOutput', false);
 end

@@ -42,13 +42,14 @@ letters = text >= 'a' | text == '-';
 begins = find(letters & ~[false, letters(1:end - 1)]);
 found = digits(256 * double(text(begins)) + double(text(begins + 1)));
 if any(found == 0)
-    error('wiregauge:run', '%s has names that this package does not know: is the package older than the wiregauge program?', file);
+    wiregauge.internal.fail('wiregauge:run', ...
+        '%s has names that this package does not know: is the package older than the wiregauge program?', file);
 end
 text(letters | text == ',') = ' ';
 text(begins) = char(found);
 numbers = sscanf(text, '%f');
 if mod(numel(numbers), numel(header)) ~= 0
-    error('wiregauge:run', '%s has an unexpected format: %d numbers for %d columns', file, numel(numbers), numel(header));
+    wiregauge.internal.fail('wiregauge:run', '%s has an unexpected format: %d numbers for %d columns', file, numel(numbers), numel(header));
 end
 numbers = reshape(numbers, numel(header), [])';
 for k = 1:numel(header)

@@ -4,8 +4,12 @@ function run = stored(name)
 
 directory = wiregauge.internal.runDirectory(name);
 if exist('wiregauge_mex', 'file') == 3
-    file = wiregauge.internal.decoded(wiregauge_mex('runJson', directory));
-    samples = wiregauge_mex('runSamples', directory, wiregauge.internal.columnNames(file.kind));
+    try
+        file = wiregauge.internal.decoded(wiregauge_mex('runJson', directory));
+        samples = wiregauge_mex('runSamples', directory, wiregauge.internal.columnNames(file.kind));
+    catch problem
+        wiregauge.internal.fail(problem);
+    end
 else
     [file, samples] = exported(directory);
 end
@@ -13,7 +17,7 @@ state = file.state;
 problem = '';
 if isstruct(state)
     state = 'failed';
-    problem = file.state.failed.error;
+    problem = wiregauge.internal.inMatlab(file.state.failed.error);
 end
 run = struct('directory', directory, 'kind', file.kind, 'state', state, 'problem', problem, 'address', '', 'plan', file.plan, ...
     'conditions', file.conditions, 'warnings', [], 'points', struct([]));
@@ -21,6 +25,9 @@ if isfield(file.plan, 'address')
     run.address = file.plan.address;
 end
 run.warnings = file.warnings;
+if isempty(run.warnings)
+    run.warnings = struct([]);
+end
 points = cell(1, numel(file.points));
 for k = 1:numel(points)
     one = wiregauge.internal.pointFigures(file.kind, file.points(k));
@@ -84,6 +91,6 @@ end
 function export(run, form, file)
 [status, ~, said] = wiregauge.internal.command({'export', form, file, '--', run});
 if status ~= 0
-    error('wiregauge:run', '%s', said);
+    wiregauge.internal.fail('wiregauge:run', '%s', wiregauge.internal.errorText(said));
 end
 end

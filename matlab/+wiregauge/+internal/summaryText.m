@@ -24,8 +24,8 @@ end
 if isfield(run.conditions, 'note')
     lines{end + 1} = ['  note: ', strrep(run.conditions.note, sprintf('\n'), sprintf('\n  '))];
 end
-if ~isempty(run.missed)
-    lines{end + 1} = ['  ', strrep(run.missed, sprintf('\n'), sprintf('\n  '))];
+for k = 1:numel(run.missed)
+    lines{end + 1} = ['  limit missed: ', run.missed{k}]; %#ok<AGROW>
 end
 lines{end + 1} = sprintf('  directory: %s', run.directory);
 text = sprintf('%s\n', lines{:});

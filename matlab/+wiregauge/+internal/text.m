@@ -7,6 +7,6 @@ if isa(value, 'string') && isscalar(value)
     value = char(value);
 end
 if ~(ischar(value) && size(value, 1) == 1 && ~isempty(value)) || any(value == 0)
-    error('wiregauge:argument', '%s must be text, not a %s of %s', what, class(value), mat2str(size(value)));
+    wiregauge.internal.fail('wiregauge:argument', '%s must be text, not %s', what, wiregauge.internal.described(value));
 end
 end

@@ -9,6 +9,7 @@ function results = compare(address, varargin)
 %   Example:
 %     results = wiregauge.pure.compare('tcp://127.0.0.1:7700', 'In', 48, 'Count', 100);
 
+wiregauge.internal.given(nargin, 1, Inf, 'results = wiregauge.pure.compare(''tcp://127.0.0.1:7700'', ''Count'', 100)');
 options = wiregauge.internal.pairs(varargin, struct('Queue', [0 1 3], 'In', [48 1000], 'Out', 16, 'Count', 1000, ...
     'Protocol', 'wiregauge', 'Timeout', 2, 'Baud', 115200));
 if strcmp(options.Protocol, 'echo')

@@ -13,13 +13,20 @@ function connection = connect(address, varargin)
 %
 %   Errors: wiregauge:usage if it is neither, wiregauge:link if it cannot be opened.
 
+wiregauge.internal.given(nargin, 1, Inf, 'connection = wiregauge.pure.connect(''tcp://127.0.0.1:7700'')');
 options = wiregauge.internal.pairs(varargin, struct('Timeout', 2, 'Baud', 115200));
 address = wiregauge.internal.text(address, 'the address');
+wiregauge.internal.whole('Baud', options.Baud, 1, Inf);
+if ~(isnumeric(options.Timeout) && isscalar(options.Timeout) && options.Timeout > 0 && isfinite(options.Timeout))
+    wiregauge.internal.fail('wiregauge:argument', 'Timeout must be a number of seconds above 0, not %s', ...
+        wiregauge.internal.described(options.Timeout));
+end
 if exist('OCTAVE_VERSION', 'builtin')
     try
         pkg('load', 'instrument-control');
     catch problem
-        error('wiregauge:missing', ['Octave''s package instrument-control is missing (on Debian: octave-instrument-control;' ...
+        wiregauge.internal.fail('wiregauge:missing', ...
+            ['Octave''s package instrument-control is missing (on Debian: octave-instrument-control;' ...
             ' elsewhere: pkg install -forge instrument-control): %s'], problem.message);
     end
 end
@@ -28,18 +35,18 @@ if ~isempty(found)
     try
         connection = tcpclient(parts{1}, str2double(parts{2}), 'Timeout', options.Timeout);
     catch problem
-        error('wiregauge:link', 'cannot open %s: %s', address, problem.message);
+        wiregauge.internal.fail('wiregauge:link', 'cannot open %s: %s', address, problem.message);
     end
     return
 end
 [parts, found] = regexp(address, '^serial://(.+)$', 'tokens', 'match', 'once');
 if isempty(found)
-    error('wiregauge:usage', 'the pure client opens tcp://HOST:PORT and serial://PATH, not "%s"', address);
+    wiregauge.internal.fail('wiregauge:usage', 'the pure client opens tcp://HOST:PORT and serial://PATH, not "%s"', address);
 end
 try
     connection = serialport(parts{1}, options.Baud);
     connection.Timeout = options.Timeout; % Octave takes it after opening only.
 catch problem
-    error('wiregauge:link', 'cannot open %s: %s', address, problem.message);
+    wiregauge.internal.fail('wiregauge:link', 'cannot open %s: %s', address, problem.message);
 end
 end

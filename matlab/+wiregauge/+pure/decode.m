@@ -1,4 +1,4 @@
-function fields = decode(headers)
+function fields = decode(headers, varargin)
 %DECODE  What response headers say, one header (32 B) a column.
 %   fields = wiregauge.pure.decode(headers) takes a uint8 matrix whose first 32 rows are response headers of the wiregauge
 %   protocol and returns a struct of 1-by-K rows: valid (logical: magic, version, kind, status, check and length are
@@ -8,10 +8,9 @@ function fields = decode(headers)
 %     fields = wiregauge.pure.decode(zeros(32, 1, 'uint8'));
 %     fields.valid                                        % false
 
-if size(headers, 1) < 32
-    error('wiregauge:argument', 'a response header has 32 bytes, not %d', size(headers, 1));
-end
-headers = uint8(headers(1:32, :));
+wiregauge.internal.given(nargin, 1, 1, 'fields = wiregauge.pure.decode(headers)');
+wiregauge.internal.headers(headers, 32);
+headers = headers(1:32, :);
 unchecked = headers;
 unchecked(3:4, :) = 0;
 bytes = double(headers);

@@ -1,4 +1,4 @@
-function figureHandle = draw(results)
+function figureHandle = draw(results, varargin)
 %DRAW  Histograms of RTT and TRT, one row for each R, as in the paper.
 %   wiregauge.pure.draw(results) draws the results of wiregauge.pure.compare: on the left how often each RTT occurred, on the right
 %   each TRT. All panels share their axis of time. Returns the figure's handle.
@@ -9,6 +9,8 @@ function figureHandle = draw(results)
 %     results = wiregauge.pure.compare('tcp://127.0.0.1:7700', 'In', 48, 'Count', 100);
 %     handle = wiregauge.pure.draw(results);
 
+wiregauge.internal.given(nargin, 1, 1, 'wiregauge.pure.draw(wiregauge.pure.compare(address))');
+wiregauge.internal.results(results);
 results = results([results.in] == results(1).in);
 rows = numel(results);
 figureHandle = wiregauge.internal.sheet('RTT and TRT with requests queued ahead', 800, 60 + 110 * rows);

@@ -1,4 +1,4 @@
-function frames = encode(sequence, outBytes, inBytes, kind)
+function frames = encode(sequence, outBytes, inBytes, kind, varargin)
 %ENCODE  Request frames of the wiregauge protocol, one a column.
 %   frames = wiregauge.pure.encode(sequence, outBytes, inBytes) returns an outBytes-by-K uint8 matrix: for each of the K
 %   numbers in sequence a whole frame, header (16 B) and pattern, that asks for a response of inBytes.
@@ -10,15 +10,14 @@ function frames = encode(sequence, outBytes, inBytes, kind)
 %   Example:
 %     frames = wiregauge.pure.encode(0:9, 16, 48);         % a column for each request
 
+wiregauge.internal.given(nargin, 3, 4, 'frames = wiregauge.pure.encode(0:9, 16, 48)');
 if nargin < 4
     kind = 1;
 end
-if ~(isscalar(outBytes) && outBytes >= 16 && outBytes <= 2^24 && outBytes == fix(outBytes))
-    error('wiregauge:argument', 'a request frame has 16 to 16777216 bytes, not %s', num2str(outBytes));
-end
-if ~(isscalar(inBytes) && inBytes >= 0 && inBytes <= 2^32 - 1 && inBytes == fix(inBytes))
-    error('wiregauge:argument', 'the size of a response must be a whole number below 2^32, not %s', num2str(inBytes));
-end
+wiregauge.internal.sequence(sequence);
+wiregauge.internal.whole('outBytes', outBytes, 16, 2^24);
+wiregauge.internal.whole('inBytes', inBytes, 0, 2^32 - 1);
+wiregauge.internal.whole('kind', kind, 0, 15);
 sequence = double(sequence(:)');
 count = numel(sequence);
 frames = zeros(outBytes, count, 'uint8');

@@ -1,4 +1,4 @@
-function result = figures(result)
+function result = figures(result, varargin)
 %FIGURES  Add the literature's figures to a measurement: mean, SD, max3, TRT, throughput.
 %   result = wiregauge.pure.figures(result) adds, of the RTT and in nanoseconds: mean_ns, sd_ns (the jitter), p50_ns, p99_ns, max_ns,
 %   max3_ns (the third-longest: the maximum without the two worst accidents); trt_mean_ns; and in_bytes_s, out_bytes_s.
@@ -8,6 +8,8 @@ function result = figures(result)
 %     result = wiregauge.pure.measure(connection, 'Count', 50);
 %     result = wiregauge.pure.figures(result);
 
+wiregauge.internal.given(nargin, 1, 1, 'result = wiregauge.pure.figures(wiregauge.pure.measure(connection))');
+wiregauge.internal.results(result);
 sorted = sort(result.rtt_ns);
 count = numel(sorted);
 result.mean_ns = mean(sorted);

@@ -1,4 +1,4 @@
-function about = hello(connection)
+function about = hello(connection, varargin)
 %HELLO  Ask a wiregauge responder who it is.
 %   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, maxOut, maxIn (bytes), maxOutstanding
 %   (0: not stated), tickHz (0: no clock).
@@ -9,16 +9,19 @@ function about = hello(connection)
 %
 %   Errors: wiregauge:timeout without an answer, wiregauge:protocol if the answer is none.
 
+wiregauge.internal.given(nargin, 1, 1, 'about = wiregauge.pure.hello(wiregauge.pure.connect(''tcp://127.0.0.1:7700''))');
+wiregauge.internal.connection(connection);
 write(connection, wiregauge.pure.encode(0, 104, 104, 0)', 'uint8');
 answer = uint8(read(connection, 104, 'uint8'));
 if numel(answer) < 104
-    error('wiregauge:timeout', 'no HELLO reply: received %d of 104 bytes. Does the device use the wiregauge protocol?', ...
+    wiregauge.internal.fail('wiregauge:timeout', ...
+        'no HELLO reply: received %d of 104 bytes. Does the device use the wiregauge protocol?', ...
         numel(answer));
 end
 answer = answer(:);
 header = wiregauge.pure.decode(answer);
 if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
-    error('wiregauge:protocol', 'the reply to HELLO is not valid. For an echo server use ''Protocol'', ''echo''');
+    wiregauge.internal.fail('wiregauge:protocol', 'the reply to HELLO is not valid. For an echo server use ''Protocol'', ''echo''');
 end
 payload = double(answer(33:end));
 about.maxOut = (256.^(0:3)) * payload(9:12);

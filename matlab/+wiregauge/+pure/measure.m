@@ -18,20 +18,23 @@ function result = measure(connection, varargin)
 %
 %   Errors: wiregauge:timeout if a response did not come within the connection's Timeout, wiregauge:argument.
 
+wiregauge.internal.given(nargin, 1, Inf, ...
+    'result = wiregauge.pure.measure(wiregauge.pure.connect(''tcp://127.0.0.1:7700''), ''Count'', 100)');
+wiregauge.internal.connection(connection);
 options = wiregauge.internal.pairs(varargin, struct('Out', 16, 'In', 48, 'Count', 1000, 'Queue', 0, 'Protocol', 'wiregauge'));
 echo = strcmp(options.Protocol, 'echo');
 if ~echo && ~strcmp(options.Protocol, 'wiregauge')
-    error('wiregauge:argument', 'Protocol must be ''wiregauge'' or ''echo''');
+    wiregauge.internal.fail('wiregauge:argument', 'Protocol must be ''wiregauge'' or ''echo''');
 end
+wiregauge.internal.whole('Out', options.Out, 1, Inf);
+wiregauge.internal.whole('In', options.In, 1, Inf);
+wiregauge.internal.whole('Count', options.Count, 1, Inf);
+wiregauge.internal.whole('Queue', options.Queue, 0, Inf);
 if echo
     options.In = options.Out;
 elseif options.In < 32
-    error('wiregauge:argument', 'a response of the wiregauge protocol has at least 32 bytes, not %g', options.In);
+    wiregauge.internal.fail('wiregauge:argument', 'a response of the wiregauge protocol has at least 32 bytes, not %g', options.In);
 end
-whole('Out', options.Out, 1);
-whole('In', options.In, 1);
-whole('Count', options.Count, 1);
-whole('Queue', options.Queue, 0);
 
 % All that can be made beforehand is: an M-file pays for each statement in the loop.
 count = options.Count;
@@ -83,7 +86,7 @@ end
 
 function complete(answer, bytes, k)
 if numel(answer) < bytes
-    error('wiregauge:timeout', 'exchange %d: timeout after %d of %d bytes', k, numel(answer), bytes);
+    wiregauge.internal.fail('wiregauge:timeout', 'exchange %d: timeout after %d of %d bytes', k, numel(answer), bytes);
 end
 end
 
@@ -99,10 +102,4 @@ right = headers.valid & headers.kind == 1 & headers.status == 0 & headers.flags 
     headers.sequence == sequence & headers.inPayload == bytes - 32;
 payload = responses(33:end, :) == wiregauge.pure.pattern(sequence, bytes - 32);
 count = sum(~(right & all(payload, 1)));
-end
-
-function whole(name, value, least)
-if ~(isnumeric(value) && isscalar(value) && value >= least && value == fix(value) && isfinite(value))
-    error('wiregauge:argument', '%s must be one whole number, at least %d', name, least);
-end
 end

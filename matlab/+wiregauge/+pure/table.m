@@ -1,4 +1,4 @@
-function table(results)
+function table(results, varargin)
 %TABLE  Print measurements as the paper does: RTT, jitter, max3, TRT and throughput for each R.
 %   wiregauge.pure.table(results) prints a line for each result of wiregauge.pure.measure or wiregauge.pure.compare. The gain is
 %   the TRT of the smallest R with the same sizes, divided by this one.
@@ -7,6 +7,8 @@ function table(results)
 %     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
 %     wiregauge.pure.table(wiregauge.pure.measure(connection, 'Count', 50))
 
+wiregauge.internal.given(nargin, 1, 1, 'wiregauge.pure.table(wiregauge.pure.measure(connection))');
+wiregauge.internal.results(results);
 fprintf('%3s %7s %9s %9s %9s %9s %10s %6s %6s\n', 'R', 'IN B', 'RTT ms', 'SD ms', 'max3 ms', 'TRT ms', 'IN kB/s', 'gain', 'wrong');
 for k = 1:numel(results)
     one = results(k);

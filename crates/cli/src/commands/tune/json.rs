@@ -88,6 +88,7 @@ pub fn of(found: &Found) -> Value {
             "control": usage.control,
             "python": usage.python,
             "c": usage.c,
+            "matlab": usage.matlab,
             "open": usage.open,
             "call": usage.call,
         })),

@@ -19,6 +19,8 @@ pub struct Usage {
     pub python: String,
     /// A C program's calls.
     pub c: String,
+    /// A MATLAB or Octave program's calls.
+    pub matlab: String,
     /// What starts a program with the host settings of the search; `None` where there were none.
     pub prefix: Option<String>,
     /// What `wg.open` takes beside the address.
@@ -88,10 +90,11 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
 
     // What is left of a frame for the program's own bytes.
     let room = |frame: u32, header: usize| (frame as usize).saturating_sub(header + MESSAGE_CHECK);
-    let (request, reply, framing, c_framing) = match protocol {
+    let (request, reply, framing, c_framing, matlab_framing) = match protocol {
         Protocol::Wiregauge => (
             room(out_bytes, REQUEST_HEADER),
             room(in_bytes, RESPONSE_HEADER),
+            "",
             "",
             "",
         ),
@@ -100,6 +103,7 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             in_bytes as usize,
             ", framing=wg.Raw()",
             "wg_options_raw(options); ",
+            ", 'Framing', 'raw'",
         ),
         // The newline is the framing's.
         Protocol::Lines
@@ -111,6 +115,7 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
             (in_bytes as usize).saturating_sub(1),
             ", framing=wg.Terminator(b\"\\n\")",
             "wg_options_terminator(options, \"\\n\", 1); ",
+            ", 'Framing', 'terminator'",
         ),
     };
     let address = &task.address;
@@ -151,6 +156,19 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
          wg_exchange_many(device, requests, count, {request}, replies, {reply}, NULL, NULL, {depth}, \
          &answered);"
     );
+    let matlab_wait = match names_wait {
+        false => String::new(),
+        true => format!(", 'Wait', '{wait}'"),
+    };
+    let matlab_comment = match comment.is_empty() {
+        true => String::new(),
+        false => format!("  % {}", comment.join("; ")),
+    };
+    let matlab = format!(
+        "{}\n\
+         replies = dev.exchangeMany(requests, {reply}, {depth});{matlab_comment}",
+        matlab_open(task, &format!("{matlab_framing}{matlab_wait}"))
+    );
     let mut open = opened(task);
     if names_wait {
         open.insert("wait".into(), wait.into());
@@ -160,6 +178,7 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
         control,
         python,
         c,
+        matlab,
         prefix: task.program_prefix(),
         open: open.into(),
         call: json!({ "depth": depth, "reply_bytes": reply }),
@@ -170,6 +189,14 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
 fn opened(task: &Task) -> Map<String, Value> {
     let baud = task.baud().map(|baud| ("baud".to_owned(), baud.into()));
     baud.into_iter().collect()
+}
+
+/// How a MATLAB or Octave program opens the device; the options begin with a comma.
+fn matlab_open(task: &Task, options: &str) -> String {
+    let address = task.address.replace('\'', "''");
+    let baud = task.baud().map(|baud| format!(", 'Baud', {baud}"));
+    let baud = baud.unwrap_or_default();
+    format!("dev = wiregauge.open('{address}'{options}{baud});")
 }
 
 fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
@@ -186,14 +213,16 @@ fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
     ]);
     command.extend(task.shared_flags());
     let address = &task.address;
-    let (python, c) = match direction {
+    let (python, c, matlab) = match direction {
         Direction::Out => (
             format!("device.write_stream(data, transfer={transfer}, queue={queue})"),
             format!("wg_write_stream(device, data, bytes, {transfer}, {queue}, &taken);"),
+            format!("taken = dev.writeStream(data, {transfer}, {queue});"),
         ),
         Direction::In | Direction::Both => (
             format!("device.read_stream(buffer, transfer={transfer}, queue={queue})"),
             format!("wg_read_stream(device, buffer, bytes, {transfer}, {queue}, &came);"),
+            format!("data = dev.readStream(bytes, {transfer}, {queue});"),
         ),
     };
     Usage {
@@ -201,6 +230,7 @@ fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
         control: None,
         python: format!("device = wg.open(\"{address}\")\n{python}"),
         c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
+        matlab: format!("{}\n{matlab}", matlab_open(task, "")),
         prefix: task.program_prefix(),
         open: opened(task).into(),
         call: json!({ "transfer": transfer, "queue": queue }),

@@ -451,6 +451,7 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
     }
     lines("Python", &usage.python)?;
     lines("C", &usage.c)?;
+    lines("MATLAB", &usage.matlab)?;
     match &usage.prefix {
         Some(prefix) => lines(
             "start",

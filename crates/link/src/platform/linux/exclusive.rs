@@ -5,6 +5,7 @@
 
 use super::holder;
 use crate::error::{LinkError, LinkErrorKind};
+use crate::platform::in_use;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -53,7 +54,7 @@ pub fn busy(file: &Path, doing: &str) -> LinkError {
     let who = holder.as_deref().unwrap_or("another program");
     let said = format!("already in use by {who}, which holds a lock (flock)");
     let hint = match holder {
-        Some(_) => "wait until that process ends, or stop it".into(),
+        Some(who) => in_use::hint(&who).into(),
         None => format!("find it with: fuser -v {}", file.display()),
     };
     LinkError::new(LinkErrorKind::Busy, doing, said).hint(hint)

@@ -1,5 +1,6 @@
 //! Which process has a device file open, for the error of a device that is in use.
 
+use crate::platform::in_use::THIS_PROCESS;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -19,7 +20,7 @@ pub fn of(file: &Path) -> Option<String> {
 /// A process in words.
 pub fn in_words(process: u32) -> String {
     if process == std::process::id() {
-        return "this process".into();
+        return THIS_PROCESS.into();
     }
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     format!("process {process} ({})", name.trim())

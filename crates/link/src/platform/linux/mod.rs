@@ -14,4 +14,4 @@ pub mod tty_medium;
 pub mod usb;
 pub mod usbtmc;
 
-pub use super::unix::{pty, serial, socket, unix_socket};
+pub use super::unix::{in_use, pty, serial, socket, unix_socket};

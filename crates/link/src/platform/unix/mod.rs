@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod flow_tests;
+pub mod in_use;
 pub mod pty;
 pub mod serial;
 pub mod socket;

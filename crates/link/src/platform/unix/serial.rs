@@ -7,7 +7,7 @@ use crate::descriptor_flow::{self, Ends};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::host::UsbPlace;
 use crate::kind::OpenFloor;
-use crate::platform::{holder, ports, tty_medium};
+use crate::platform::{holder, in_use, ports, tty_medium};
 use crate::waiting::Ready;
 use crate::{Address, FlowShape, Flows, Link, MAX_WAIT, closed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -74,6 +74,9 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             let holder = holder::of(path);
             let who = holder.as_deref().unwrap_or("another program");
             let said = format!("already in use by {who}, which holds {sign}");
+            if who == in_use::THIS_PROCESS {
+                return LinkError::new(LinkErrorKind::Busy, doing, said).hint(in_use::hint(who));
+            }
             LinkError::new(LinkErrorKind::Busy, doing, said).hint(match holder {
                 // The responder keeps its end open, so the sign of a program that was killed stays.
                 Some(_) if path.starts_with("/dev/pts") => {

@@ -4,6 +4,7 @@ use super::interface;
 use super::open_error::{OpenError, Refusal};
 use crate::error::{LinkError, LinkErrorKind};
 use crate::kind::Address;
+use crate::platform::in_use;
 use std::io;
 use wiregauge_record::CanOptions;
 
@@ -16,9 +17,10 @@ pub fn explain(address: &Address, options: &CanOptions, error: &OpenError) -> Li
         OpenError::Busy(who) => {
             let id = options.request_id;
             let said = format!("identifier {id} is already sent on {name} by {who}");
-            return LinkError::new(LinkErrorKind::Busy, doing, said).hint(
-                "two nodes of a bus must not send the same identifier: wait until that process ends, or stop it",
-            );
+            return LinkError::new(LinkErrorKind::Busy, doing, said).hint(format!(
+                "two nodes of a bus must not send the same identifier: {}",
+                in_use::hint(who)
+            ));
         }
         OpenError::Io(error) => {
             let error = LinkError::from_io(doing, error);

@@ -2,7 +2,7 @@
 
 use super::sysfs::Node;
 use crate::error::{LinkError, LinkErrorKind};
-use crate::platform::holder;
+use crate::platform::{holder, in_use};
 use crate::usb::errors::gone;
 use crate::usb::identity::Identity;
 use nusb::{Error, ErrorKind};
@@ -131,6 +131,9 @@ fn busy(interface: u8, driver: Option<&str>, node: &str, doing: &str) -> LinkErr
         None => format!("interface {interface} is already claimed"),
     };
     let hint = match driver {
+        Some("usbfs") if said.ends_with(in_use::THIS_PROCESS) => {
+            in_use::hint(in_use::THIS_PROCESS).into()
+        }
         Some("usbfs") | None => format!("find it with: fuser -v {node}"),
         Some(driver) => format!(
             "close what uses it (a mounted disk, an open port), or unload the driver: modprobe -r {driver}"

@@ -1,0 +1,42 @@
+function fail(identifier, template, varargin)
+%FAIL  End in an error whose text begins with the function that the user called.
+%   wiregauge.internal.fail('wiregauge:argument', 'Depth must be at least %d', 1), in or below wiregauge.exchange, is the error
+%   "wiregauge.exchange: Depth must be at least 1". In a method of a device it begins with dev.exchange, of a run with run.figures.
+%   wiregauge.internal.fail(problem) does so with the error of a call of wiregauge_mex.
+
+if nargin == 1
+    problem = identifier;
+    if ~strncmp(problem.identifier, 'wiregauge:', 10)
+        rethrow(problem);
+    end
+    identifier = problem.identifier;
+    text = regexprep(problem.message, '^wiregauge_mex: ', ''); % Octave begins with the name of the MEX file.
+else
+    text = sprintf(template, varargin{:});
+end
+error(identifier, '%s', [called(), text]);
+end
+
+function name = called()
+% The outermost function of the package outside of +internal, with a colon.
+package = fileparts(fileparts(mfilename('fullpath')));
+stack = dbstack('-completenames');
+name = '';
+for k = numel(stack):-1:1
+    file = stack(k).file;
+    if ~strncmp(file, package, numel(package))
+        continue
+    end
+    parts = regexp(file(numel(package) + 1:end), '\w+(?=[\\/.])', 'match');
+    if isempty(parts) || strcmp(parts{1}, 'internal')
+        continue
+    end
+    if any(strcmp(parts{end}, {'Device', 'Run'}))
+        names = struct('Device', 'dev.', 'Run', 'run.');
+        name = [names.(parts{end}), regexp(stack(k).name, '\w+$', 'match', 'once'), ': '];
+    else
+        name = ['wiregauge.', strjoin(parts, '.'), ': '];
+    end
+    return
+end
+end
