@@ -10,6 +10,9 @@ use wiregauge_stats::Estimate;
 /// Differences listed one by one; the table has all.
 const LISTED: usize = 12;
 
+/// Points that one side lacks, named in a note; more are counted.
+const UNMATCHED_NAMED: usize = 3;
+
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonTables {
@@ -337,15 +340,43 @@ fn interval(figure: Figure, found: Estimate) -> String {
     format!("{} to {} {unit}", bound(found.low), bound(found.high))
 }
 
+/// One note for all points that the same runs lack.
+fn unmatched(comparison: &Comparison) -> Vec<String> {
+    let mut groups: Vec<(&[String], Vec<String>)> = Vec::new();
+    for unmatched in &comparison.unmatched {
+        let point = unmatched.point.to_string();
+        match groups
+            .iter_mut()
+            .find(|(runs, _)| *runs == unmatched.missing_in)
+        {
+            Some((_, points)) => points.push(point),
+            None => groups.push((&unmatched.missing_in, vec![point])),
+        }
+    }
+    let note = |(runs, points): &(&[String], Vec<String>)| {
+        let runs = runs.join(", ");
+        match &points[..] {
+            [only] => format!("{only} was not compared: {runs} did not measure it"),
+            several => {
+                let named = several.iter().take(UNMATCHED_NAMED);
+                let named = named.cloned().collect::<Vec<_>>().join("; ");
+                let more = match several.len().saturating_sub(UNMATCHED_NAMED) {
+                    0 => String::new(),
+                    more => format!("; and {} more", grouped(more as u64)),
+                };
+                format!(
+                    "{} points were not compared, because {runs} did not measure them: {named}{more}",
+                    grouped(several.len() as u64)
+                )
+            }
+        }
+    };
+    groups.iter().map(note).collect()
+}
+
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = comparison.notes.clone();
-    for unmatched in &comparison.unmatched {
-        notes.push(format!(
-            "{} was not compared: {} did not measure it",
-            unmatched.point,
-            unmatched.missing_in.join(", ")
-        ));
-    }
+    notes.extend(unmatched(comparison));
     for run in comparison.before.iter().chain(&comparison.after) {
         if run.state != "complete" {
             notes.push(format!("{} is {}: it is incomplete", run.name, run.state));
