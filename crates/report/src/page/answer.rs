@@ -54,7 +54,7 @@ fn tuning(tuned: &Tuned) -> String {
         .filter(|limit| limit.verdict != "met");
     let open: Vec<String> = open
         .map(|limit| match limit.verdict.as_str() {
-            "violated" => format!("{} not met", limit.text),
+            "violated" => format!("{} missed", limit.text),
             _ => format!("{} not proven", limit.text),
         })
         .collect();
@@ -108,7 +108,7 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     let sizes = match (first.point.out_bytes, first.point.in_bytes) {
         (out, back) if out == back => format!("{} B", grouped(out.into())),
         (out, back) => format!(
-            "{} B OUT, {} B IN",
+            "OUT {} B, IN {} B",
             grouped(out.into()),
             grouped(back.into())
         ),

@@ -79,7 +79,7 @@ fn choice(tuned: &Tuned, best: &Confirmed) -> String {
 fn constraint(limit: &Limit) -> String {
     let verdict = match limit.verdict.as_str() {
         "met" => "met",
-        "violated" => "not met",
+        "violated" => "missed",
         _ => "not proven",
     };
     match &limit.found {
