@@ -46,7 +46,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             run.name()
         ),
         AnyRun::Stream(run) => bail!(
-            "cannot compute deadlines of {}: a stream run has no responses\nhint: for streams, compute the \
+            "cannot compute deadlines of {}: a stream run has no responses\n  hint: for streams, compute the \
              device's buffer with wiregauge stream --rate (docs/stream.md)",
             run.name()
         ),

@@ -62,7 +62,7 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// A line for each limit that is not met: the limit, the worst value with its interval, and where.
+/// A line for each limit that is missed: the limit, the worst value with its interval, and where.
 fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
     let places = Places::new(file.points.iter().map(|point| point.point));
     let line = |limit: &Constraint| {

@@ -94,7 +94,7 @@ impl Task {
     pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
         if args.address.starts_with("can:") {
             anyhow::bail!(
-                "tune does not support CAN\nhint: use wiregauge exchange with a list of sizes and depths"
+                "tune does not support CAN\n  hint: use wiregauge exchange with a list of sizes and depths"
             );
         }
         plan::check_baud(args.baud, [&args.address])?;
