@@ -348,7 +348,10 @@ fn markdown_has_the_same_table() {
         text.contains("verdict |") && text.contains("no significant difference |"),
         "{text}"
     );
-    let rows = text.lines().filter(|line| line.contains("out=16")).count();
+    let rows = text
+        .lines()
+        .filter(|line| line.contains("| OUT 16 B, "))
+        .count();
     assert_eq!(rows, 2, "{text}");
 }
 

@@ -343,7 +343,8 @@ fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
             .assert()
             .code(1)
             .stderr(contains(format!(
-                "limit missed: {percentile}<10s: undefined, because 10.000 % of the exchanges have no correct answer"
+                "limit missed: {percentile}<10s: undefined, because 10.000 % of the exchanges have no correct answer in \
+                 time; the slowest correct answer (p90) took "
             )));
     }
 }
