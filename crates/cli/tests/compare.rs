@@ -167,7 +167,7 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     // The verdict has the words of the table, and the number of runs comes directly after it.
     let slower = is_match(
-        r"(?s)figures: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences",
+        r"(?s)values: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences",
     )
     .unwrap()
     .and(contains(" worse").not())
@@ -212,7 +212,7 @@ fn the_same_run_twice_shows_no_difference() {
     equal
         .code(0)
         .stdout(
-            is_match(r"No significant difference in (18|\d+ of 18) figures[^.]*\.\nOne run per side: the intervals")
+            is_match(r"No significant difference in (18|\d+ of 18) values[^.]*\.\nOne run per side: the intervals")
                 .unwrap(),
         );
     let json = desk.json("compare run run --json");

@@ -121,7 +121,7 @@ fn each_trade_off_says_whether_it_is_confirmed_and_how_many_exchanges_are_behind
             .is_some_and(|title| title.ends_with("throughput IN")),
         "{said}"
     );
-    let (small, large) = (row("IN 48 B"), row("IN 60000 B"));
+    let (small, large) = (row("IN 48 B"), row("IN 60,000 B"));
     assert!(small.contains("  probe"), "{said}");
     assert!(large.contains("  120  confirmation  chosen"), "{said}");
     assert!(

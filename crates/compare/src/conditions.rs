@@ -1,11 +1,10 @@
 //! What else differs between the sides. A comparison tells that figures differ, never why; what
 //! differs beside them may be the cause.
 
-use crate::key::grouped;
 use serde::Serialize;
 use std::fmt::Debug;
 use wiregauge_record::{
-    Calibration, Conditions, HostPlan, Limit, LinkDetail, LinkOptions, Schedule,
+    Calibration, Conditions, HostPlan, Limit, LinkDetail, LinkOptions, Schedule, grouped,
 };
 use wiregauge_run::{Exchange, Run, RunKind, Stream};
 
@@ -175,7 +174,7 @@ fn word<T: Debug>(value: &T) -> String {
 fn length(limit: Limit) -> String {
     match limit {
         Limit::Count(1) => "1 exchange".into(),
-        Limit::Count(count) => format!("{} exchanges", grouped(&count.to_string())),
+        Limit::Count(count) => format!("{} exchanges", grouped(count)),
         Limit::DurationNs(ns) => duration(ns),
     }
 }

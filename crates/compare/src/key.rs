@@ -3,6 +3,7 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
+use wiregauge_record::grouped;
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +38,16 @@ impl fmt::Display for Key {
             _ => "",
         };
         let together = self.value("together") == Some("yes");
+        let size = |bytes: &str| bytes.parse().map_or_else(|_| bytes.to_owned(), grouped);
         let part = |(name, value): &(&str, String)| match (*name, value.as_str()) {
             ("together" | "direction", _) => None,
             ("link", "0") if !together => None,
             ("link", link) if together => Some(format!("link {link} together")),
             ("link", link) => Some(format!("link {link} alone")),
             ("out" | "in", "0") => Some(format!("{} any size", name.to_uppercase())),
-            ("out" | "in", bytes) => Some(format!("{} {} B", name.to_uppercase(), grouped(bytes))),
+            ("out" | "in", bytes) => Some(format!("{} {} B", name.to_uppercase(), size(bytes))),
             ("way", way) => Some(format!("{}{both}", way.to_uppercase())),
-            ("transfer", bytes) => Some(format!("transfers of {} B", grouped(bytes))),
+            ("transfer", bytes) => Some(format!("transfers of {} B", size(bytes))),
             (name, value) => Some(format!("{name} {value}")),
         };
         let mut parts: Vec<String> = self.parts.iter().filter_map(part).collect();
@@ -54,18 +56,6 @@ impl fmt::Display for Key {
         }
         f.write_str(&parts.join(", "))
     }
-}
-
-/// Digits with their thousands set off.
-pub(crate) fn grouped(digits: &str) -> String {
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 impl Serialize for Key {

@@ -108,8 +108,12 @@ fn value(figure: &str, found: &Estimate) -> String {
 }
 
 fn front(tuned: &Tuned) -> Table {
+    let knee = match tuned.front.iter().any(|row| row.is_knee) {
+        true => "; knee: the highest ratio of throughput to latency",
+        false => "",
+    };
     let mut table = Table::new(
-        "Best trade-offs of latency and throughput",
+        format!("Best trade-offs of latency and throughput{knee}"),
         &["setting", "mean latency", "throughput", "measured by", ""],
     );
     for row in &tuned.front {

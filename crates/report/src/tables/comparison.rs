@@ -122,10 +122,10 @@ fn verdict(comparison: &Comparison) -> String {
     let too_few = "too few independent samples, or drift";
     if !all.iter().any(|compared| is_shown(compared)) {
         return match (open, equal) {
-            (0, _) => format!("No significant difference in {compared} figures."),
-            (_, 0) => format!("All {compared} figures are inconclusive: {too_few}."),
+            (0, _) => format!("No significant difference in {compared} values."),
+            (_, 0) => format!("All {compared} values are inconclusive: {too_few}."),
             _ => format!(
-                "No significant difference in {equal} of {compared} figures; {open} inconclusive: {too_few}."
+                "No significant difference in {equal} of {compared} values; {open} inconclusive: {too_few}."
             ),
         };
     }
@@ -144,7 +144,7 @@ fn verdict(comparison: &Comparison) -> String {
         .collect();
     parts.extend((equal > 0).then(|| format!("no significant difference {equal}")));
     parts.extend((open > 0).then(|| format!("inconclusive {open} ({too_few})")));
-    format!("Of {compared} figures: {}.", parts.join(", "))
+    format!("Of {compared} values: {}.", parts.join(", "))
 }
 
 /// What the number of runs leaves open, for directly after the verdict.

@@ -12,7 +12,7 @@ use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{
     Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Part, Plan, Point,
     PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol,
-    StreamSummary, Wait,
+    StreamSummary, Wait, grouped,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Probe, Purpose, Sense, Space};
@@ -340,10 +340,12 @@ impl Task {
         let mut name = match &self.kind {
             Kind::Exchanges(_) => {
                 let (out_bytes, in_bytes) = self.sizes(at);
-                format!("OUT {out_bytes} B, IN {in_bytes} B, depth {depth}")
+                let [out, back] = [out_bytes, in_bytes].map(|bytes| grouped(bytes.into()));
+                format!("OUT {out} B, IN {back} B, depth {depth}")
             }
             Kind::Stream(of) => {
-                let (way, bytes) = (of.direction.name(), self.transfer(at));
+                let way = of.direction.name().to_uppercase();
+                let bytes = grouped(self.transfer(at).into());
                 format!("{way}, transfers of {bytes} B, queue {depth}")
             }
         };
