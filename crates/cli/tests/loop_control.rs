@@ -199,7 +199,12 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
         desk.output("show last --format csv")
             .starts_with("point,period_ns,depth,cycles,")
     );
-    assert!(desk.output("show last --format md").contains("| cycles |"));
+    let page = desk.output("show last --format md");
+    assert!(page.contains("| cycles |"), "{page}");
+    assert!(
+        !page.contains("### Conditions"),
+        "nothing stands below it: {page}"
+    );
     desk.output("export last --parquet all.parquet");
     for command in [
         "explain last",

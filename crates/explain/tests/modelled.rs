@@ -158,7 +158,7 @@ fn a_size_is_named_as_it_was_asked_for() {
     assert!(said.contains("at IN 2,048 B"), "{said}");
     let said = said_of(1_500);
     assert!(
-        said.contains("at --transfer 2048 IN (1500 B carried on average)"),
+        said.contains("at --transfer 2048 IN (1,500 B carried on average)"),
         "{said}"
     );
 }
