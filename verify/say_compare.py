@@ -51,7 +51,7 @@ def check(checks: Checks, found: dict, before: tuple, after: tuple, where: str) 
         for run, path in (before, after):
             for cell in run["points"]:
                 asked = cell["point"]
-                key = f"out={asked['out_bytes']} in={asked['in_bytes']} depth={asked['depth']}"
+                key = f"OUT {asked['out_bytes']:,} B, IN {asked['in_bytes']:,} B, depth {asked['depth']}"
                 if matches(name, key, asked):
                     sides.append(figures(run, path, asked["index"]))
         if len(sides) != 2:

@@ -40,7 +40,7 @@ done
 iso full-synchronous --packet 192 --queue 1 --pattern counter --check
 setting >/runs/setting
 # The same as a limit of a script.
-refused 1 "limit not met: missed=0" stream usb://1d6b:0104 --type isochronous --packet 192 --queue 1 --duration 100ms \
+refused 1 "limit missed: missed=0" stream usb://1d6b:0104 --type isochronous --packet 192 --queue 1 --duration 100ms \
     --require missed=0 --no-store
 refused 2 "packets of 1024 B are too large" stream usb://1d6b:0104 --type isochronous --packet 1024
 refused 2 "no such endpoints" exchange usb://1d6b:0104 --count 1

@@ -13,7 +13,7 @@ function a_run_displays_as_a_table_of_its_points()
 [address, stop] = responder('tcp://127.0.0.1:0');
 run = wiregauge.exchange(address, 'In', [48 1000], 'Depth', [1 2], 'Count', 50, 'Require', 'p50<1ns'); %#ok<NASGU>
 shown = evalc('run');
-for part = {address, 'exchange run, complete', 'p99 us', '1000', 'limit not met', run.directory}
+for part = {address, 'exchange run, complete', 'p99 us', '1000', 'limit missed', run.directory}
     assert(~isempty(strfind(shown, part{1})), [part{1}, ' is not in ', shown]);
 end
 assert(numel(strfind(shown, sprintf('\n'))) < 20);

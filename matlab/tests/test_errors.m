@@ -219,7 +219,7 @@ assert(size(run.missed), [2 1]);
 assert(iscellstr(run.missed));
 loaded = wiregauge.loadRun('last');
 assert(loaded.missed, none);
-assert(~isempty(strfind(evalc('run'), ['limit not met: ', run.missed{2}])));
+assert(~isempty(strfind(evalc('run'), ['limit missed: ', run.missed{2}])));
 met = wiregauge.exchange(address, 'Count', 20);
 assert(met.missed, none);
 compared = wiregauge.compare(run, run);

@@ -48,7 +48,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(stored):
 
 def test_it_measures_and_decides_by_exit_code(address):
     ended = program("exchange", address, "--count", "20", "--require", "p50<1ns")
-    assert ended.returncode == 1 and "limit not met: p50<1ns" in ended.stderr and "RTT" in ended.stdout
+    assert ended.returncode == 1 and "limit missed: p50<1ns" in ended.stderr and "RTT" in ended.stdout
     run = json.loads(program("show", "last", "--json").stdout)
     assert run["conditions"]["command"][1:3] == ["exchange", address]
 

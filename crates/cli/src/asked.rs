@@ -167,7 +167,7 @@ impl Asked {
                 let (text, name) = (&self.text, key.name());
                 Err(match &modelled.why_not {
                     Some(why) => anyhow::anyhow!(
-                        "cannot predict {text}: no model: {why}\nhint: add {name}= for a rough prediction: {several}"
+                        "cannot predict {text}: no model: {why}\n  hint: add {name}= for a rough prediction: {several}"
                     ),
                     None => anyhow::anyhow!("cannot predict {text}: {several}: add {name}="),
                 })

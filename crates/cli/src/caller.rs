@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
-/// Columns where there is no terminal, and at most.
+/// Columns where there is no terminal, and at most for sentences.
 pub(crate) const WIDTH: usize = 100;
 
 /// Takes what a command says and makes, and ends it.
@@ -17,8 +17,13 @@ pub trait Caller: Sync {
     /// Where words go that may be set off with colours; without, if nobody would see them.
     fn words(&self) -> Box<dyn Write + '_>;
 
-    /// Columns that words have.
+    /// Columns that sentences have.
     fn width(&self) -> usize {
+        self.table_width().min(WIDTH)
+    }
+
+    /// Columns that tables have.
+    fn table_width(&self) -> usize {
         WIDTH
     }
 

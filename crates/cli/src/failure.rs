@@ -99,11 +99,26 @@ impl Failure {
         };
         Failure {
             kind,
-            text: format!("{error:#}"),
+            text: text_of(error),
             os_code,
             flag: None,
         }
     }
+}
+
+/// The words of an error, with what to do about a file that cannot be made.
+pub(crate) fn text_of(error: &anyhow::Error) -> String {
+    let storage: Option<&StorageFailed> = error.downcast_ref();
+    let hint = match storage.map(|StorageFailed(error)| error.kind()) {
+        Some(
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem,
+        ) => "\n  hint: check that the directory exists and that you have permission",
+        _ => "",
+    };
+    format!("{error:#}{hint}")
 }
 
 /// The exit code of an error.

@@ -87,9 +87,10 @@ fn code(ended: anyhow::Result<Outcome>) -> u8 {
                 return 0;
             }
             anstream::eprintln!(
-                "{}error:{} {error:#}",
+                "{}error:{} {}",
                 output::style::BAD,
-                output::style::RESET
+                output::style::RESET,
+                failure::text_of(&error)
             );
             failure::code_of(&error)
         }

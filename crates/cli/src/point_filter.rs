@@ -115,7 +115,7 @@ impl PointFilter {
                 if !known.iter().any(|(known, _)| known == name) {
                     let names: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
                     bail!(
-                        "points of {run} have no `{name}`\nhint: use one of {}",
+                        "points of {run} have no `{name}`\n  hint: use one of {}",
                         names.join(", ")
                     );
                 }

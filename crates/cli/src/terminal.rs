@@ -41,13 +41,11 @@ impl Caller for Terminal {
     }
 
     /// What COLUMNS says, or the terminal has.
-    fn width(&self) -> usize {
+    fn table_width(&self) -> usize {
         let said = std::env::var("COLUMNS").ok();
         let said = said.and_then(|columns| columns.parse().ok());
         let of_terminal = || Some(usize::from(terminal_size::terminal_size()?.0.0));
-        said.or_else(of_terminal)
-            .unwrap_or(WIDTH)
-            .clamp(NARROWEST, WIDTH)
+        said.or_else(of_terminal).unwrap_or(WIDTH).max(NARROWEST)
     }
 
     fn bytes(&self) -> Box<dyn Write + '_> {

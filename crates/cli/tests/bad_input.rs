@@ -100,6 +100,10 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
     let desk = Desk::new();
     refused(&desk, "/tmp/ttyACM0", "", 2, "serial:///tmp/ttyACM0");
     refused(&desk, "localhost", "", 2, "names no kind of link");
+    for host in ["localhost", "192.168.1.5", "board.local"] {
+        let hint = format!("hint: add a port: {host}:7700");
+        refused(&desk, host, "", 2, &hint);
+    }
     refused(&desk, "tcp://127.0.0.1", "", 2, "no port");
     refused(
         &desk,

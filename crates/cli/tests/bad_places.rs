@@ -239,6 +239,9 @@ fn a_disk_that_is_full_from_the_start_leaves_nothing_behind() {
     assert_eq!(desk.stored(), Vec::<String>::new());
 }
 
+/// What to do about a file that cannot be made.
+const PLACE: &str = "\n  hint: check that the directory exists and that you have permission";
+
 #[test]
 fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_over() {
     let desk = Desk::new();
@@ -246,7 +249,7 @@ fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_ov
     desk.wiregauge(&format!("{exchange} {}/no/such/dir.csv", desk.text("")))
         .assert()
         .failure()
-        .stderr(contains("dir.csv"));
+        .stderr(contains("dir.csv").and(contains(PLACE)));
     assert_eq!(desk.stored(), Vec::<String>::new());
     desk.wiregauge(&format!("{exchange} /dev/full"))
         .assert()
@@ -282,7 +285,11 @@ fn a_directory_of_figures_that_cannot_be_made_is_a_failure_to_write() {
     desk.wiregauge("report last --figures /proc/none")
         .assert()
         .code(3)
-        .stderr(contains("cannot create the directory /proc/none"));
+        .stderr(contains("cannot create the directory /proc/none").and(contains(PLACE)));
+    desk.wiregauge("report last -o /no/such/page.html")
+        .assert()
+        .code(3)
+        .stderr(contains("cannot write the page to /no/such/page.html").and(contains(PLACE)));
 }
 
 #[test]

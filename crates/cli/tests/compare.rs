@@ -123,7 +123,7 @@ fn of_two_hosts_the_slower_is_named_and_how_much_of_that_is_its_floor() {
         let said = compared(&desk, &format!("{runs} --format md"), &[]);
         said.success().stdout(is_match(text).unwrap());
     };
-    let point = "at out=16 in=48 depth=1: median RTT";
+    let point = "at OUT 16 B, IN 48 B, depth 1: median RTT";
     says(
         "linux windows",
         &format!(
@@ -167,7 +167,7 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     let worse = compared(&desk, "before after", &["p50 > 5% worse"]);
     // The verdict has the words of the table, and the number of runs comes directly after it.
     let slower = is_match(
-        r"(?s)figures: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences",
+        r"(?s)values: slower [1-9]\d*, faster 0[^.]*\.\nOne run per side: .*Other differences",
     )
     .unwrap()
     .and(contains(" worse").not())
@@ -175,7 +175,7 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     worse
         .code(1)
         .stdout(slower)
-        .stderr(contains("met: p50 > 5% worse: out=16 in=48"));
+        .stderr(contains("met: p50 > 5% worse: OUT 16 B, IN 48 B"));
     // Nothing got better, and at no size.
     compared(&desk, "before after", &["in=48: p50 > 5% better"]).code(0);
     compared(&desk, "after before", &["p50 > 5% better"]).code(1);
@@ -212,7 +212,7 @@ fn the_same_run_twice_shows_no_difference() {
     equal
         .code(0)
         .stdout(
-            is_match(r"No significant difference in (18|\d+ of 18) figures[^.]*\.\nOne run per side: the intervals")
+            is_match(r"No significant difference in (18|\d+ of 18) values[^.]*\.\nOne run per side: the intervals")
                 .unwrap(),
         );
     let json = desk.json("compare run run --json");
@@ -305,7 +305,7 @@ fn streams_are_compared_way_by_way() {
 fn a_condition_on_a_figure_that_only_leaves_out_says_so() {
     let desk = Desk::new();
     made(&desk, "one", "tcp://127.0.0.1:7700", [48, 96], 100);
-    let left_out = "it needs p99, which --only leaves out\nhint: add p99 to --only";
+    let left_out = "it needs p99, which --only leaves out\n  hint: add p99 to --only";
     compared(&desk, "one one --only p50", &["p99 > 5% worse"])
         .code(2)
         .stderr(contains(left_out).and(contains("have no p99").not()));
@@ -324,11 +324,11 @@ fn points_that_one_side_lacks_are_named_and_not_decided() {
     exchanged(&desk, "short", &server.address, "--depth 1 --count 200");
     exchanged(&desk, "other", &server.address, "--depth 8 --count 200");
     let found = compared(&desk, "long short", &["p50 > 1000% worse"]);
-    let named = contains("depth=2 was not compared: short did not measure it");
+    let named = contains("OUT 16 B, IN 48 B, depth 2 was not compared: short did not measure it");
     found
         .code(0)
         .stdout(named)
-        .stderr(contains("not decided (does not fail): ").and(contains("depth=2")));
+        .stderr(contains("not decided (does not fail): ").and(contains("depth 2")));
     let apart = desk.wiregauge("compare long other").assert();
     apart
         .code(2)
@@ -348,7 +348,10 @@ fn markdown_has_the_same_table() {
         text.contains("verdict |") && text.contains("no significant difference |"),
         "{text}"
     );
-    let rows = text.lines().filter(|line| line.contains("out=16")).count();
+    let rows = text
+        .lines()
+        .filter(|line| line.contains("| OUT 16 B, "))
+        .count();
     assert_eq!(rows, 2, "{text}");
 }
 

@@ -590,17 +590,14 @@ fn a_required_figure_or_verdict_that_is_missed_is_exit_code_1_with_what_was_foun
     let growth = found["growth"].as_f64().expect("a growth");
     let within = (low + high) / 2.0;
     for (limit, how) in [
-        (
-            format!("control.cost<{low}"),
-            "limit not met: control.cost<",
-        ),
+        (format!("control.cost<{low}"), "limit missed: control.cost<"),
         (
             format!("control.cost<{within}"),
             "limit not proven: control.cost<",
         ),
         (
             format!("control.growth<{growth}"),
-            "limit not met: control.growth<",
+            "limit missed: control.growth<",
         ),
     ] {
         let (code, printed, said) = run(&limit);
@@ -635,7 +632,7 @@ fn a_limit_on_the_cost_is_not_proven_by_a_run_without_an_interval() {
     desk.wiregauge(&format!("control short {SERVO} --require proved"))
         .assert()
         .code(1)
-        .stderr(contains("limit not met: proved: in any order: broken"));
+        .stderr(contains("limit missed: proved: in any order: broken"));
 }
 
 #[test]
@@ -647,7 +644,7 @@ fn a_point_without_a_response_misses_every_limit() {
         .assert()
         .code(1)
         .stderr(contains(
-            "limit not met: held: no response arrived in time at depth 2",
+            "limit missed: held: no response arrived in time at depth 2",
         ));
 }
 

@@ -237,6 +237,8 @@ fn ctrl_c_while_the_device_does_not_say_who_it_is_ends_the_program_too() {
         let ended = run.ended();
         assert_eq!(ended.code, Some(130), "{ended}");
         assert!(desk.stored().is_empty(), "nothing was measured");
+        let said = "interrupted before the first sample";
+        assert!(ended.stderr.contains(said), "{ended}");
     }
 }
 

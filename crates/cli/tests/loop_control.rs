@@ -199,7 +199,12 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
         desk.output("show last --format csv")
             .starts_with("point,period_ns,depth,cycles,")
     );
-    assert!(desk.output("show last --format md").contains("| cycles |"));
+    let page = desk.output("show last --format md");
+    assert!(page.contains("| cycles |"), "{page}");
+    assert!(
+        !page.contains("### Conditions"),
+        "nothing stands below it: {page}"
+    );
     desk.output("export last --parquet all.parquet");
     for command in [
         "explain last",
@@ -209,8 +214,24 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
         "control last --model loop.toml",
     ] {
         let refused = desk.wiregauge(command).assert().code(2);
-        refused.stderr(contains("it is a run of a control loop"));
+        let hint = format!(
+            "\n  hint: measure the link alone with wiregauge exchange {address} --interval 5ms, then "
+        );
+        refused.stderr(contains("it is a run of a control loop").and(contains(hint)));
     }
+}
+
+#[test]
+fn a_cost_that_is_predicted_as_0_for_lack_of_noise_in_the_model_is_explained() {
+    let desk = desk_with(SERVO);
+    let server = desk.serve("tcp://:0 --plant loop.toml");
+    let shown = desk.output(&format!(
+        "loop-control {} --plant 1000/(s^2+s) --pid 0.96,0,0.049 --period 5ms --count 300 --no-store",
+        server.address
+    ));
+    let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("because the model has no noise"), "{shown}");
+    assert!(!text.contains("is outside the 95 % interval"), "{shown}");
 }
 
 /// Relays one TCP connection to a server and counts the bytes to it. Returns where it listens.

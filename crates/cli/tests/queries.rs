@@ -113,7 +113,7 @@ fn replies_that_do_not_match_are_counted_apart_and_stored() {
     desk.wiregauge(&required)
         .assert()
         .code(1)
-        .stderr(contains("limit not met"));
+        .stderr(contains("limit missed"));
 }
 
 #[test]

@@ -361,6 +361,8 @@ fn a_killed_device_leaves_every_row_measured_so_far() {
         assert_eq!(ended.code, Some(3), "{address} {direction}: {ended}");
         assert!(ended.stdout.contains("Rates"), "{ended}");
         assert!(ended.stderr.contains("error:"), "{ended}");
+        let hint = "\n  hint: was the device unplugged or reset, or its program restarted?";
+        assert!(ended.stderr.contains(hint), "{ended}");
         let shown = desk.json("show last --json");
         assert!(shown["state"]["failed"]["error"].is_string(), "{shown}");
         assert!(shown["points"][0]["flows"][0]["transfers"].as_u64() > Some(10));

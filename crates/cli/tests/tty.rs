@@ -112,3 +112,13 @@ fn the_link_to_a_pty_is_gone_when_its_responder_is() {
     assert_eq!(ended.code, Some(0), "{ended}");
     assert!(!link.is_symlink());
 }
+
+#[test]
+fn a_symbolic_link_to_a_pty_is_a_serial_line_without_a_scheme() {
+    let desk = Desk::new();
+    let path = desk.path("board");
+    let board = desk.serve(&format!("pty:{}", path.display()));
+    assert!(path.is_symlink(), "{}", board.address);
+    desk.measure(&path.display().to_string(), "--count 20")
+        .is_clean();
+}

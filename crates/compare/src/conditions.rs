@@ -3,7 +3,9 @@
 
 use serde::Serialize;
 use std::fmt::Debug;
-use wiregauge_record::{Calibration, Conditions, HostPlan, LinkDetail, LinkOptions};
+use wiregauge_record::{
+    Calibration, Conditions, HostPlan, Limit, LinkDetail, LinkOptions, Schedule, grouped,
+};
 use wiregauge_run::{Exchange, Run, RunKind, Stream};
 
 /// Load averages that differ by less than this are the same.
@@ -32,9 +34,9 @@ pub(crate) fn of_exchange(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         fact("protocol", word(&plan.protocol));
         fact("connection", word(&plan.connect));
-        fact("duration of a point", word(&plan.limit));
-        fact("schedule", word(&plan.schedule));
-        fact("timeout", format!("{} ms", plan.timeout_ns as f64 / 1e6));
+        fact("length of a point", length(plan.limit));
+        fact("schedule", schedule(plan.schedule));
+        fact("timeout", duration(plan.timeout_ns));
         fact("wait", word(&plan.wait));
         fact("warm-up", plan.warmup.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
@@ -46,14 +48,8 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
     of_runs(before, after, |plan| {
         let mut facts = of_links(plan.links());
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
-        fact(
-            "duration of a point",
-            format!("{} s", plan.duration_ns as f64 / 1e9),
-        );
-        fact(
-            "start-up excluded",
-            format!("{} ms", plan.settle_ns as f64 / 1e6),
-        );
+        fact("length of a point", duration(plan.duration_ns));
+        fact("start-up excluded", duration(plan.settle_ns));
         fact("content checked", crate::key::yes(plan.check));
         fact("loss probability for buffers", plan.loss.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
@@ -179,6 +175,33 @@ fn word<T: Debug>(value: &T) -> String {
     words
 }
 
+/// How long a point is measured.
+fn length(limit: Limit) -> String {
+    match limit {
+        Limit::Count(1) => "1 exchange".into(),
+        Limit::Count(count) => format!("{} exchanges", grouped(count)),
+        Limit::DurationNs(ns) => duration(ns),
+    }
+}
+
+fn schedule(schedule: Schedule) -> String {
+    match schedule {
+        Schedule::AsFastAsPossible => "as fast as possible".into(),
+        Schedule::EveryNs(ns) => format!("one every {}", duration(ns)),
+    }
+}
+
+/// A time that was chosen, so without digits that nobody chose.
+fn duration(ns: u64) -> String {
+    let (unit, name) = match ns {
+        1_000_000_000.. => (1e9, "s"),
+        1_000_000.. => (1e6, "ms"),
+        1_000.. => (1e3, "us"),
+        _ => (1.0, "ns"),
+    };
+    format!("{} {name}", ns as f64 / unit)
+}
+
 /// What has not the same values on both sides.
 fn between(before: &[Facts], after: &[Facts]) -> Vec<Changed> {
     let mut names: Vec<&String> = Vec::new();
@@ -279,10 +302,10 @@ mod tests {
 
     #[test]
     fn values_are_reported_in_words() {
-        assert_eq!(
-            word(&wiregauge_record::Schedule::AsFastAsPossible),
-            "as fast as possible"
-        );
-        assert_eq!(word(&wiregauge_record::Limit::Count(100)), "count(100)");
+        assert_eq!(word(&wiregauge_record::Protocol::GetStatus), "get status");
+        assert_eq!(length(Limit::Count(20_000)), "20,000 exchanges");
+        assert_eq!(length(Limit::DurationNs(1_400_000_000)), "1.4 s");
+        assert_eq!(schedule(Schedule::AsFastAsPossible), "as fast as possible");
+        assert_eq!(schedule(Schedule::EveryNs(500_000)), "one every 500 us");
     }
 }

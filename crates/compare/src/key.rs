@@ -3,6 +3,7 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
+use wiregauge_record::grouped;
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,19 +31,30 @@ impl Key {
 }
 
 impl fmt::Display for Key {
-    /// Without what is so in most runs: the first link, alone, for the first time.
+    /// `OUT 16 B, IN 48 B, depth 1`, without what is so in most runs: the first link, alone, for the first time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let usual = [("link", "0"), ("together", "no")];
-        let mut parts: Vec<String> = self
-            .parts
-            .iter()
-            .filter(|(name, value)| !usual.contains(&(*name, value.as_str())))
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let both = match self.value("direction") {
+            Some("both") => " (both)",
+            _ => "",
+        };
+        let together = self.value("together") == Some("yes");
+        let size = |bytes: &str| bytes.parse().map_or_else(|_| bytes.to_owned(), grouped);
+        let part = |(name, value): &(&str, String)| match (*name, value.as_str()) {
+            ("together" | "direction", _) => None,
+            ("link", "0") if !together => None,
+            ("link", link) if together => Some(format!("link {link} together")),
+            ("link", link) => Some(format!("link {link} alone")),
+            ("out" | "in", "0") => Some(format!("{} any size", name.to_uppercase())),
+            ("out" | "in", bytes) => Some(format!("{} {} B", name.to_uppercase(), size(bytes))),
+            ("way", way) => Some(format!("{}{both}", way.to_uppercase())),
+            ("transfer", bytes) => Some(format!("transfers of {} B", size(bytes))),
+            (name, value) => Some(format!("{name} {value}")),
+        };
+        let mut parts: Vec<String> = self.parts.iter().filter_map(part).collect();
         if self.again > 0 {
             parts.push(format!("time {}", self.again + 1));
         }
-        f.write_str(&parts.join(" "))
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -58,4 +70,43 @@ pub(crate) type Place = (Key, usize);
 /// A value that is so or is not.
 pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(parts: &[(&'static str, &str)]) -> String {
+        let parts = parts
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        Key::new(parts.collect()).to_string()
+    }
+
+    #[test]
+    fn a_point_is_named_as_in_other_sentences() {
+        let exchange = [("out", "16"), ("in", "4096"), ("depth", "4")];
+        let link =
+            |link, together| [&exchange[..], &[("link", link), ("together", together)]].concat();
+        let name = "OUT 16 B, IN 4,096 B, depth 4";
+        assert_eq!(named(&link("0", "no")), name);
+        assert_eq!(named(&link("1", "no")), format!("{name}, link 1 alone"));
+        assert_eq!(named(&link("0", "yes")), format!("{name}, link 0 together"));
+        let stream = |direction, way| {
+            [
+                ("direction", direction),
+                ("transfer", "65536"),
+                ("queue", "2"),
+                ("way", way),
+            ]
+        };
+        assert_eq!(
+            named(&stream("in", "in")),
+            "transfers of 65,536 B, queue 2, IN"
+        );
+        assert_eq!(
+            named(&stream("both", "out")),
+            "transfers of 65,536 B, queue 2, OUT (both)"
+        );
+    }
 }

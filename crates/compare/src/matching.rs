@@ -86,9 +86,9 @@ mod tests {
             .map(|u| format!("{}: {}", u.point, u.missing_in.join(",")))
             .collect();
         let expected = [
-            "in=48 depth=2: b",
-            "in=48 depth=1 time 2: b",
-            "in=48 depth=8: a",
+            "IN 48 B, depth 2: b",
+            "IN 48 B, depth 1, time 2: b",
+            "IN 48 B, depth 8: a",
         ];
         assert_eq!(missing, expected);
     }

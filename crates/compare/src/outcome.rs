@@ -189,8 +189,23 @@ impl Verdict {
             (Verdict::Better, Figure::Corrupted) => "corrupts less",
             (Verdict::Worse, Figure::Buffer(_)) => "needs more",
             (Verdict::Better, Figure::Buffer(_)) => "needs less",
+            (Verdict::Worse, Figure::Throughput | Figure::Rate | Figure::Below(_)) => "lower",
+            (Verdict::Better, Figure::Throughput | Figure::Rate | Figure::Below(_)) => "higher",
             (Verdict::Worse, _) => "slower",
             (Verdict::Better, _) => "faster",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_slower_and_a_rate_lower() {
+        assert_eq!(Verdict::Worse.words(Figure::Trt), "slower");
+        assert_eq!(Verdict::Better.words(Figure::Trt), "faster");
+        assert_eq!(Verdict::Worse.words(Figure::Throughput), "lower");
+        assert_eq!(Verdict::Better.words(Figure::Rate), "higher");
     }
 }

@@ -3,7 +3,7 @@
 use crate::depth::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
 use wiregauge_model::{Figures, LinkModel, Observation, Residual, Setting, StageCost};
-use wiregauge_record::{Conditions, Connect, Plan, Protocol};
+use wiregauge_record::{Conditions, Connect, Plan, Protocol, grouped};
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
 /// off by `TYPICAL` at half of them, too.
@@ -462,9 +462,10 @@ fn place(residual: &Residual, figures: &Figures, noun: &Noun, asked: &[Asked]) -
         match asked.filter(|asked| asked.transfer_bytes != bytes) {
             Some(asked) => {
                 let transfer = asked.transfer_bytes;
+                let bytes = grouped(bytes.into());
                 format!("--transfer {transfer} {way} ({bytes} B carried on average)")
             }
-            None => format!("{way} {bytes} B"),
+            None => format!("{way} {} B", grouped(bytes.into())),
         }
     };
     let mut parts = Vec::new();

@@ -138,7 +138,7 @@ fn one_point_that_is_off_does_not_make_the_others_wrong() {
     points.extend(transfers(&[2_048], &[1], 300.0, 1.0));
     let modelled = of_flows(&points);
     let said = said(&modelled);
-    assert!(said.contains("IN 2048 B: a disturbance there"), "{said}");
+    assert!(said.contains("IN 2,048 B: a disturbance there"), "{said}");
     assert!(modelled.in_short.is_some());
 }
 
@@ -155,10 +155,10 @@ fn a_size_is_named_as_it_was_asked_for() {
     };
     // A few short reads make no other size.
     let said = said_of(2_047);
-    assert!(said.contains("at IN 2048 B"), "{said}");
+    assert!(said.contains("at IN 2,048 B"), "{said}");
     let said = said_of(1_500);
     assert!(
-        said.contains("at --transfer 2048 IN (1500 B carried on average)"),
+        said.contains("at --transfer 2048 IN (1,500 B carried on average)"),
         "{said}"
     );
 }

@@ -36,6 +36,22 @@ pub(crate) fn scheme_of(text: &str) -> Option<&'static str> {
     (is_host && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some("tcp")
 }
 
+/// The scheme of what a symbolic link leads to, such as the name of a pty outside of `/dev`.
+pub(crate) fn scheme_behind(text: &str) -> Option<&'static str> {
+    let path = std::path::Path::new(text);
+    if !path.is_symlink() {
+        return None;
+    }
+    scheme_of(path.canonicalize().ok()?.to_str()?)
+}
+
+/// True of what can only be a host: it lacks its port.
+pub(crate) fn is_host(text: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let is_dotted = text.contains('.') && text.bytes().all(is_name);
+    is_dotted || text == "localhost"
+}
+
 /// True for the prefix and a number.
 fn is_numbered(text: &str, prefix: &str) -> bool {
     let number = text.strip_prefix(prefix).unwrap_or_default();

@@ -71,9 +71,9 @@ pub static KINDS: &[&Kind] = &[
 
 impl Address {
     /// The text of an address with its scheme: `serial:///dev/ttyACM0` for `/dev/ttyACM0`. What names no kind of link
-    /// stays as it is, for [`Address::parse`] to refuse.
+    /// stays as it is, for [`Address::parse`] to refuse. A symbolic link is read as what it leads to.
     pub fn with_scheme(text: &str) -> String {
-        match bare::scheme_of(text) {
+        match bare::scheme_of(text).or_else(|| bare::scheme_behind(text)) {
             Some(scheme) => format!("{scheme}://{text}"),
             None => text.to_owned(),
         }
@@ -100,6 +100,7 @@ impl Address {
         let Some((scheme, rest)) = whole.split_once("://") else {
             let hint = match text.starts_with('/') {
                 true => format!("use serial://{text} or unix://{text}"),
+                false if bare::is_host(text) => format!("add a port: {text}:7700"),
                 false => format!("valid addresses: {}", examples()),
             };
             return Err(usage("it names no kind of link".into()).hint(hint));

@@ -13,6 +13,10 @@ use wiregauge_record::HostPlan;
 /// How often the caller's thread looks after a point that runs.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// What to look for if a device has closed the link.
+pub(crate) const DISCONNECTED: &str =
+    "was the device unplugged or reset, or its program restarted?";
+
 /// The measuring thread's end of the conversation.
 pub struct Measurer<W, P> {
     reports: mpsc::Sender<W>,

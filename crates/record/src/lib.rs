@@ -12,6 +12,7 @@ mod control_summary;
 mod direction;
 mod figure;
 mod figure_value;
+mod grouped;
 mod isochronous;
 mod loop_path;
 mod loop_plan;
@@ -41,6 +42,7 @@ pub use direction::{Direction, Way};
 pub use figure::{
     Carried, Figure, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
 };
+pub use grouped::grouped;
 pub use isochronous::{IsochronousCounts, IsochronousOptions, PacketErrors};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};

@@ -1,6 +1,7 @@
 //! What a loop run is to measure: blocks that come in at a constant rate, are processed, and must be
 //! back before the output runs dry.
 
+use crate::grouped;
 use crate::loop_path::LoopPath;
 use crate::plan::HostPlan;
 use serde::{Deserialize, Serialize};
@@ -126,14 +127,18 @@ impl LoopPoint {
 
 impl fmt::Display for LoopPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rate, notify) = (self.rate_hz as f64 / 1e6, self.notify_bytes);
+        let (rate, notify) = (self.rate_hz as f64 / 1e6, grouped(self.notify_bytes.into()));
         write!(f, "{rate} MS/s x {}, notify {notify} B", self.channels)?;
         if self.path.is_gpu() {
             write!(f, ", {}", self.path)?;
         }
         match self.aim {
             Aim::Curve => Ok(()),
-            Aim::Hold => write!(f, ", holding a preload of {} B", self.preload_bytes),
+            Aim::Hold => write!(
+                f,
+                ", holding a preload of {} B",
+                grouped(self.preload_bytes)
+            ),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is to be measured, resolved to the last default, so that a stored plan can be run again.
 
 use crate::can::CanOptions;
+use crate::grouped;
 use crate::isochronous::IsochronousOptions;
 use crate::names::names;
 use crate::query::Queries;
@@ -148,7 +149,11 @@ pub struct Point {
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (out, in_, depth) = (self.out_bytes, self.in_bytes, self.depth);
+        let (out, in_) = (
+            grouped(self.out_bytes.into()),
+            grouped(self.in_bytes.into()),
+        );
+        let depth = self.depth;
         write!(f, "OUT {out} B, IN {in_} B, depth {depth}")
     }
 }

@@ -2,6 +2,7 @@
 //! one size, so many of them submitted at once.
 
 use crate::direction::Direction;
+use crate::grouped;
 use crate::names::names;
 use crate::plan::{HostPlan, LinkOptions};
 use serde::{Deserialize, Serialize};
@@ -56,7 +57,12 @@ pub struct StreamPoint {
 
 impl fmt::Display for StreamPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (way, bytes, queue) = (self.direction.name(), self.transfer_bytes, self.queue);
+        let way = match self.direction {
+            Direction::Both => "IN and OUT",
+            Direction::In => "IN",
+            Direction::Out => "OUT",
+        };
+        let (bytes, queue) = (grouped(self.transfer_bytes.into()), self.queue);
         write!(f, "{way}, transfers of {bytes} B, queue {queue}")
     }
 }

@@ -1,5 +1,7 @@
 //! How values print themselves: times in a unit chosen once a table, rates in powers of ten.
 
+pub use wiregauge_record::grouped;
+
 /// A unit of time for a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
@@ -119,19 +121,6 @@ pub fn flag_time(ns: u64) -> String {
     let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
     let (unit, name) = fitting.unwrap_or((1, "ns"));
     format!("{}{name}", ns / unit)
-}
-
-/// A whole number with its thousands set off.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Numbers from here on are printed with an exponent.

@@ -219,6 +219,6 @@ fn losses_of_several_points_have_one_warning_that_names_a_tail_only_where_one_wa
         .map(ToString::to_string)
         .collect();
     let expected =
-        "3 exchanges without a correct answer in time count as missed cycles (all points)";
+        "3 exchanges without a correct answer in time count as missed cycles (all points).";
     assert_eq!(said, [expected]);
 }

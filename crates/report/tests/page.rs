@@ -105,7 +105,7 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     // A TRT of 5 us against one of 20 us; each RTT is 20 us.
     assert_eq!(
         answer.replace('\u{a0}', " "),
-        "16 B OUT, 48 B IN: the exchange rate at depth 4 is 4.0 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
+        "OUT 16 B, IN 48 B: the exchange rate at depth 4 is 4.0 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
     );
     let heading = page.find("<h1>").unwrap();
     let contents = page.find("class=\"contents\"").unwrap();
@@ -168,14 +168,14 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     for part in [
         "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
         "confirmed by this run: p99 20.00 µs (95 % interval 19.00 µs to 21.00 µs)",
-        "lost=0: not met, 1.00 %",
+        "lost=0: missed, 1.00 %",
         "<td>confirmation</td><td>chosen</td>",
     ] {
         assert!(section.contains(part), "{part}: {section}");
     }
     let answer = between(&page, "<p class=\"answer\">", "</p>");
     assert!(
-        answer.starts_with("Chosen to minimise p99, lost=0 not met. "),
+        answer.starts_with("Chosen to minimise p99, lost=0 missed. "),
         "{answer}"
     );
     assert!(page.contains(": Latency against throughput</h3>"));
@@ -187,7 +187,7 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
     let cards = between(&page, "<div class=\"cards\">", "</div>");
     assert!(cards.contains("20.00 µs"), "the RTT: {cards}");
-    assert!(cards.contains("16 B OUT, 48 B IN, depth 1"), "{cards}");
+    assert!(cards.contains("OUT 16 B, IN 48 B, depth 1"), "{cards}");
     assert!(cards.contains("5.000 µs"), "the shortest TRT: {cards}");
     assert!(cards.contains("0.25 x the TRT at depth 1"), "{cards}");
     // 500 times 64 B in 499 times 5 us and the last RTT.

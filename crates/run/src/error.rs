@@ -156,7 +156,7 @@ pub enum RunError {
     },
     /// The last run was requested, and there is none.
     #[error(
-        "no stored runs in {home}\nhint: measure one with wiregauge exchange ADDRESS; without a device, wiregauge demo"
+        "no stored runs in {home}\n  hint: measure one with wiregauge exchange ADDRESS; without a device, wiregauge demo"
     )]
     NoRuns {
         /// Where it was looked for.

@@ -26,7 +26,7 @@ end
 run = wiregauge.internal.stored(stored{1});
 run.text = wiregauge.internal.inMatlab(output);
 lines = strtrim(strsplit(said, sprintf('\n'))');
-begin = 'limit not met: ';
+begin = 'limit missed: ';
 lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
 run.missed = regexprep(lines, ['^', begin], '');
 run = wiregauge.Run(run);

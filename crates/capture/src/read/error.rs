@@ -15,7 +15,7 @@ pub enum ReadError {
         error: io::Error,
     },
     /// The file is in no format that is read here, or contradicts it.
-    #[error("byte {offset}: {wrong}\nhint: {hint}")]
+    #[error("byte {offset}: {wrong}\n  hint: {hint}")]
     Format {
         /// Bytes before it in the file; of a CSV file, before the row.
         offset: u64,

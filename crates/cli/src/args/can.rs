@@ -59,7 +59,7 @@ impl CanArgs {
         }
         let (Some(request_id), Some(response_id)) = (self.request_id, self.response_id) else {
             anyhow::bail!(
-                "can:// requires --request-id and --response-id\nhint: such as --request-id 7e0 --response-id 7e8"
+                "can:// requires --request-id and --response-id\n  hint: such as --request-id 7e0 --response-id 7e8"
             );
         };
         if self.st_min.is_some_and(|time| time > LONGEST_ST_MIN) {

@@ -53,8 +53,9 @@ Examples:
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes.
 
-TRT: time from the start of one exchange to the start of the next. Tables show its mean,
-the reciprocal of the throughput.
+TRT: time from the start of one exchange to the start of the next. Tables show its mean.
+exchanges/s: correct responses divided by the measured time, which ends with the last
+response; with few or lost exchanges it is below 1 / mean TRT.
 --require compares the measured value, not its 95 % confidence interval. Where the
 interval reaches beyond the limit, a line begins with `limit not proven`; the exit code
 stays 0.

@@ -135,20 +135,20 @@ impl GadgetArgs {
         if let Some(adapter) = functions.iter().find(|f| f.is_virtual_only()) {
             let name = adapter.name();
             anyhow::bail!(
-                "usb-gadget has no function {name}\nhint: use wiregauge serve usb-virtual --function {name}"
+                "usb-gadget has no function {name}\n  hint: use wiregauge serve usb-virtual --function {name}"
             );
         }
         let report_bytes = self.report_bytes(&functions, protocol)?;
         if functions.contains(&Function::Hid) {
             if report_bytes > MOST_OF_GADGET {
                 anyhow::bail!(
-                    "the kernel's HID function has reports of up to {MOST_OF_GADGET} B\nhint: use a smaller \
+                    "the kernel's HID function has reports of up to {MOST_OF_GADGET} B\n  hint: use a smaller \
                      --report-bytes"
                 );
             }
             if self.speed == Some(SpeedArg::Full) && report_bytes > 64 {
                 anyhow::bail!(
-                    "at full speed a HID report of the kernel's function has up to 64 B\nhint: use --report-bytes 64 \
+                    "at full speed a HID report of the kernel's function has up to 64 B\n  hint: use --report-bytes 64 \
                      and --protocol echo, or omit --speed"
                 );
             }

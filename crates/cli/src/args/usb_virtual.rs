@@ -192,7 +192,7 @@ impl VirtualArgs {
         let functions = functions.map_or(default.functions, |functions| functions.0);
         if functions.contains(&Function::Tmc) {
             anyhow::bail!(
-                "usb-virtual has no function tmc\nhint: use wiregauge serve usb-gadget --function tmc"
+                "usb-virtual has no function tmc\n  hint: use wiregauge serve usb-gadget --function tmc"
             );
         }
         let is_polled =

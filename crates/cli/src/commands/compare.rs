@@ -52,7 +52,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
                     .any(|name| name == condition.figure()) =>
             {
                 bail!(
-                    "cannot evaluate --fail-if '{}': it needs {1}, which --only leaves out\nhint: add {1} to --only",
+                    "cannot evaluate --fail-if '{}': it needs {1}, which --only leaves out\n  hint: add {1} to --only",
                     condition.text,
                     condition.figure()
                 )

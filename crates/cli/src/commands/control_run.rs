@@ -2,12 +2,14 @@
 
 use wiregauge_run::{Control, Run};
 
-/// Why a command does not take a run of a control loop.
+/// Why a command does not take a run of a control loop, and what to use instead.
 pub fn refused(doing: &str, run: &Run<Control>) -> String {
+    let plan = &run.file.plan;
     format!(
-        "cannot {doing} {}: it is a run of a control loop (wiregauge show {0})\nhint: measure the link with wiregauge \
-         exchange {} --interval PERIOD",
+        "cannot {doing} {}: it is a run of a control loop (wiregauge show {0} prints its tables, with --format md also \
+         for a file)\n  hint: measure the link alone with wiregauge exchange {} --interval {}ms, then {doing} that run",
         run.name(),
-        run.file.plan.address
+        plan.address,
+        plan.point.period_ns as f64 / 1e6
     )
 }

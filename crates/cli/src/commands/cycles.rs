@@ -33,7 +33,7 @@ pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
             run.name()
         ),
         AnyRun::Stream(run) => bail!(
-            "cannot compute deadlines of {}: a stream run has no responses\nhint: for streams, compute the \
+            "cannot compute deadlines of {}: a stream run has no responses\n  hint: for streams, compute the \
              device's buffer with wiregauge stream --rate (docs/stream.md)",
             run.name()
         ),

@@ -23,7 +23,7 @@ pub fn of(
         bail!("{flag} requires a USB device, such as usb://1d6b:0104, not {other}");
     }
     if is_status && endpoints.iter().any(|&one| one != EndpointArg::Control) {
-        bail!("--protocol get-status uses endpoint 0\nhint: omit --endpoint");
+        bail!("--protocol get-status uses endpoint 0\n  hint: omit --endpoint");
     }
     let types: Vec<&str> = match is_status {
         true => vec!["get-status"],

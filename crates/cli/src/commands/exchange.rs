@@ -12,7 +12,7 @@ use crate::output::style::{CAUTION, RESET};
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
-use wiregauge_record::{Figure, Limit, PointSummary};
+use wiregauge_record::{Figure, Limit, Part, PointSummary};
 use wiregauge_report::tables::Places;
 use wiregauge_report::units::grouped;
 use wiregauge_run::{Exchange, RunFile};
@@ -62,7 +62,7 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// A line for each limit that is not met: the limit, the worst value with its interval, and where.
+/// A line for each limit that is missed: the limit, the worst value with its interval, and where.
 fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
     let places = Places::new(file.points.iter().map(|point| point.point));
     let line = |limit: &Constraint| {
@@ -124,13 +124,31 @@ fn excess(limit: &Constraint, point: &PointSummary) -> f64 {
 /// What a point has where it should meet a limit: `15.991 ms (95 %: 8.331 ms .. ?)`.
 fn found(limit: &Constraint, point: &PointSummary) -> String {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
-        (Some(share), _) => format!(
-            "undefined, because {:.3} % of the exchanges have no correct answer in time",
-            share * 100.0
-        ),
+        (Some(share), _) => {
+            let slowest = slowest(limit, point, share).unwrap_or_default();
+            format!(
+                "undefined, because {:.3} % of the exchanges have no correct answer in time{slowest}",
+                share * 100.0
+            )
+        }
         (None, Some(found)) => with_interval(limit.figure, &found),
         (None, None) => "not measured".into(),
     }
+}
+
+/// The highest percentile that is defined over all exchanges: the slowest correct answer.
+fn slowest(limit: &Constraint, point: &PointSummary, share: f64) -> Option<String> {
+    let Figure::Time(times, _) = limit.figure else {
+        return None;
+    };
+    let figure = Figure::Time(times, Part::Max);
+    let longest = figure.of_point(point)?.value;
+    let percentile = format!("{:.2}", (1.0 - share) * 100.0);
+    let percentile = percentile.trim_end_matches('0').trim_end_matches('.');
+    Some(format!(
+        "; the slowest correct answer (p{percentile}) took {}",
+        shown(figure, longest)
+    ))
 }
 
 fn with_interval(figure: Figure, found: &Estimate) -> String {

@@ -42,7 +42,7 @@ pub(super) fn refuse_flags(args: &ExplainArgs) -> anyhow::Result<()> {
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => bail!(
-            "{flag} is for captures of a USB bus, and {} is not a file\nhint: wiregauge explain FILE.pcapng {flag} ...",
+            "{flag} is for captures of a USB bus, and {} is not a file\n  hint: wiregauge explain FILE.pcapng {flag} ...",
             args.run
         ),
         None => Ok(()),
@@ -136,7 +136,7 @@ fn only(explained: &mut Explained, args: &ExplainArgs) -> anyhow::Result<()> {
         let mut names: Vec<String> = there.iter().map(|one| format!("0x{one:02x}")).collect();
         names.dedup();
         bail!(
-            "the capture has no endpoint 0x{wanted:02x}\nhint: it has {}",
+            "the capture has no endpoint 0x{wanted:02x}\n  hint: it has {}",
             names.join(", ")
         );
     }
@@ -152,7 +152,7 @@ fn failed(file: &Path, error: ReadError) -> anyhow::Error {
     match error {
         ReadError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             anyhow!(
-                "cannot open {name}: {error}\nhint: check the path; `wiregauge runs` lists stored runs"
+                "cannot open {name}: {error}\n  hint: check the path; `wiregauge runs` lists stored runs"
             )
         }
         ReadError::Io { error, .. } => {
@@ -190,13 +190,13 @@ fn check_figure(figure: &Path, args: &ExplainArgs) -> anyhow::Result<()> {
     format_of(figure)?;
     if args.endpoint.is_some() {
         bail!(
-            "--figure draws all endpoints, and cannot be combined with --endpoint\nhint: omit --endpoint, or choose the frames \
+            "--figure draws all endpoints, and cannot be combined with --endpoint\n  hint: omit --endpoint, or choose the frames \
              with --begin"
         );
     }
     match figure.parent() {
         Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => bail!(
-            "cannot write {}: there is no directory {}\nhint: mkdir -p {}",
+            "cannot write {}: there is no directory {}\n  hint: mkdir -p {}",
             figure.display(),
             parent.display(),
             parent.display()

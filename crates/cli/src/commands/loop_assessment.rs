@@ -18,12 +18,12 @@ pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
         ),
         AnyRun::Loop(run) => bail!(
             "{} is a loop run of a digitizer and a generator, without delays of single cycles: its latency is \
-             constant (wiregauge show {0})\nhint: compute the margin for a constant delay with any exchange run, or \
+             constant (wiregauge show {0})\n  hint: compute the margin for a constant delay with any exchange run, or \
              measure the device with wiregauge exchange",
             run.name()
         ),
         AnyRun::Stream(run) => bail!(
-            "cannot compute a control loop with {}: a stream run has no responses\nhint: measure the device with \
+            "cannot compute a control loop with {}: a stream run has no responses\n  hint: measure the device with \
              wiregauge exchange ADDRESS --interval PERIOD",
             run.name()
         ),
@@ -62,14 +62,14 @@ fn nothing_answered(run: &Run<Exchange>, controls: &Controls) -> Option<String> 
     let name = run.name();
     if let Some(reason) = reasons.find(|reason| matches!(reason, ControlError::TooLong { .. })) {
         return Some(format!(
-            "{name}: {reason}\nhint: ignore responses that take longer (--deadline), or measure with a shorter --timeout or a \
+            "{name}: {reason}\n  hint: ignore responses that take longer (--deadline), or measure with a shorter --timeout or a \
              greater --depth"
         ));
     }
     Some(match controls.rules.deadline_ns {
         Some(deadline_ns) => format!(
             "{name}: no exchange was answered correctly within the deadline of {:?}, so there is no delay to compute \
-             with\nhint: use a longer --deadline",
+             with\n  hint: use a longer --deadline",
             Duration::from_nanos(deadline_ns)
         ),
         None => format!(

@@ -28,7 +28,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ),
     (
         "WIREGAUGE_WORKER",
-        "Name of the worker of a campaign that runs the command; stored with the run.",
+        "Name of the machine that runs the command for a campaign (wiregauge.campaign in Python); stored with the run.",
     ),
     ("NO_COLOR", "If set, nothing is coloured."),
     (

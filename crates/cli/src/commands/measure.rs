@@ -7,7 +7,7 @@ use crate::args::{KeepArgs, Look};
 use crate::caller::{Session, remark};
 use crate::failure::StorageFailed;
 use crate::output::progress::{Extent, Progress};
-use crate::output::style::{BAD, RESET};
+use crate::output::style::{BAD, CAUTION, RESET};
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -105,6 +105,12 @@ where
             if let Some(path) = self.csv {
                 let _ = std::fs::remove_file(path);
             }
+            if matches!(state_of(&result), State::Interrupted) && !look.quiet {
+                remark!(
+                    session,
+                    "{CAUTION}note:{RESET} interrupted before the first sample: there is no result, and nothing is stored"
+                );
+            }
         } else {
             let stored = passing.is_none();
             session.caller.measured(&dir, &mut passing);
@@ -135,7 +141,7 @@ where
         let missed = missed(&file);
         for text in &missed {
             session.caller.missed(text);
-            remark!(session, "{BAD}limit not met:{RESET} {text}");
+            remark!(session, "{BAD}limit missed:{RESET} {text}");
         }
         Ok(match missed.is_empty() {
             true => Outcome::Done,

@@ -1,4 +1,4 @@
-//! Limits (`--require`) that points of a stored run do not keep.
+//! Limits that points do not keep: those of --require and --subject-to.
 
 use crate::Outcome;
 use crate::caller::{Session, remark};
@@ -12,12 +12,22 @@ pub struct Missed {
     pub is_proven: bool,
 }
 
+impl Missed {
+    /// Its text for a program, which sees no line that begins with what it is.
+    pub fn whole(&self) -> String {
+        match self.is_proven {
+            true => self.text.clone(),
+            false => format!("not proven: {}", self.text),
+        }
+    }
+}
+
 /// Names them; the outcome of the command.
 pub fn outcome(missed: &[Missed], session: &Session<'_>) -> Outcome {
     for Missed { text, is_proven } in missed {
         session.caller.missed(text);
         let what = match is_proven {
-            true => "limit not met:",
+            true => "limit missed:",
             false => "limit not proven:",
         };
         remark!(session, "{BAD}{what}{RESET} {text}");

@@ -85,6 +85,7 @@ fn print<K: RunKind>(
         quiet: look.quiet,
         full: look.full,
         width: session.caller.width(),
+        table_width: session.caller.table_width(),
     };
     match look.json {
         true => json(&mut out, file)?,
@@ -125,6 +126,7 @@ pub fn all_tables(tables: &Tables, session: &Session<'_>) -> anyhow::Result<()> 
         quiet: false,
         full: true,
         width: session.caller.width(),
+        table_width: session.caller.table_width(),
     };
     text(&mut out, tables, extent)?;
     out.flush()?;
@@ -138,8 +140,10 @@ pub struct Extent {
     pub quiet: bool,
     /// All tables, and warnings with consequence and remedy.
     pub full: bool,
-    /// Columns of the terminal.
+    /// Columns for sentences.
     pub width: usize,
+    /// Columns for tables.
+    pub table_width: usize,
 }
 
 /// Prints what there is to tell of a run for people.
@@ -150,7 +154,7 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
     }
     match brief {
         Some(brief) => {
-            for one in brief.tables(extent.width) {
+            for one in brief.tables(extent.table_width) {
                 table(out, &one, extent.width)?;
             }
             if !extent.quiet {

@@ -76,7 +76,7 @@ fn text(
         writeln!(out, "{CAUTION}note:{RESET}{words}")?;
     }
     if !full && table.rows.len() < printed.figures.rows.len() {
-        writeln!(out, "\nall {} figures: --full", printed.figures.rows.len())?;
+        writeln!(out, "\nall {} values: --full", printed.figures.rows.len())?;
     }
     Ok(())
 }

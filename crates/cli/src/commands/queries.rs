@@ -31,10 +31,10 @@ pub fn of(
     if list.is_empty() {
         match protocol {
             Protocol::Modbus => bail!(
-                "--protocol modbus requires --read or --write\nhint: such as --read holding:0+10"
+                "--protocol modbus requires --read or --write\n  hint: such as --read holding:0+10"
             ),
             _ => bail!(
-                "--protocol {} requires --send or --send-file\nhint: such as --send '*IDN?\\n'",
+                "--protocol {} requires --send or --send-file\n  hint: such as --send '*IDN?\\n'",
                 protocol.name()
             ),
         }
@@ -75,7 +75,7 @@ fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
     ] {
         if is_given && !has_effect {
             bail!(
-                "{flag} has no effect with --protocol {}\nhint: use --protocol {of}, or omit {flag}",
+                "{flag} has no effect with --protocol {}\n  hint: use --protocol {of}, or omit {flag}",
                 protocol.name()
             );
         }
@@ -171,12 +171,12 @@ fn modbus_line(addresses: &[String], baud: Option<u32>) -> anyhow::Result<Modbus
     }
     if serial < addresses.len() {
         bail!(
-            "--protocol modbus cannot mix serial lines with other links\nhint: measure them in two runs"
+            "--protocol modbus cannot mix serial lines with other links\n  hint: measure them in two runs"
         );
     }
     let Some(baud) = baud.filter(|baud| *baud > 0) else {
         bail!(
-            "--protocol modbus on a serial line requires --baud\nhint: the silence between frames depends on it; \
+            "--protocol modbus on a serial line requires --baud\n  hint: the silence between frames depends on it; \
              many devices use 9600 or 19200"
         );
     };

@@ -37,7 +37,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     {
         let name = capture.display();
         bail!(
-            "{name} is a capture of a bus, not a run\nhint: wiregauge explain {name} --figure bus.html draws a page of its frames"
+            "{name} is a capture of a bus, not a run\n  hint: wiregauge explain {name} --figure bus.html draws a page of its frames"
         );
     }
     let home = wiregauge_run::runs_home();

@@ -36,7 +36,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     let Some(address_given) = &args.address else {
         anyhow::bail!(
-            "--profile requires an address to serve the device at\nhint: wiregauge serve pty: --profile NAME"
+            "--profile requires an address to serve the device at\n  hint: wiregauge serve pty: --profile NAME"
         );
     };
     let mut address = ServeAddress::parse(address_given)?;
@@ -80,7 +80,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         (Some(can), ServeProtocolArg::Echo)
             if can.isotp.is_none() && args.plant.plant.is_some() =>
         {
-            anyhow::bail!("--plant requires the wiregauge protocol\nhint: on CAN use --isotp")
+            anyhow::bail!("--plant requires the wiregauge protocol\n  hint: on CAN use --isotp")
         }
         _ => loop_model::served(&args.plant, protocol.into())?,
     };
@@ -107,7 +107,7 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let is_can = matches!(address, ServeAddress::Can(..));
     let is_instrument = gadget.is_instrument();
     if is_instrument && protocol == ServeProtocolArg::Modbus {
-        anyhow::bail!("--function tmc does not speak Modbus\nhint: use --protocol scpi or echo");
+        anyhow::bail!("--function tmc does not speak Modbus\n  hint: use --protocol scpi or echo");
     }
     if is_foreign && !is_serial && !is_connected && !is_can && !is_instrument {
         // Over UDP an answer could be larger than its request, from an address that nobody proved.
@@ -230,7 +230,7 @@ fn usb_on_byte_stream(
         (None, Some(speed)) => flags.usb(speed),
         (None, None) => {
             anyhow::bail!(
-                "{flag} requires a bus\nhint: add --bus full-speed, --bus high-speed or --profile NAME"
+                "{flag} requires a bus\n  hint: add --bus full-speed, --bus high-speed or --profile NAME"
             )
         }
     }
@@ -263,7 +263,7 @@ fn check_isochronous(args: &ServeArgs) -> anyhow::Result<()> {
         .find_map(|(given, flag)| given.then_some(flag))
     {
         Some(flag) => anyhow::bail!(
-            "{flag} has no effect with --function iso, which only sends and takes packets\nhint: of the faults it has --drop"
+            "{flag} has no effect with --function iso, which only sends and takes packets\n  hint: of the faults it has --drop"
         ),
         None => Ok(()),
     }
@@ -281,7 +281,7 @@ fn check_can(
     match (protocol, can) {
         (ServeProtocolArg::Modbus, _) => anyhow::bail!("Modbus is not defined on CAN"),
         (ServeProtocolArg::Wiregauge, Some(can)) if can.isotp.is_none() => anyhow::bail!(
-            "HELLO of the wiregauge protocol has {} B, a frame at most {} B\nhint: use --isotp, or --protocol echo",
+            "HELLO of the wiregauge protocol has {} B, a frame at most {} B\n  hint: use --isotp, or --protocol echo",
             wiregauge_wire::HELLO_REQUEST,
             can.max_bytes()
         ),

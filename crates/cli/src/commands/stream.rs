@@ -11,7 +11,7 @@ use crate::output::progress::Extent;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use wiregauge_measure::stream;
-use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary, Way};
+use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary, Way, grouped};
 use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.
@@ -96,7 +96,7 @@ fn found(limit: &Constraint, flow: &FlowSummary) -> String {
     })
 }
 
-/// `in (both), transfers of 4096 B, queue 1, link 0 together`.
+/// `IN (both), transfers of 4,096 B, queue 1, link 0 together`.
 fn place(point: StreamPoint, way: Way) -> String {
     let both = match point.direction.ways().len() {
         1 => "",
@@ -112,8 +112,8 @@ fn place(point: StreamPoint, way: Way) -> String {
         queue,
         ..
     } = point;
-    let way = way.name();
-    format!("{way}{both}, transfers of {transfer_bytes} B, queue {queue}{link}")
+    let (way, bytes) = (way.name().to_uppercase(), grouped(transfer_bytes.into()));
+    format!("{way}{both}, transfers of {bytes} B, queue {queue}{link}")
 }
 
 #[cfg(test)]
@@ -131,12 +131,12 @@ mod tests {
             link: 0,
             together: false,
         };
-        assert_eq!(place(point, Way::In), "in, transfers of 64 B, queue 4");
+        assert_eq!(place(point, Way::In), "IN, transfers of 64 B, queue 4");
         point.direction = Direction::Both;
         (point.link, point.together) = (1, true);
         assert_eq!(
             place(point, Way::Out),
-            "out (both), transfers of 64 B, queue 4, link 1 together"
+            "OUT (both), transfers of 64 B, queue 4, link 1 together"
         );
     }
 }

@@ -63,7 +63,7 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
         consequence,
         remedy,
     } = found.with_context(|| {
-        format!("unknown warning code {topic}\nhint: wiregauge help warnings lists them")
+        format!("unknown warning code {topic}\n  hint: wiregauge help warnings lists them")
     })?;
     writeln!(out, "{HEADING}{code}{RESET} {finding}\n")?;
     for (name, text) in [("Consequence", consequence), ("Remedy", remedy)] {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
 use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{self, TimeUnit};
+use wiregauge_report::units::{self, TimeUnit, grouped};
 
 /// Floors before and after a run that differ by more than this factor are those of two states of the host.
 const FLOORS: f64 = 2.0;
@@ -132,10 +132,14 @@ fn name(flow: &FlowSplit, links: bool) -> String {
     } else {
         String::new()
     };
+    let both = match point.direction {
+        Direction::Both => " (both)",
+        _ => "",
+    };
     format!(
-        "{link}{}, {} B, queue {}",
-        way(flow),
-        point.transfer_bytes,
+        "{link}{}{both}, transfers of {} B, queue {}",
+        flow.way.name().to_uppercase(),
+        grouped(point.transfer_bytes.into()),
         point.queue
     )
 }
@@ -298,7 +302,9 @@ pub fn exchange(
         writeln!(
             out,
             "  {link}OUT {} B, IN {} B, depth {}: {words}",
-            point.out_bytes, point.in_bytes, point.depth
+            grouped(point.out_bytes.into()),
+            grouped(point.in_bytes.into()),
+            point.depth
         )?;
     }
     match splits.iter().find_map(|split| split.floor.as_ref()) {

@@ -6,7 +6,7 @@ use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, How, Residual, StageCost};
 use wiregauge_record::Direction;
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{RateUnit, TimeUnit};
+use wiregauge_report::units::{RateUnit, TimeUnit, grouped};
 use wiregauge_stats::Estimate;
 
 /// Residuals of more points than this are for --json.
@@ -239,8 +239,11 @@ fn numbers(figures: &Figures, stream: bool, limit: Option<f64>) -> Table {
     }
     for saturation in &figures.saturation {
         let sizes = match (stream, saturation.out_bytes, saturation.in_bytes) {
-            (true, out, in_) => format!("{} B", out.max(in_)),
-            (false, out, in_) => format!("OUT {out} B, IN {in_} B"),
+            (true, out, in_) => format!("{} B", grouped(out.max(in_).into())),
+            (false, out, in_) => {
+                let [out, in_] = [out, in_].map(|bytes| grouped(bytes.into()));
+                format!("OUT {out} B, IN {in_} B")
+            }
         };
         row(
             &mut table,

@@ -1,5 +1,6 @@
 //! Why the measuring loop cannot go on, in words.
 
+use crate::runner::DISCONNECTED;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::{LinkError, LinkErrorKind};
@@ -49,7 +50,7 @@ fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
             error.hint("check bit rates, termination and wiring; the state of the interface: ip -details link show")
         }
         LinkErrorKind::Disconnected => {
-            error.hint("was the device unplugged or reset, or its program restarted?")
+            error.hint(DISCONNECTED)
         }
         LinkErrorKind::Unreachable => error.hint(format!(
             "is the responder running? on the device: wiregauge serve {}",

@@ -1,6 +1,8 @@
 //! What the two threads of a point share beyond [`Shared`]: answers that came in, waiting for them, the clock, and the
 //! first failure.
 
+use crate::runner::DISCONNECTED;
+use std::io;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -61,6 +63,15 @@ impl<'a> Coordination<'a> {
         locked(&self.failure).get_or_insert(error);
         self.shared.fail(link_lost);
         self.came.notify_all();
+    }
+
+    /// Notes that the system reported an error; the first failure counts.
+    pub fn fail_io(&self, doing: String, error: &io::Error) {
+        let error = LinkError::from_io(doing, error);
+        self.fail(match error.kind() {
+            LinkErrorKind::Disconnected => error.hint(DISCONNECTED),
+            _ => error,
+        });
     }
 
     /// Notes that a recording failed: the device is still there, so its stream is to be ended.

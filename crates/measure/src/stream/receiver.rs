@@ -6,7 +6,6 @@ use super::rows::Rows;
 use super::sender::explain;
 use std::io;
 use std::time::Duration;
-use wiregauge_link::LinkError;
 use wiregauge_link::host::{Helper, thread_cpu_ns};
 use wiregauge_link::{Flow, MAX_WAIT};
 use wiregauge_session::stream::{self, ReceiverNext, StreamReceiver};
@@ -62,7 +61,7 @@ impl Receive<'_, '_> {
             self.shared.enough();
         } else if let Err(error) = result {
             let doing = format!("cannot receive from {}", self.address);
-            self.shared.fail(LinkError::from_io(doing, &error));
+            self.shared.fail_io(doing, &error);
         }
         // What an unplugged device leaves pending cannot be had.
         let _ = flow.cancel(&mut |bytes| {

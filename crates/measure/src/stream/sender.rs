@@ -64,7 +64,7 @@ impl Send<'_, '_> {
                 Ok(then) => now = then,
                 Err(error) => {
                     let doing = format!("cannot send to {}", self.address);
-                    shared.fail(LinkError::from_io(doing, &error));
+                    shared.fail_io(doing, &error);
                     now = shared.clock.now();
                     sender.link_failed(now);
                 }

@@ -447,14 +447,9 @@ pub(crate) fn size_label(size: u32) -> String {
     }
 }
 
-/// A size in a text: `4 KiB`, `500 B`.
+/// A size in a text, as everywhere on the page: `4,096 B`.
 pub(crate) fn size_text(size: u32) -> String {
-    let label = size_label(size);
-    match (label.strip_suffix('k'), label.strip_suffix('M')) {
-        (Some(number), _) => format!("{number} KiB"),
-        (_, Some(number)) => format!("{number} MiB"),
-        _ => format!("{label} B"),
-    }
+    format!("{} B", grouped(f64::from(size)))
 }
 
 /// The unit of sizes with such labels.

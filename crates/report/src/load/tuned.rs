@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::path::Path;
+use wiregauge_record::grouped;
 
 /// The file beside the run.
 const FILE: &str = "tune.json";
@@ -124,7 +125,8 @@ pub struct TunedRow {
 impl Setting {
     /// As the tables of tune name it.
     pub fn name(&self) -> String {
-        let bytes = |name: &str, bytes: Option<u32>| Some(format!("{name} {} B", bytes?));
+        let bytes =
+            |name: &str, bytes: Option<u32>| Some(format!("{name} {} B", grouped(bytes?.into())));
         let number = |name: &str, number: Option<u32>| Some(format!("{name} {}", number?));
         let unusual = |name: &str, word: &Option<String>, usual: &str| {
             let word = word.as_ref().filter(|word| *word != usual)?;
@@ -133,8 +135,8 @@ impl Setting {
         let parts = [
             bytes("OUT", self.out_bytes),
             bytes("IN", self.in_bytes),
-            self.direction.clone(),
-            bytes("transfer", self.transfer_bytes),
+            self.direction.as_ref().map(|way| way.to_uppercase()),
+            bytes("transfers of", self.transfer_bytes),
             number("depth", self.depth),
             number("queue", self.queue),
             unusual("wait", &self.wait, "block"),

@@ -58,7 +58,7 @@ fn tuning(tuned: &Tuned) -> String {
         .filter(|limit| limit.verdict != "met");
     let open: Vec<String> = open
         .map(|limit| match limit.verdict.as_str() {
-            "violated" => format!("{} not met", limit.text),
+            "violated" => format!("{} missed", limit.text),
             _ => format!("{} not proven", limit.text),
         })
         .collect();
@@ -174,7 +174,7 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
     let sizes = match (first.point.out_bytes, first.point.in_bytes) {
         (out, back) if out == back => format!("{} B", grouped(out.into())),
         (out, back) => format!(
-            "{} B OUT, {} B IN",
+            "OUT {} B, IN {} B",
             grouped(out.into()),
             grouped(back.into())
         ),

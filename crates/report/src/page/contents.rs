@@ -1,6 +1,6 @@
 //! The contents of a page: by the question that a part answers, and by point.
 
-use super::escape::{id, text};
+use super::escape::{id, text, words};
 use super::measure::{Named, Place, places};
 use crate::Subject;
 use crate::figures::{Figure, point_key};
@@ -65,7 +65,7 @@ pub(super) fn of(
             .filter(|(figure, _)| names.iter().any(|name| figure.name.starts_with(name)))
             .map(|(figure, number)| {
                 let name = format!("figure-{number}-{}", id(&figure.name));
-                format!("<a href=\"#{name}\">{}</a>", text(&figure.title))
+                format!("<a href=\"#{name}\">{}</a>", words(&figure.title))
             })
             .collect();
         (*question, links)

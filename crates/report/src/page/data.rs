@@ -530,7 +530,7 @@ mod tests {
         };
         let histogram = histogram([20_000, 9_000_000]);
         let name = Name {
-            size: "16 B OUT, 48 B IN".into(),
+            size: "OUT 16 B, IN 48 B".into(),
             depth: "depth 1".into(),
         };
         let measured = measured(name, String::new(), &series, &histogram, &[], (20, 4, 10.0));

@@ -30,8 +30,22 @@ pub(crate) fn words(words: &str) -> String {
     text(&crate::signs::proper(words)).into_owned()
 }
 
-/// The same for prose, with flags such as `--depth` set as code, so that no line breaks within them.
+/// The same for prose, with flags such as `--depth`, and what stands between backticks, set as code, so that no line
+/// breaks within them.
 pub(super) fn prose(words: &str) -> String {
+    let parts: Vec<&str> = words.split('`').collect();
+    // One without a partner is a character like others.
+    if parts.len().is_multiple_of(2) {
+        return with_flags(words);
+    }
+    let parts = parts.iter().enumerate().map(|(at, part)| match at % 2 {
+        0 => with_flags(part),
+        _ => format!("<code>{}</code>", text(part)),
+    });
+    parts.collect()
+}
+
+fn with_flags(words: &str) -> String {
     let mut out = String::with_capacity(words.len() + 32);
     for (at, word) in crate::signs::proper(words).split(' ').enumerate() {
         if at > 0 {
@@ -94,6 +108,13 @@ pub(super) fn svg(document: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        let code = "<code>p90 &lt; 25ms</code> excludes <code>--depth</code> 4";
+        assert_eq!(prose("`p90 < 25ms` excludes --depth 4"), code);
+        assert_eq!(prose("a ` alone"), "a ` alone");
+    }
 
     #[test]
     fn markup_in_a_name_stays_text() {

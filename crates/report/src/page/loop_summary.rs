@@ -43,9 +43,13 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
         }
         false => "",
     };
+    let preload = match tested {
+        0 => "",
+        _ => " A preload is the output queued before the start; it sets the latency.",
+    };
     format!(
         "A closed loop, {} per point, with {}: {rates} MS/s; channels: {}; blocks of {}; processing: \
-         {}{paths}.{virtual_device}",
+         {}{paths}.{preload}{virtual_device}",
         given(Measure::Latency, plan.duration_ns),
         what.join(" and "),
         list(cells(|point| point.channels), "values", ""),

@@ -116,7 +116,7 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let _ = write!(
         page,
         "<a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n<div class=\"bar\"><nav \
-         aria-label=\"Sections\">{links}<button type=\"button\" id=\"theme\" \
+         aria-label=\"Sections\"><div class=\"links\">{links}</div><button type=\"button\" id=\"theme\" \
          hidden></button></nav></div>\n<header>\n<h1>{}</h1>\n{}{}</header>\n<main>\n{contents}{body}</main>\n",
         text(&title),
         sections::answer(&answer::of(subjects, comparisons)),

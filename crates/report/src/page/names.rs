@@ -30,7 +30,7 @@ pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
     );
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
-        size: format!("{out} B OUT, {back} B IN"),
+        size: format!("OUT {out} B, IN {back} B"),
         depth: format!("depth {}{link}", point.depth),
     }
 }

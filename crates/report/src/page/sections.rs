@@ -72,7 +72,7 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
             .tables
             .heading
             .iter()
-            .map(|line| text(line.trim()))
+            .map(|line| words(line.trim()))
             .collect();
         let started = &subject.run.stored().conditions().started;
         let when = match started.is_empty() {
@@ -109,7 +109,7 @@ fn one(summary: &Summary, several: bool) -> String {
         let _ = writeln!(
             out,
             "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>",
-            text(unfinished)
+            prose(unfinished)
         );
     }
     let _ = writeln!(out, "<p class=\"lead\">{}</p>", words(&summary.plan));
@@ -166,7 +166,7 @@ fn warnings(subject: &Subject) -> String {
         let _ = writeln!(
             out,
             "<div class=\"notice bad\" role=\"note\"><p><strong>The run failed:</strong>{}</p></div>",
-            text(error)
+            prose(error)
         );
     }
     for (at, reason) in subject.loaded.missing() {
@@ -339,7 +339,7 @@ pub(super) fn rendered(tables: &[Table]) -> String {
 /// A table that scrolls; its rows can have ids.
 fn one_table(table: &Table, rows: &[String]) -> String {
     format!(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
+        "<div class=\"scroll wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
         words(&table.title),
         table.html(rows)
     )
@@ -396,9 +396,10 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
         if !subject.tables.command.is_empty() {
             let _ = writeln!(
                 out,
-                "<p>Command to repeat this run:</p>\n<div class=\"command\"><pre><code \
+                "<p>{}</p>\n<div class=\"command\"><pre><code \
                  id=\"command-{number}\">{}</code></pre><button type=\"button\" data-copy=\"command-{number}\" \
                  hidden>Copy</button></div>",
+                what_repeats(&subject.run.stored().conditions().command),
                 unbroken_words(&subject.tables.command)
             );
         }
@@ -413,6 +414,14 @@ pub(super) fn unbroken_words(command: &str) -> String {
         .map(|word| format!("<span>{}</span>", text(word)))
         .collect();
     words.join(" ")
+}
+
+/// What the command of a run does if it is used again.
+fn what_repeats(command: &[String]) -> &'static str {
+    match command.get(1).map(String::as_str) {
+        Some("tune") => "Command to repeat the whole search that ended with this run:",
+        _ => "Command to repeat this run:",
+    }
 }
 
 pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) -> String {
@@ -443,4 +452,16 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
     }
     out.push_str("</footer>\n");
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_a_search_is_not_called_that_of_the_run_that_confirms_its_setting() {
+        let of = |command: &str| what_repeats(&[String::from("wiregauge"), command.into()]);
+        assert_eq!(of("exchange"), "Command to repeat this run:");
+        assert!(of("tune").contains("the whole search"), "{}", of("tune"));
+    }
 }

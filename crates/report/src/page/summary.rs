@@ -92,7 +92,30 @@ fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
             "The run was still in progress when this page was made, or its process was killed. {points}"
         )),
         State::Interrupted => Some(format!("The run was interrupted. {points}")),
-        State::Failed { error } => Some(format!("The run failed: {error}. {points}")),
+        State::Failed { error } => Some(failed(error, &points)),
+    }
+}
+
+/// The hint of an error comes last, as a sentence of its own.
+fn failed(error: &str, points: &str) -> String {
+    let mut parts = error.split("\n").map(str::trim);
+    let what = parts.next().unwrap_or_default();
+    let hints: Vec<&str> = parts.collect();
+    let what = what.trim_end_matches('.');
+    match hints.join(" ") {
+        hint if hint.is_empty() => format!("The run failed: {what}. {points}"),
+        hint => format!(
+            "The run failed: {what}. {points} {}",
+            sentence(&hint.replacen("hint:", "Hint:", 1))
+        ),
+    }
+}
+
+/// The text with a stop at its end.
+fn sentence(text: &str) -> String {
+    match text.ends_with(['.', '?', '!']) {
+        true => text.into(),
+        false => format!("{text}."),
     }
 }
 
@@ -570,4 +593,26 @@ fn models(run: &AnyRun) -> Vec<String> {
             ))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_of_a_failed_run_is_a_sentence_of_its_own() {
+        let points = "2 of 6 points are finished.";
+        assert_eq!(
+            failed(
+                "tcp://a:7 closed the link\n  hint: was the device restarted?",
+                points
+            ),
+            "The run failed: tcp://a:7 closed the link. 2 of 6 points are finished. Hint: was the device restarted?"
+        );
+        assert_eq!(
+            failed("no answer\n  hint: use a longer --timeout", points),
+            "The run failed: no answer. 2 of 6 points are finished. Hint: use a longer --timeout."
+        );
+        assert_eq!(failed("no answer", ""), "The run failed: no answer. ");
+    }
 }

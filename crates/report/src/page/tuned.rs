@@ -79,7 +79,7 @@ fn choice(tuned: &Tuned, best: &Confirmed) -> String {
 fn constraint(limit: &Limit) -> String {
     let verdict = match limit.verdict.as_str() {
         "met" => "met",
-        "violated" => "not met",
+        "violated" => "missed",
         _ => "not proven",
     };
     match &limit.found {
@@ -108,8 +108,12 @@ fn value(figure: &str, found: &Estimate) -> String {
 }
 
 fn front(tuned: &Tuned) -> Table {
+    let knee = match tuned.front.iter().any(|row| row.is_knee) {
+        true => "; knee: the highest ratio of throughput to latency",
+        false => "",
+    };
     let mut table = Table::new(
-        "Best trade-offs of latency and throughput",
+        format!("Best trade-offs of latency and throughput{knee}"),
         &["setting", "mean latency", "throughput", "measured by", ""],
     );
     for row in &tuned.front {

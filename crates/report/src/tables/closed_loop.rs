@@ -130,8 +130,8 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
             "duty",
         ],
     );
-    let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload of that \
-                 latency in whole blocks of notify B; floor: the same without processing, one block plus the \
+    let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload (output \
+                 queued before the start) of that latency in whole blocks of notify B; floor: the same without processing, one block plus the \
                  longest host delay";
     let mut table = Table::new(title, &columns);
     for point in points {

@@ -10,6 +10,9 @@ use wiregauge_stats::Estimate;
 /// Differences listed one by one; the table has all.
 const LISTED: usize = 12;
 
+/// Points that one side lacks, named in a note; more are counted.
+const UNMATCHED_NAMED: usize = 3;
+
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonTables {
@@ -119,10 +122,10 @@ fn verdict(comparison: &Comparison) -> String {
     let too_few = "too few independent samples, or drift";
     if !all.iter().any(|compared| is_shown(compared)) {
         return match (open, equal) {
-            (0, _) => format!("No significant difference in {compared} figures."),
-            (_, 0) => format!("All {compared} figures are inconclusive: {too_few}."),
+            (0, _) => format!("No significant difference in {compared} values."),
+            (_, 0) => format!("All {compared} values are inconclusive: {too_few}."),
             _ => format!(
-                "No significant difference in {equal} of {compared} figures; {open} inconclusive: {too_few}."
+                "No significant difference in {equal} of {compared} values; {open} inconclusive: {too_few}."
             ),
         };
     }
@@ -141,7 +144,7 @@ fn verdict(comparison: &Comparison) -> String {
         .collect();
     parts.extend((equal > 0).then(|| format!("no significant difference {equal}")));
     parts.extend((open > 0).then(|| format!("inconclusive {open} ({too_few})")));
-    format!("Of {compared} figures: {}.", parts.join(", "))
+    format!("Of {compared} values: {}.", parts.join(", "))
 }
 
 /// What the number of runs leaves open, for directly after the verdict.
@@ -337,15 +340,43 @@ fn interval(figure: Figure, found: Estimate) -> String {
     format!("{} to {} {unit}", bound(found.low), bound(found.high))
 }
 
+/// One note for all points that the same runs lack.
+fn unmatched(comparison: &Comparison) -> Vec<String> {
+    let mut groups: Vec<(&[String], Vec<String>)> = Vec::new();
+    for unmatched in &comparison.unmatched {
+        let point = unmatched.point.to_string();
+        match groups
+            .iter_mut()
+            .find(|(runs, _)| *runs == unmatched.missing_in)
+        {
+            Some((_, points)) => points.push(point),
+            None => groups.push((&unmatched.missing_in, vec![point])),
+        }
+    }
+    let note = |(runs, points): &(&[String], Vec<String>)| {
+        let runs = runs.join(", ");
+        match &points[..] {
+            [only] => format!("{only} was not compared: {runs} did not measure it"),
+            several => {
+                let named = several.iter().take(UNMATCHED_NAMED);
+                let named = named.cloned().collect::<Vec<_>>().join("; ");
+                let more = match several.len().saturating_sub(UNMATCHED_NAMED) {
+                    0 => String::new(),
+                    more => format!("; and {} more", grouped(more as u64)),
+                };
+                format!(
+                    "{} points were not compared, because {runs} did not measure them: {named}{more}",
+                    grouped(several.len() as u64)
+                )
+            }
+        }
+    };
+    groups.iter().map(note).collect()
+}
+
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = comparison.notes.clone();
-    for unmatched in &comparison.unmatched {
-        notes.push(format!(
-            "{} was not compared: {} did not measure it",
-            unmatched.point,
-            unmatched.missing_in.join(", ")
-        ));
-    }
+    notes.extend(unmatched(comparison));
     for run in comparison.before.iter().chain(&comparison.after) {
         if run.state != "complete" {
             notes.push(format!("{} is {}: it is incomplete", run.name, run.state));

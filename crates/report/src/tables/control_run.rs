@@ -181,7 +181,14 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
                 .into(),
         );
     }
-    if !is_still {
+    let expects_none = |of: &&Predicted| of.cost.is_some_and(|cost| cost.value == 0.0);
+    if !is_still && point.cost.is_some() && point.predicted.iter().any(|of| expects_none(&of)) {
+        notes.push(
+            "The predicted cost is 0, because the model has no noise. Give the noise of the plant: noise.input in the \
+             file of --model, or --noise."
+                .into(),
+        );
+    } else if !is_still {
         notes.extend(point.predicted.iter().filter_map(|of| sentence(point, of)));
     }
     notes

@@ -53,7 +53,7 @@ fn times(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!(
-            "RTT in {}; max3: third-largest; first: of the first exchange, which is not counted",
+            "RTT in {}; max3: the maximum without the two largest; first: of the first exchange, which is not counted",
             unit.name()
         ),
         &columns(
@@ -97,7 +97,8 @@ fn rates(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let mut title = format!(
-        "TRT in {} (mean time from one start to the next), throughput",
+        "TRT in {} (mean time from one start to the next), throughput; achieved depth: mean number of outstanding \
+         exchanges",
         unit.name()
     );
     if let Some(limit) = limit {
@@ -212,7 +213,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
     let unit = typical(points, |p| p.from_intended.as_ref());
     let mut table = Table::new(
         format!(
-            "Time from the intended start to the last byte, in {} (coordinated omission included); max3: third-largest",
+            "Time from the intended start to the last byte, in {} (coordinated omission included); max3: the maximum without the two largest",
             unit.name()
         ),
         &columns(

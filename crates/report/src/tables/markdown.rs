@@ -48,7 +48,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
         let warnings: Vec<String> = warnings.map(|w| format!("{}: {w}", w.code)).collect();
         let _ = writeln!(out, "### Warnings\n\n{}", list(&warnings));
     }
-    out += "### Conditions\n\n";
+    if !tables.conditions.is_empty() {
+        out += "### Conditions\n\n";
+    }
     for (title, values) in &tables.conditions {
         let rows: Vec<Vec<String>> = values
             .iter()

@@ -1,5 +1,6 @@
 //! The points that a sentence is about, named by the settings that vary in their run.
 
+use crate::units::grouped;
 use wiregauge_record::Point;
 
 /// More groups, or more points, are counted instead of named.
@@ -31,8 +32,8 @@ impl Setting {
                 let how = if point.together { "together" } else { "alone" };
                 format!("link {} {how}", point.link)
             }
-            Setting::Size | Setting::Out => point.out_bytes.to_string(),
-            Setting::In => point.in_bytes.to_string(),
+            Setting::Size | Setting::Out => grouped(point.out_bytes.into()),
+            Setting::In => grouped(point.in_bytes.into()),
             Setting::Depth => point.depth.to_string(),
         }
     }
@@ -181,9 +182,9 @@ mod tests {
         );
         assert_eq!(places(&[48, 100], &[1]).name(&[1]), "IN 100 B");
         let both = places(&[48, 100, 1000], &[1, 4]);
-        assert_eq!(both.name(&[5]), "IN 1000 B, depth 4");
+        assert_eq!(both.name(&[5]), "IN 1,000 B, depth 4");
         assert_eq!(both.name(&[0, 1]), "IN 48 B, depth 1 and 4");
-        assert_eq!(both.name(&[1, 3, 5]), "IN 48, 100 and 1000 B, depth 4");
+        assert_eq!(both.name(&[1, 3, 5]), "IN 48, 100 and 1,000 B, depth 4");
         assert_eq!(
             both.name(&[0, 1, 3]),
             "IN 48 B, depth 1 and 4; IN 100 B, depth 4"

@@ -44,15 +44,26 @@ impl Table {
         (0..self.columns.len()).map(|at| widest(at) + 2).sum()
     }
 
-    /// The table without as many of the `spare` columns, named by their heads, as it takes to fit
-    /// into `width`; the first is left out first.
+    /// The table without those of the `spare` columns, named by their heads, that do not fit into
+    /// `width`; the last are the most important. A column is never left out for a less important one.
     #[must_use]
     pub fn fitting(&self, width: usize, spare: &[&str]) -> Table {
-        let mut table = self.clone();
-        for head in spare {
-            if table.width() <= width {
-                break;
+        let mut left_out: Vec<&str> = match self.width() <= width {
+            true => return self.clone(),
+            false => spare.to_vec(),
+        };
+        for head in spare.iter().rev() {
+            let fewer: Vec<&str> = left_out.iter().copied().filter(|of| of != head).collect();
+            if self.without(&fewer).width() <= width {
+                left_out = fewer;
             }
+        }
+        self.without(&left_out)
+    }
+
+    fn without(&self, heads: &[&str]) -> Table {
+        let mut table = self.clone();
+        for head in heads {
             if let Some(at) = table.columns.iter().position(|name| name == head) {
                 table.columns.remove(at);
                 for row in &mut table.rows {

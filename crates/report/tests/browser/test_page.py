@@ -35,6 +35,20 @@ CHARTS = """
   return { id: holder.id, form: holder.dataset.live, width: canvas ? canvas.width : 0, colours: colours.size };
 })
 """
+# More links than fit.
+MORE_SECTIONS = """
+(() => {
+  const links = document.querySelector('.bar .links');
+  for (let i = 0; i < 5; i += 1) links.append(links.firstElementChild.cloneNode(true));
+})()
+"""
+# Of each table of results its title, the width that it needs, that it has, and where it begins and ends.
+TABLES = """
+[...document.querySelectorAll('#tables .wide')].map((e) => {
+  const box = e.getBoundingClientRect();
+  return [e.getAttribute('aria-label'), e.scrollWidth, e.clientWidth, box.left, box.right];
+})
+"""
 # Drawn figures that take room on the page.
 DRAWN = """
 [...document.querySelectorAll('figure .drawn svg')].filter((svg) => svg.getBoundingClientRect().height > 100).length
@@ -316,7 +330,25 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             with self.subTest(name), self.open(path, width=360, height=740) as page:
                 self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), 360)
                 self.assertGreaterEqual(page.value("window.innerWidth"), 360)
+                # However many sections there are: their links scroll, the button does not.
+                page.value(MORE_SECTIONS)
+                right = page.value("document.getElementById('theme').getBoundingClientRect().right")
+                self.assertLessEqual(right, 360)
+                self.assertLessEqual(page.value("document.scrollingElement.scrollWidth"), 360)
                 self.picture(page, f"phone-{name}")
+
+    def test_a_table_uses_the_width_of_the_window(self) -> None:
+        path = self.reports.report("small", self.reports.small())
+        with self.open(path, width=1280, height=900) as page:
+            tables = page.value(TABLES)
+            self.assertGreater(len(tables), 1)
+            for title, needed, shown, left, right in tables:
+                with self.subTest(title):
+                    room = left > 20 and right < 1260
+                    self.assertFalse(needed > shown and room, "columns are hidden beside room")
+                    self.assertGreaterEqual(left, 0)
+                    self.assertLessEqual(right, 1280)
+            self.assertTrue(any(shown > 1024 for _, _, shown, _, _ in tables), tables)
 
     def test_on_paper_it_is_light_and_has_drawn_figures_and_no_controls(self) -> None:
         path = self.reports.report("small", self.reports.small())

@@ -22,7 +22,7 @@ pub fn check(protocol: Protocol, bytes: u16) -> Result<(), String> {
     let least = wire::HELLO_REQUEST.max(wire::HELLO_RESPONSE);
     match protocol {
         Protocol::Wiregauge if usize::from(bytes) < least => Err(format!(
-            "the wiregauge protocol needs reports of {least} B (HELLO), not {bytes} B\nhint: use --report-bytes {least} \
+            "the wiregauge protocol needs reports of {least} B (HELLO), not {bytes} B\n  hint: use --report-bytes {least} \
              or more, or --protocol echo"
         )),
         _ => Ok(()),

@@ -27,7 +27,7 @@ pub fn found(name: &str) -> anyhow::Result<Found> {
     };
     let stored = other.stored();
     bail!(
-        "cannot predict a loop from {}: a {} run has no responses\nhint: measure the link with wiregauge exchange \
+        "cannot predict a loop from {}: a {} run has no responses\n  hint: measure the link with wiregauge exchange \
          ADDRESS --interval PERIOD",
         stored.name(),
         stored.kind()
@@ -72,7 +72,7 @@ impl Found {
             (_, 0) => bail!("{name} has no finished point"),
             (None, 1) => 0,
             (None, count) => bail!(
-                "{name} has {count} points\nhint: choose one with --point 0 to --point {}",
+                "{name} has {count} points\n  hint: choose one with --point 0 to --point {}",
                 count - 1
             ),
             (Some(wanted), _) => match points.iter().position(|done| done.point.index == wanted) {

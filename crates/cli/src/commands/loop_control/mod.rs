@@ -81,18 +81,18 @@ fn check(asked: &LoopModel) -> anyhow::Result<()> {
     }
     if let OnMiss::ZeroAtDeadline | OnMiss::ZeroAtOnce = rules.on_miss {
         bail!(
-            "misses.on-miss: the device keeps the last command on a miss, and cannot set it to zero\nhint: use \"hold\" \
+            "misses.on-miss: the device keeps the last command on a miss, and cannot set it to zero\n  hint: use \"hold\" \
              or leave the key out"
         );
     }
     if rules.deadline_ns.is_some() {
         bail!(
-            "misses.deadline: the device applies every command that arrives, however late\nhint: leave the key out"
+            "misses.deadline: the device applies every command that arrives, however late\n  hint: leave the key out"
         );
     }
     if model.cost.state.amax() > 0.0 {
         bail!(
-            "cost.state: the states of the plant are not measured\nhint: weight its outputs (cost.output) and commands \
+            "cost.state: the states of the plant are not measured\n  hint: weight its outputs (cost.output) and commands \
              (cost.input)"
         );
     }
@@ -116,7 +116,7 @@ fn control_plan(args: &LoopControlArgs, model: &Loop) -> anyhow::Result<ControlP
             "--duration"
         };
         bail!(
-            "{flag}: {cycles} cycles are too many: a run holds its cycles in memory, at most {MOST_CYCLES}\nhint: use \
+            "{flag}: {cycles} cycles are too many: a run holds its cycles in memory, at most {MOST_CYCLES}\n  hint: use \
              several runs"
         );
     }

@@ -5,6 +5,7 @@ use super::longer;
 use super::taken::Taken;
 use super::task::{self, Kind, Task};
 use super::trade_offs::{Difference, Rival, Row, refutes};
+use crate::commands::missed::Missed;
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,7 +110,7 @@ impl Found {
     }
 
     /// What was asked for and is not shown, in words.
-    pub fn missed(&self) -> Vec<String> {
+    pub fn missed(&self) -> Vec<Missed> {
         let Some(best) = &self.advice.best else {
             let why = match self.task.control {
                 None => "the link failed at every setting tried",
@@ -118,7 +119,10 @@ impl Found {
                      the link failed"
                 }
             };
-            return vec![format!("no setting was found: {why}")];
+            return vec![Missed {
+                text: format!("no setting was found: {why}"),
+                is_proven: true,
+            }];
         };
         let needed = match self.required(best) {
             Some(exchanges) => format!("; about --confirm {exchanges} is required to decide"),
@@ -126,7 +130,10 @@ impl Found {
         };
         let mut missed = Vec::new();
         if !best.confirmed {
-            missed.push("the setting found is not confirmed by a new run".into());
+            missed.push(Missed {
+                text: "the setting found is not confirmed by a new run".into(),
+                is_proven: false,
+            });
         }
         for (constraint, verdict) in self.task.constraints.iter().zip(&best.constraints) {
             let text = &constraint.text;
@@ -136,10 +143,14 @@ impl Found {
             };
             match verdict.compliance {
                 Compliance::Met => {}
-                Compliance::Violated => missed.push(format!("{text}: {found}")),
-                Compliance::NotProven => {
-                    missed.push(format!("{text}: not proven, {found}{needed}"))
-                }
+                Compliance::Violated => missed.push(Missed {
+                    text: format!("{text}: {found}"),
+                    is_proven: true,
+                }),
+                Compliance::NotProven => missed.push(Missed {
+                    text: format!("{text}: {found}{needed}"),
+                    is_proven: false,
+                }),
             }
         }
         missed

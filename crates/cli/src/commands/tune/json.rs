@@ -5,6 +5,7 @@ use super::loop_cost::LoopTask;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
+use crate::commands::missed::Missed;
 use serde_json::{Value, json};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Choice};
@@ -80,7 +81,7 @@ pub fn of(found: &Found) -> Value {
             Ended::Dead(error) => Some(error.to_string()),
             _ => None,
         },
-        "missed": found.missed(),
+        "missed": found.missed().iter().map(Missed::whole).collect::<Vec<_>>(),
         "best": best,
         "run": found.best_run,
         "use": usage.map(|usage| json!({

@@ -54,7 +54,7 @@ impl LoopTask {
                      --plant '1000/(s^2+s)' --pid 0.96,0,0.049 --period 6ms"
                 ),
                 (None, Some(flag)) => bail!(
-                    "{flag} has no effect without a figure of a control loop\nhint: use --minimise control.cost, or \
+                    "{flag} has no effect without a figure of a control loop\n  hint: use --minimise control.cost, or \
                      --subject-to 'control.growth<1'"
                 ),
                 (None, None) => Ok(None),

@@ -19,7 +19,6 @@ use crate::Outcome;
 use crate::args::TuneArgs;
 use crate::caller::{Session, absolute, remark};
 use crate::failure::StorageFailed;
-use crate::output::style::{BAD, RESET};
 use anyhow::{Context, bail};
 use found::{Ended, Found};
 pub(super) use found::{shown, with_bounds};
@@ -42,7 +41,7 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.figure {
         if task.control.is_some() {
             bail!(
-                "--figure shows latency against throughput, which the period of the loop fixes\nhint: use wiregauge control \
+                "--figure shows latency against throughput, which the period of the loop fixes\n  hint: use wiregauge control \
                  RUN --figures DIR with the confirming run"
             );
         }
@@ -90,14 +89,7 @@ fn judge(found: Found, session: &Session<'_>) -> anyhow::Result<Outcome> {
         Ended::Interrupted => return Ok(Outcome::Interrupted),
         Ended::Complete | Ended::OutOfTime => {}
     }
-    for text in &missed {
-        session.caller.missed(text);
-        remark!(session, "{BAD}not met:{RESET} {text}");
-    }
-    Ok(match missed.is_empty() {
-        true => Outcome::Done,
-        false => Outcome::Missed,
-    })
+    Ok(super::missed::outcome(&missed, session))
 }
 
 fn kind_of_figure(path: &Path) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{
     Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Part, Plan, Point,
     PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol,
-    StreamSummary, Wait,
+    StreamSummary, Wait, grouped,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Probe, Purpose, Sense, Space};
@@ -96,7 +96,7 @@ impl Task {
     pub fn of(args: &TuneArgs) -> anyhow::Result<Task> {
         if args.address.starts_with("can:") {
             anyhow::bail!(
-                "tune does not support CAN\nhint: use wiregauge exchange with a list of sizes and depths"
+                "tune does not support CAN\n  hint: use wiregauge exchange with a list of sizes and depths"
             );
         }
         plan::check_baud(args.baud, [&args.address])?;
@@ -343,10 +343,12 @@ impl Task {
         let mut name = match &self.kind {
             Kind::Exchanges(_) => {
                 let (out_bytes, in_bytes) = self.sizes(at);
-                format!("OUT {out_bytes} B, IN {in_bytes} B, depth {depth}")
+                let [out, back] = [out_bytes, in_bytes].map(|bytes| grouped(bytes.into()));
+                format!("OUT {out} B, IN {back} B, depth {depth}")
             }
             Kind::Stream(of) => {
-                let (way, bytes) = (of.direction.name(), self.transfer(at));
+                let way = of.direction.name().to_uppercase();
+                let bytes = grouped(self.transfer(at).into());
                 format!("{way}, transfers of {bytes} B, queue {depth}")
             }
         };

@@ -157,7 +157,7 @@ fn proof(found: &Found, best: &Choice) -> Table {
         let asked = asked.map_or("", |at| &constraint.text[at..]);
         let kept = match verdict.compliance {
             Compliance::Met => "met",
-            Compliance::Violated => "violated",
+            Compliance::Violated => "missed",
             Compliance::NotProven => "not proven",
         };
         let mut cells = row(
@@ -374,7 +374,7 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         let broken = verdicts.filter(|(_, verdict)| verdict.compliance != Compliance::Met);
         let broken: Vec<String> = broken
             .map(|(constraint, verdict)| match verdict.compliance {
-                Compliance::Violated => format!("{} violated", constraint.text),
+                Compliance::Violated => format!("{} missed", constraint.text),
                 _ => format!("{} not proven", constraint.text),
             })
             .collect();

@@ -132,4 +132,18 @@ mod tests {
         assert_eq!(heads(1), "p50");
         assert_eq!(table.fitting(1, &["TRT", "n"]).rows, [["12.34"]]);
     }
+
+    #[test]
+    fn a_column_that_fits_stays_though_a_more_important_one_is_wider() {
+        let mut table = Table::new("", &["n", "p50", "p99"]);
+        table.row(
+            ["10", "12.34 (10.1 .. ?)", "15.67"]
+                .map(str::to_owned)
+                .to_vec(),
+        );
+        let heads = |width| table.fitting(width, &["n", "p50"]).columns.join(" ");
+        assert_eq!(heads(table.width()), "n p50 p99");
+        assert_eq!(heads(table.width() - 1), "p50 p99");
+        assert_eq!(heads(20), "n p99");
+    }
 }

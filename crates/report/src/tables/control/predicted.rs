@@ -5,7 +5,7 @@ use super::words::{figure, times};
 use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
 use crate::tables::command_line;
 use crate::tables::table::Table;
-use crate::units::{flag_time, time};
+use crate::units::{flag_time, grouped, time};
 use wiregauge_control::Assessment;
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
@@ -214,7 +214,9 @@ fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String
             one.point,
             format!(
                 "OUT {} B, IN {} B, depth {}",
-                one.out_bytes, one.in_bytes, one.depth
+                grouped(one.out_bytes.into()),
+                grouped(one.in_bytes.into()),
+                one.depth
             ),
             one.to_measured,
             shown.controls.period_ns,

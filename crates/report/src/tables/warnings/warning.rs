@@ -38,6 +38,24 @@ pub(super) fn add<W>(found: &mut Vec<W>, places: Vec<u32>, make: impl FnOnce(Vec
 /// Finding, consequence and remedy.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.finding, self.advice)
+        let text = format!("{}{}", self.finding, self.advice);
+        let stop = match text.ends_with(['.', '?', '!']) {
+            true => "",
+            false => ".",
+        };
+        write!(f, "{text}{stop}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_is_a_sentence_with_or_without_advice() {
+        let alone = Warning::new(Code::Cut, "not measured to the end (row 1)".into(), "");
+        assert_eq!(alone.to_string(), "not measured to the end (row 1).");
+        let advised = Warning::new(Code::Cut, "cut short".into(), ": repeat it.");
+        assert_eq!(advised.to_string(), "cut short: repeat it.");
     }
 }
