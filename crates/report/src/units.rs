@@ -113,6 +113,11 @@ pub fn time(ns: f64) -> String {
     }
 }
 
+/// A rate of samples as a number of MS/s.
+pub(crate) fn megasamples(rate_hz: u64) -> String {
+    (rate_hz as f64 / 1e6).to_string()
+}
+
 /// A whole number with its thousands set off.
 pub fn grouped(number: u64) -> String {
     grouped_digits(&number.to_string())
