@@ -31,4 +31,4 @@
 % Plain M-code, which queues requests ahead: help wiregauge.pure.compare
 %
 % Examples are in matlab/examples: measure_link, ask_instrument, check_control_loop, find_setting. The manual is docs/matlab.md.
-% In Octave, this list is help wiregauge.Contents.
+% This list is help wiregauge in MATLAB, help wiregauge.Contents in Octave.

@@ -4,7 +4,8 @@ function tests = test_measuring()
 tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the_program_summed_up, @a_stream_is_measured_and_loaded, ...
     @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
-    @figures_are_printed, @what_cannot_be_drawn_is_refused, @every_m_file_parses};
+    @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
+    @what_cannot_be_drawn_is_refused, @every_m_file_parses};
 % It says at length that another one would be nicer.
 warning('off', 'Octave:gnuplot-graphics');
 end
@@ -128,6 +129,40 @@ printed('histogram-log', wiregauge.plotHistogram(run, 'Points', [1 3], 'Log', tr
 printed('trt', wiregauge.plotTrt(run));
 printed('throughput', wiregauge.plotThroughput(run));
 printed('pure', wiregauge.pure.draw(results));
+end
+
+function of_many_points_ten_are_drawn_and_the_figure_says_so()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'In', 48 + (0:11) * 100, 'Depth', [1 2], 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotHistogram(run);
+assert(numel(findobj(handle, 'type', 'axes')), 10);
+assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 24 points'])));
+printed('histogram-of-many', handle);
+handle = wiregauge.plotTrt(run);
+assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 sizes'])));
+shown = arrayfun(@(size) ~isempty(findall(handle, 'type', 'text', 'string', sprintf('OUT 16 B, IN %d B', size))), 48 + (0:11) * 100);
+assert(sum(shown), 10);
+assert(shown([1 end]), [true true]);
+colours = get(findobj(handle, 'type', 'line', 'linestyle', '-'), 'color');
+assert(rows(unique(vertcat(colours{:}), 'rows')), 10);
+printed('trt-of-many', handle);
+message = fails_with('wiregauge:argument', @() wiregauge.plotHistogram(run, 'Points', 1:11));
+assert(~isempty(strfind(message, 'at most 10')));
+run = wiregauge.exchange(address, 'Depth', 1:12, 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotThroughput(run);
+assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 depths'])));
+printed('throughput-of-many', handle);
+end
+
+function units_are_those_of_the_report()
+[factor, unit] = wiregauge.internal.timeUnit(999999);
+assert({factor, unit}, {1e3, char([194 181 115])}); % UTF-8, as Octave stores text.
+[factor, unit] = wiregauge.internal.timeUnit(1e6);
+assert({factor, unit}, {1e6, 'ms'});
+[factor, unit] = wiregauge.internal.rateUnit(999999);
+assert({factor, unit}, {1e3, 'kB/s'});
+[factor, unit] = wiregauge.internal.rateUnit(1e6);
+assert({factor, unit}, {1e6, 'MB/s'});
 end
 
 function printed(name, handle)

@@ -18,17 +18,15 @@ from .comparison import Comparison
 from .cycles import Deadline
 from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noqa: A004  it is `wg.open`
 from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, UsageError
+from .explanation import Explanation
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
+from .listing import Devices, Listing, Runs
 from .measure import exchange, loop, loop_control, stream
 from .run import Run, last, load
 from .samples import Phase, Status, TransferStatus, Way, Xrun
 from .serving import Responder, serve
 from .stored import (
-    Devices,
-    Explanation,
-    Listing,
-    Runs,
     compare,
     control,
     deadline,

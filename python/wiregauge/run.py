@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .comparison import Comparison
     from .cycles import Deadline
-    from .stored import Explanation
+    from .explanation import Explanation
     from .verdicts import Control
 
 __all__ = ["Run", "last", "load"]

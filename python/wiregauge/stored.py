@@ -5,25 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from . import _call
 from . import _values as v
-from ._html import Text, page, table
 from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
+from .explanation import Explanation
+from .listing import Devices, Listing, Runs
 from .run import Run
 from .verdicts import Control
 
 __all__ = [
-    "Devices",
-    "Explanation",
-    "Listing",
-    "Runs",
     "compare",
     "control",
     "deadline",
@@ -37,143 +33,6 @@ __all__ = [
 ]
 
 RunLike = Run | v.Path
-
-
-@dataclass(frozen=True)
-class Listing:
-    """One directory among the stored runs.
-
-    Attributes
-    ----------
-    name : str
-        Name of the directory.
-    dir : pathlib.Path
-        The directory.
-    started : str
-        Start time of the run, RFC 3339 in UTC; empty if unreadable.
-    kind : str
-        ``exchange``, ``stream``, ``loop``; empty if unreadable.
-    address : str
-        The (first) device.
-    state : str
-        ``complete``, ``interrupted``, ``failed``, ``running or crashed``, or ``unreadable``.
-    points : int
-        Finished points.
-    measured : int
-        Measured exchanges, transfers or blocks.
-    problem : str or None
-        Why it cannot be read, or why the run failed.
-    note : str or None
-        The text that was stored with it, if any.
-    """
-
-    name: str
-    dir: Path
-    started: str
-    kind: str
-    address: str
-    state: str
-    points: int
-    measured: int
-    problem: str | None
-    note: str | None = None
-
-    def load(self) -> Run:
-        """Open it.
-
-        Returns
-        -------
-        Run
-
-        Raises
-        ------
-        UsageError
-            It cannot be read.
-        """
-        return Run(self.dir)
-
-
-class Runs(Sequence[Listing]):
-    """The stored runs, newest last."""
-
-    def __init__(self, listings: Iterable[Listing]) -> None:
-        self._all = list(listings)
-
-    def __len__(self) -> int:
-        """Return their number."""
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[Listing]:
-        """Return one after the other."""
-        return iter(self._all)
-
-    @overload
-    def __getitem__(self, at: int) -> Listing: ...
-    @overload
-    def __getitem__(self, at: slice) -> Runs: ...
-    def __getitem__(self, at: int | slice) -> Listing | Runs:
-        """Return one, or some."""
-        return Runs(self._all[at]) if isinstance(at, slice) else self._all[at]
-
-    def __repr__(self) -> str:
-        """Name them, a line each."""
-        lines = (f"  {run.name}: {run.kind or run.state}, {run.measured}" for run in self._all)
-        return "\n".join([f"<wiregauge.Runs, {len(self)}>", *lines])
-
-    def _repr_html_(self) -> str:
-        columns = ["name", "kind", "address", "state", "points", "measured"]
-        rows = [[str(getattr(run, column)) for column in columns] for run in self._all]
-        return page(table("Stored runs", columns, rows))
-
-
-class Explanation(Text):
-    """Where the time of a run goes, what limits it, and what to try.
-
-    Attributes
-    ----------
-    data : dict
-        As printed with ``--json``; docs/explain.md lists the keys.
-    """
-
-    data: dict[str, Any]
-
-    def __init__(self, data: dict[str, Any], text: str) -> None:
-        self.data = data
-        self._text = text
-
-    def __str__(self) -> str:
-        """Return the text."""
-        return self._text
-
-    @property
-    def models(self) -> list[dict[str, Any]]:
-        """The link models, one for each direction of each link; ``model`` may be None. None of a capture."""
-        models: list[dict[str, Any]] = self.data.get("models", [])
-        return models
-
-    @property
-    def predictions(self) -> list[dict[str, Any]]:
-        """The predictions, in the order of models and settings; times in nanoseconds."""
-        return [one for model in self.models for one in model["predictions"]]
-
-
-class Devices(dict[str, Any]):
-    """Devices: ``usb``, ``serial`` and ``network``, as printed with ``--json``."""
-
-    @property
-    def addresses(self) -> list[str]:
-        """All addresses found."""
-        found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
-        return [address for address in found if address]
-
-    def _repr_html_(self) -> str:
-        parts = ("usb", "hid", "usbtmc", "serial", "can", "network")
-        found = ((part, device) for part in parts for device in self.get(part, []))
-        rows = [
-            [part, str(device.get("address") or ""), str(device.get("product") or device.get("place") or "")]
-            for part, device in found
-        ]
-        return page(table("Devices", ["kind", "address", "name"], rows))
 
 
 def runs() -> Runs:

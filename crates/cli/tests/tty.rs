@@ -101,6 +101,22 @@ fn a_pty_serves_one_run_after_the_other() {
 }
 
 #[test]
+fn a_pty_serves_the_next_run_after_one_was_killed() {
+    let desk = Desk::new();
+    let server = desk.serve("pty:");
+    let exchange = format!("exchange {} --no-calibration", server.address);
+    let killed = Background::start(&mut desk.command(&format!("{exchange} --duration 60s")));
+    common::until("the run has the tty", || desk.measures());
+    killed.signal(Signal::KILL);
+    killed.ended();
+    common::until("the tty is free", || {
+        let mut next = desk.wiregauge(&format!("{exchange} --count 1"));
+        next.output().expect("it runs").status.success()
+    });
+    desk.measure(&server.address, "--count 50").is_clean();
+}
+
+#[test]
 fn the_link_to_a_pty_is_gone_when_its_responder_is() {
     let desk = Desk::new();
     let link = desk.path("board");

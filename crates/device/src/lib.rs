@@ -261,9 +261,9 @@ impl Device {
         }
     }
 
-    /// The same, with nothing outstanding and nothing left of an earlier call.
+    /// The same, refused while submitted requests are outstanding.
     #[inline]
-    fn at_rest(&mut self, doing: &'static str) -> Result<&mut Driver, LinkError> {
+    fn with_none_outstanding(&mut self, doing: &'static str) -> Result<&mut Driver, LinkError> {
         let outstanding = self.outstanding();
         let driver = self.driver(doing)?;
         if outstanding > 0 {
@@ -272,6 +272,13 @@ impl Device {
                 "receive their replies first",
             ));
         }
+        Ok(driver)
+    }
+
+    /// The same, with nothing left of an earlier call.
+    #[inline]
+    fn at_rest(&mut self, doing: &'static str) -> Result<&mut Driver, LinkError> {
+        let driver = self.with_none_outstanding(doing)?;
         driver.begin(doing)?;
         Ok(driver)
     }

@@ -14,14 +14,7 @@ impl Device {
     /// Sends a request that the device does not answer. What it sends all the same can be taken with
     /// [`Device::read`], and is dropped before the next exchange.
     pub fn write(&mut self, request: &[u8]) -> Result<(), LinkError> {
-        let outstanding = self.outstanding();
-        let driver = self.driver("cannot write to")?;
-        if outstanding > 0 {
-            return Err(driver.usage(
-                format!("{outstanding} submitted requests are still outstanding"),
-                "receive their replies first",
-            ));
-        }
+        let driver = self.with_none_outstanding("cannot write to")?;
         driver.begin_keeping_input("cannot write to")?;
         if matches!(
             driver.engine.codec(),
@@ -40,14 +33,7 @@ impl Device {
     /// Waits for a reply that was not asked for in the same call. `reply_bytes`: as in [`Device::exchange`]; needed
     /// where the protocol does not say where a reply ends.
     pub fn read(&mut self, reply_bytes: Option<usize>) -> Result<Reply<'_>, LinkError> {
-        let outstanding = self.outstanding();
-        let driver = self.driver("cannot read from")?;
-        if outstanding > 0 {
-            return Err(driver.usage(
-                format!("{outstanding} submitted requests are still outstanding"),
-                "receive their replies first",
-            ));
-        }
+        let driver = self.with_none_outstanding("cannot read from")?;
         driver.begin_keeping_input("cannot read from")?;
         let codec = driver.engine.codec();
         if matches!(codec, Messages::Wiregauge(_) | Messages::Modbus(_)) {

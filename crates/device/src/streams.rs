@@ -416,14 +416,7 @@ impl Device {
     ) -> Result<(&mut Driver, FlowShape, Option<u32>), LinkError> {
         let abilities = self.about.responder.as_ref().map(|reply| reply.abilities);
         let most = self.most_bytes();
-        let outstanding = self.outstanding();
-        let driver = self.driver(doing)?;
-        if outstanding > 0 {
-            return Err(driver.usage(
-                format!("{outstanding} submitted requests are still outstanding"),
-                "receive their replies first",
-            ));
-        }
+        let driver = self.with_none_outstanding(doing)?;
         let shape = driver.shape(transfer_bytes, queue, most)?;
         if abilities.is_some_and(|able| able & ability == 0) {
             return Err(driver.usage(

@@ -2,7 +2,11 @@
 
 /// A whole number with its thousands set off.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+    grouped_digits(&number.to_string())
+}
+
+/// The digits of a whole number with its thousands set off.
+pub fn grouped_digits(digits: &str) -> String {
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {

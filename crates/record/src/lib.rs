@@ -42,7 +42,7 @@ pub use direction::{Direction, Way};
 pub use figure::{
     Carried, Figure, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
 };
-pub use grouped::grouped;
+pub use grouped::{grouped, grouped_digits};
 pub use isochronous::{IsochronousCounts, IsochronousOptions, PacketErrors};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};

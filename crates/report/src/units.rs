@@ -1,6 +1,7 @@
 //! How values print themselves: times in a unit chosen once a table, rates in powers of ten.
 
 pub use wiregauge_record::grouped;
+pub(crate) use wiregauge_record::grouped_digits;
 
 /// A unit of time for a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +122,11 @@ pub fn flag_time(ns: u64) -> String {
     let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
     let (unit, name) = fitting.unwrap_or((1, "ns"));
     format!("{}{name}", ns / unit)
+}
+
+/// A rate of samples as a number of MS/s.
+pub(crate) fn megasamples(rate_hz: u64) -> String {
+    (rate_hz as f64 / 1e6).to_string()
 }
 
 /// Numbers from here on are printed with an exponent.

@@ -1,6 +1,9 @@
 //! The responder itself, without any I/O: received bytes in, answers with the time when they are
 //! due out. Everything that it holds is bounded.
 
+mod hello;
+mod orders;
+
 use super::application::Application;
 use super::faults::{FaultInjector, Faulted, Faults};
 use super::frames::{echo_message, frame_of, not_spoken, put_header, put_message};
@@ -14,18 +17,13 @@ use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{ModbusLine, Protocol};
 use wiregauge_wire as wire;
-use wiregauge_wire::{
-    Found, HelloReply, HelloRequest, Kind, Request, Response, Status, StreamOrder, Verb,
-};
+use wiregauge_wire::{Found, HelloRequest, Kind, Request, Response, Status, StreamOrder};
 
 /// Bytes of answers held at most before requests are left unread.
 const HELD: usize = 1 << 20;
 
 /// How much later a reordered answer is sent.
 const REORDER_NS: u64 = 5_000_000;
-
-/// The largest payload of UDP over IPv4.
-const DATAGRAM: u32 = 65_507;
 
 /// What a responder is.
 #[derive(Clone, Debug)]
@@ -446,65 +444,6 @@ impl Device {
         (self.plant.as_mut()).is_none_or(|plant| plant.accepts(message))
     }
 
-    /// Largest transfer of a stream.
-    fn most_streamed(&self) -> u64 {
-        let most = self.config.max_frame;
-        u64::from(match self.streams.datagrams {
-            true => most.min(DATAGRAM),
-            false => most,
-        })
-    }
-
-    /// Carries out an order, and says so. No fault hits its answer: it is no data.
-    fn obey(&mut self, request: &Request, order: &StreamOrder, now_ns: u64, ready: &mut Vec<u8>) {
-        // All that came before the order is in the device before it.
-        let at_ns = self.streams.arrived_ns().max(now_ns);
-        let modelled = self.modelled.as_mut();
-        let kind = request.kind;
-        let begins = self.streams.is_new(kind, request.sequence);
-        let report = self
-            .streams
-            .obey(kind, request.sequence, order, at_ns, modelled);
-        let mut payload = report.map_or(Vec::new(), |report| report.encode().to_vec());
-        if let Some(counter) = &mut self.counter {
-            let is_in = kind == Kind::Source;
-            let whole = wire::RESPONSE_HEADER + wire::STREAM_REPORT + wire::BUS_COUNTS;
-            match order.verb {
-                // One that is repeated changes nothing.
-                Verb::Start if begins => counter.begin(is_in),
-                Verb::Start => {}
-                Verb::End => {
-                    let counts = counter.end(is_in);
-                    if request.in_bytes as usize >= whole {
-                        payload.extend_from_slice(&counts.encode());
-                    }
-                }
-            }
-        }
-        let response = Response {
-            kind,
-            sequence: request.sequence,
-            in_payload: payload.len() as u32,
-            status: Status::Ok,
-            flags: 0,
-            rx_ticks: at_ns,
-            tx_ticks: at_ns,
-        };
-        let Some(model) = &mut self.modelled else {
-            put_header(&response, ready);
-            ready.extend_from_slice(&payload);
-            return;
-        };
-        let mut bytes = Vec::with_capacity(wire::RESPONSE_HEADER + payload.len());
-        put_header(&response, &mut bytes);
-        bytes.extend_from_slice(&payload);
-        let due_ns = model.answer(at_ns, bytes.len() as u64);
-        if kind == Kind::Source {
-            self.streams.answered(due_ns);
-        }
-        self.later.send_at(due_ns, bytes);
-    }
-
     /// Bytes that may go out for an answer of so many, with the faults that add to it.
     fn most_sent_for(&self, in_bytes: usize) -> usize {
         let faults = self.config.faults;
@@ -548,62 +487,6 @@ impl Device {
             self.later.send_at(due_ns, bytes.clone());
         }
         self.scratch = bytes;
-    }
-
-    fn hello(&mut self, request: &Request, payload: &[u8], now_ns: u64, ready: &mut Vec<u8>) {
-        // A short HELLO could make a responder send more than it got.
-        let Some(hello) = HelloRequest::decode(payload) else {
-            return;
-        };
-        // A host begins; on a tty nothing else tells that another one has gone.
-        self.streams.forget();
-        if let Some(counter) = &mut self.counter {
-            counter.end(false);
-            counter.end(true);
-        }
-        if let Some(plant) = &mut self.plant {
-            plant.reset();
-        }
-        let max = self.config.max_frame;
-        let mut reply = HelloReply {
-            min_version: wire::VERSION,
-            max_version: wire::VERSION,
-            tick_bits: 64,
-            bus: match self.on_bus.or(self.config.model.bus) {
-                None => 0,
-                Some(Bus::FullSpeed) => 2,
-                Some(Bus::HighSpeed) => 3,
-            },
-            abilities: wire::abilities::EXCHANGE
-                | wire::abilities::SINK
-                | wire::abilities::SOURCE
-                | wire::abilities::TIMESTAMPS
-                | wire::abilities::CHECKS_OUT
-                | wire::abilities::MESSAGE
-                | match self.counter {
-                    Some(_) => wire::abilities::BUS_COUNTS,
-                    None => 0,
-                },
-            max_out: max,
-            max_in: max,
-            max_outstanding: 0,
-            tick_hz: 1_000_000_000,
-            name: [0; 32],
-            token: hello.token,
-        };
-        reply.set_name(&self.config.name);
-        let payload = reply.encode();
-        let response = Response {
-            kind: Kind::Hello,
-            sequence: request.sequence,
-            in_payload: payload.len() as u32,
-            status: Status::Ok,
-            flags: 0,
-            rx_ticks: now_ns,
-            tx_ticks: now_ns,
-        };
-        put_header(&response, ready);
-        ready.extend_from_slice(&payload);
     }
 
     /// When the next answer is due.

@@ -1,7 +1,9 @@
 function colour = colours(number)
-%COLOURS  The colours of the figures, distinguished by colour-blind people (Okabe and Ito).
-%   colour = wiregauge.internal.colours(number) returns RGB, 1-by-3; they repeat after six.
+%COLOURS  The colours of series: those of the report's figures, with contrast on white and distinct for colour-blind readers.
+%   colour = wiregauge.internal.colours(number) returns RGB, 1-by-3; they repeat after ten.
 
-all = [0 114 178; 213 94 0; 0 158 115; 204 121 167; 230 159 0; 86 180 233] / 255;
-colour = all(mod(number - 1, size(all, 1)) + 1, :);
+% crates/report/src/figures/look.rs has them too; a test there compares them.
+all = {'#216fa9', '#903a00', '#009392', '#0b98f8', '#d55f03', '#cc71c0', '#000000', '#788a59', '#772dce', '#712200'};
+digits = all{mod(number - 1, numel(all)) + 1}(2:end);
+colour = hex2dec(reshape(digits, 2, 3)')' / 255;
 end

@@ -14,21 +14,23 @@ wiregauge.internal.results(results);
 results = results([results.in] == results(1).in);
 rows = numel(results);
 figureHandle = wiregauge.internal.sheet('RTT and TRT with requests queued ahead', 800, 60 + 110 * rows);
-top = 1.05 * max([results.p99_ns]) / 1e6;
+top = 1.05 * max([results.p99_ns]);
+[factor, unit] = wiregauge.internal.timeUnit(top);
+label = @(one, what, mean_ns) sprintf('R = %d: %s, mean %.2f %s', one.queue, what, mean_ns / factor, unit);
 for k = 1:rows
     one = results(k);
-    side(figureHandle, rows, k, 1, one.rtt_ns / 1e6, top, sprintf('R = %d: RTT, mean %.2f ms', one.queue, one.mean_ns / 1e6));
-    side(figureHandle, rows, k, 2, one.trt_ns / 1e6, top, sprintf('R = %d: TRT, mean %.2f ms', one.queue, one.trt_mean_ns / 1e6));
+    side(figureHandle, rows, k, 1, one.rtt_ns / factor, top / factor, label(one, 'RTT', one.mean_ns), unit);
+    side(figureHandle, rows, k, 2, one.trt_ns / factor, top / factor, label(one, 'TRT', one.trt_mean_ns), unit);
 end
 end
 
-function side(figureHandle, rows, row, column, values, top, label)
+function side(figureHandle, rows, row, column, values, top, label, unit)
 wiregauge.internal.panel(figureHandle, rows, 2, row, column);
 edges = (0:80) * top / 80;
 % What lies beyond the axis is counted in the last bar, not left out.
 wiregauge.internal.bars(edges, wiregauge.internal.counts(min(values, top), edges), wiregauge.internal.colours(column));
 wiregauge.internal.caption(label);
 if row == rows
-    xlabel('ms');
+    xlabel(unit);
 end
 end

@@ -6,6 +6,8 @@ mod linux;
 mod macos;
 #[cfg(not(target_os = "linux"))]
 mod not_linux;
+#[cfg(unix)]
+mod unix;
 #[cfg(windows)]
 mod windows;
 

@@ -2,6 +2,7 @@
 //! unit in which they are stored (nanoseconds, bytes, bytes a second, shares of 1); only labels are
 //! in the unit that is shown.
 
+use crate::units::grouped_digits;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
 
@@ -421,12 +422,7 @@ pub(crate) fn number(value: f64, step: f64) -> String {
     if value < 0.0 && text.chars().any(|c| c.is_ascii_digit() && c != '0') {
         out.push('-');
     }
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
+    out.push_str(&grouped_digits(whole));
     if !part.is_empty() {
         out.push('.');
         out.push_str(part);

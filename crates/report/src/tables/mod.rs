@@ -24,6 +24,7 @@ mod no_tail;
 mod percentile;
 mod places;
 mod point_columns;
+mod published;
 mod recording;
 mod stages;
 pub(crate) mod stream;
@@ -159,12 +160,12 @@ pub fn of_control(file: &RunFile<Control>) -> Tables {
 /// The figures of a loop run in the columns of Spectrum's application note; `None` where that has no
 /// row of the same rate and channels.
 pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
-    closed_loop::beside_published(&file.points)
+    published::beside_published(&file.points)
 }
 
 /// The rates and numbers of channels for which Spectrum's application note has a latency.
 pub fn published_loop_rates() -> String {
-    closed_loop::published_rates()
+    published::published_rates()
 }
 
 /// The command that a run was measured with, ready for a shell.

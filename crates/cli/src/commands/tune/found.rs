@@ -3,7 +3,7 @@
 
 use super::longer;
 use super::taken::Taken;
-use super::task::{self, Kind, Task};
+use super::task::{Kind, Task};
 use super::trade_offs::{Difference, Rival, Row, refutes};
 use crate::commands::missed::Missed;
 use crate::constraint::Constraint;
@@ -262,7 +262,7 @@ impl Found {
             Sense::Maximise => -1.0,
             Sense::Minimise => 1.0,
         };
-        let objective = |row: &Row| task::of(self.task.figure, self.longest(&row.at)?.0);
+        let objective = |row: &Row| self.longest(&row.at)?.0.figure(self.task.figure);
         let chosen = objective(rows.iter().find(|row| row.is_best)?)?;
         let (row, best) = rows
             .iter()
@@ -310,7 +310,7 @@ impl Found {
             let Some((taken, confirmed)) = self.longest(&at) else {
                 continue;
             };
-            let Some(value) = task::of(self.task.figure, taken) else {
+            let Some(value) = taken.figure(self.task.figure) else {
                 continue;
             };
             let here = (at, value, taken.n(), confirmed);
@@ -362,11 +362,12 @@ impl Found {
             let (taken, confirmed) = self.longest(&point.at)?;
             Some(Row {
                 at: point.at,
-                latency: task::of(mean, taken)?,
-                latency_p99: task::of(p99, taken),
-                rate: task::of(Figure::Rate(Carried::Both), taken)?.value,
-                carried: task::of(Figure::Rate(self.carried()), taken)?.value,
-                per_second: task::of(Figure::Exchanges, taken)
+                latency: taken.figure(mean)?,
+                latency_p99: taken.figure(p99),
+                rate: taken.figure(Figure::Rate(Carried::Both))?.value,
+                carried: taken.figure(Figure::Rate(self.carried()))?.value,
+                per_second: taken
+                    .figure(Figure::Exchanges)
                     .map_or(point.exchanges_per_second, |found| found.value),
                 is_best: point.is_best,
                 is_knee: false,
@@ -403,7 +404,7 @@ impl Found {
         let measured = self.advice.probes.iter().zip(&self.taken);
         let measured = measured.filter_map(|((_, measured), taken)| {
             let taken = taken.as_ref()?;
-            let rate = task::of(Figure::Rate(Carried::Both), taken)?.value;
+            let rate = taken.figure(Figure::Rate(Carried::Both))?.value;
             Some((measured.observation?.rtt_ns, rate))
         });
         let measured: Vec<(f64, f64)> = measured.collect();

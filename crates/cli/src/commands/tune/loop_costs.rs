@@ -6,8 +6,6 @@ use wiregauge_report::tables::{Table, loop_figure};
 use wiregauge_report::units::{self, TimeUnit};
 use wiregauge_tune::Candidate;
 
-use super::task;
-
 /// Costs that differ by less are not worth a word.
 const SAME: f64 = 0.02;
 
@@ -44,7 +42,7 @@ pub fn table(found: &Found) -> Option<Table> {
     let settings = found.settings();
     let median = Figure::Time(Times::FromIntended, Part::P50);
     let p99 = Figure::Time(Times::FromIntended, Part::P99);
-    let of = |at: &Candidate, figure| Some(task::of(figure, found.longest(at)?.0)?.value);
+    let of = |at: &Candidate, figure| Some(found.longest(at)?.0.figure(figure)?.value);
     let typical = settings.iter().filter_map(|at| of(at, median));
     let unit = TimeUnit::fitting(typical.fold(0.0, f64::max));
     for at in &settings {

@@ -2,7 +2,7 @@
 //! measurement refutes is left out. All of the model is in the JSON.
 
 use super::found::{Found, TRUSTED, label, rate};
-use super::task::{self, Kind};
+use super::task::Kind;
 use wiregauge_model::StageCost;
 use wiregauge_record::{Carried, Figure};
 use wiregauge_report::units;
@@ -46,7 +46,7 @@ pub fn words(found: &Found) -> Vec<String> {
         ("IN", figures.in_bytes_s, Carried::In),
     ];
     for (way, most, carried) in ways {
-        let measured = confirmed.and_then(|taken| task::of(Figure::Rate(carried), taken));
+        let measured = confirmed.and_then(|taken| taken.figure(Figure::Rate(carried)));
         let measured = measured.map(|measured| measured.value);
         let words = most.and_then(|most| maximum(most.value, measured, limit));
         lines.extend(words.map(|words| format!("{label}: {words} {way}")));

@@ -5,7 +5,7 @@ use super::bench::{Bench, Tried};
 use super::found::{Confirmation, Ended, Failing, Found};
 use super::longer;
 use super::taken::Taken;
-use super::task::{self, Kind, Task};
+use super::task::{Kind, Task};
 use crate::args::KeepArgs;
 use crate::caller::{Session, remark};
 use crate::commands::measure::remove;
@@ -283,7 +283,7 @@ impl Hunt<'_> {
         // A loop that does not hold at the mildest setting may hold at another one.
         let asked = asked.chain([self.task.figure]);
         for figure in asked.filter(|figure| !figure.is_of_control()) {
-            if task::of(figure, taken).is_none() {
+            if taken.figure(figure).is_none() {
                 bail!(
                     "cannot tune {} for {figure}: it cannot be measured here ({})",
                     self.task.address,
@@ -508,8 +508,8 @@ impl Hunt<'_> {
         let constraints = self.task.constraints.iter();
         Measured {
             exchanges: self.task.cost(&probe.at, probe.exchanges),
-            observation: task::observation(&probe.at, taken),
-            objective: task::of(self.task.figure, taken),
+            observation: taken.observation(&probe.at),
+            objective: taken.figure(self.task.figure),
             constraints: constraints.map(|c| self.task.value(c, taken)).collect(),
         }
     }

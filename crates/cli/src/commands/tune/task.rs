@@ -8,11 +8,10 @@ use crate::loop_model;
 use crate::values::{Count, Effort, Sizes};
 use anyhow::bail;
 use std::time::Duration;
-use wiregauge_model::{Observation, Setting};
+use wiregauge_model::Setting;
 use wiregauge_record::{
     Connect, Direction, Figure, HostLoad, HostPlan, Limit, LinkOptions, Part, Plan, Point,
-    PointSummary, Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol,
-    StreamSummary, Wait, grouped,
+    Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol, Wait, grouped,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Candidate, Probe, Purpose, Sense, Space};
@@ -36,9 +35,6 @@ const LAPS: u64 = 3;
 const LEAST_MS: u64 = 100;
 /// Cycles of a control loop in a probe, at least: with fewer its growth says nothing.
 const LEAST_CYCLES: u64 = 200;
-/// Two sides, and standard errors from a middle to an end of an interval of 95 %.
-const ERRORS: f64 = 2.0 * 1.96;
-
 /// What is asked for.
 pub struct Task {
     /// The device.
@@ -412,82 +408,9 @@ impl Task {
             (Taken::Exchanges { point, .. }, _) if constraint.unanswered_share(point).is_some() => {
                 None
             }
-            _ => of(constraint.figure, taken),
+            _ => taken.figure(constraint.figure),
         }
     }
-}
-
-/// The figure of what was taken. Rates of exchanges are those of the steady state, from the TRT: in a
-/// short run the time in which the last ones come in, and none is sent any more, would count against
-/// a large depth.
-pub fn of(figure: Figure, taken: &Taken) -> Option<Estimate> {
-    match taken {
-        Taken::Exchanges { point, control } => {
-            if let Figure::Control(figure) = figure {
-                return control.as_ref()?.figure(figure);
-            }
-            let found = figure.of_point(point)?;
-            let by = match figure {
-                Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
-                _ => return Some(found),
-            };
-            Some(Estimate {
-                value: found.value * by,
-                low: found.low.map(|low| low * by),
-                high: found.high.map(|high| high * by),
-            })
-        }
-        Taken::Stream(point) => figure.of_stream(point),
-    }
-}
-
-/// Exchanges a second in the steady state over those of the whole point.
-fn steady(point: &PointSummary) -> f64 {
-    let counts = &point.counts;
-    let whole = point.throughput.exchanges_s;
-    match &point.trt {
-        Some(trt) if whole > 0.0 && trt.mean.value > 0.0 => {
-            let answered = counts.answered as f64 / counts.exchanges as f64;
-            answered * 1e9 / trt.mean.value / whole
-        }
-        _ => 1.0,
-    }
-}
-
-/// What the model is fitted to; `None` if nothing was answered.
-pub fn observation(at: &Candidate, taken: &Taken) -> Option<Observation> {
-    let (trt, rtt) = match taken {
-        Taken::Exchanges { point, .. } => exchange_times(point)?,
-        Taken::Stream(point) => stream_times(point)?,
-    };
-    let width = trt.high.zip(trt.low).map(|(high, low)| high - low);
-    Some(Observation {
-        at: at.setting,
-        trt_ns: trt.value,
-        rtt_ns: rtt,
-        error: width.map_or(0.0, |width| width / ERRORS / trt.value),
-    })
-}
-
-fn exchange_times(point: &PointSummary) -> Option<(Estimate, f64)> {
-    let (trt, rtt) = (point.trt.as_ref()?, point.rtt.as_ref()?);
-    Some((trt.mean, rtt.mean.value))
-}
-
-fn stream_times(point: &StreamSummary) -> Option<(Estimate, f64)> {
-    // Both at once: the slower way is the one that limits.
-    let flows = point.flows.iter();
-    let slowest = flows.max_by(|a, b| {
-        let gap = |flow: &&wiregauge_record::FlowSummary| {
-            flow.gap
-                .as_ref()
-                .map_or(f64::INFINITY, |gap| gap.mean.value)
-        };
-        gap(a).total_cmp(&gap(b))
-    })?;
-    let gap = slowest.gap.as_ref()?.mean;
-    let time = slowest.transfer_time.as_ref()?.mean.value;
-    Some((gap, time))
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::power;
-use super::registry::Key;
+use super::registry;
 use crate::windows::{PlanSetting, Supply, TimerResolution, Value, WindowsHost};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
@@ -49,15 +49,15 @@ impl WindowsHost for ThisHost {
     }
 
     fn keys(&self, key: &str) -> io::Result<Vec<String>> {
-        Key::open(key)?.keys()
+        registry::keys(key)
     }
 
     fn values(&self, key: &str) -> io::Result<Vec<(String, Value)>> {
-        Key::open(key)?.values()
+        registry::values(key)
     }
 
     fn set_number(&self, key: &str, name: &str, number: u32) -> io::Result<()> {
-        Key::open_to_change(key)?.set_number(name, number)
+        registry::set_number(key, name, number)
     }
 
     fn supply(&self) -> Supply {

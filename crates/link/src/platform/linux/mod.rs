@@ -10,6 +10,7 @@ pub mod network;
 pub mod ports;
 pub mod socket_options;
 pub mod stamps;
+pub mod tty_closings;
 pub mod tty_medium;
 pub mod usb;
 pub mod usbtmc;

@@ -1,12 +1,16 @@
 //! Pseudo-terminals.
 
-use crate::platform::line::OPEN_PTY;
+use super::socket::{poll_for, readiness};
+use crate::platform::line::{OPEN_PTY, is_exclusive};
+use crate::platform::tty_closings::Closings;
+use crate::waiting::Ready;
 use crate::{Link, MAX_WAIT, closed};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, ioctl_tiocexcl, ioctl_tiocnxcl, tcgetattr, tcsetattr};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,11 +27,19 @@ pub fn open_pty() -> io::Result<(OwnedFd, PathBuf)> {
     Ok((master, PathBuf::from(name.to_string_lossy().into_owned())))
 }
 
+/// Opens the tty of a pseudo-terminal.
+fn open_tty(path: &Path, mode: OFlags) -> io::Result<OwnedFd> {
+    let flags = mode | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
 /// The master of a pseudo-terminal made for this.
 pub struct PtyMaster {
     master: OwnedFd,
-    /// Held open, because a master whose tty nobody has open reads as an error.
-    _tty: OwnedFd,
+    /// Held open, because a master whose tty nobody has open reads as an error. `None` only while it is opened again.
+    tty: Option<OwnedFd>,
+    /// Of programs, which open the tty for reading and writing.
+    closings: Closings,
     path: PathBuf,
 }
 
@@ -35,14 +47,40 @@ impl PtyMaster {
     /// Makes one.
     pub fn open() -> io::Result<PtyMaster> {
         let (master, path) = open_pty()?;
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let tty = rustix::fs::open(&path, flags, Mode::empty())?;
+        let tty = open_tty(&path, OFlags::RDONLY)?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         Ok(PtyMaster {
             master,
-            _tty: tty,
+            tty: Some(tty),
+            closings: Closings::of(&path),
             path,
         })
+    }
+
+    /// Ends the exclusive use (TIOCEXCL) by a program that was killed. The kernel keeps that mode of a tty, and refuses to
+    /// open it, until a descriptor from before clears it.
+    fn end_unused_exclusive_use(&mut self) -> io::Result<()> {
+        if !self.closings.happened() {
+            return Ok(());
+        }
+        let Some(tty) = self.tty.take_if(|tty| is_exclusive(tty.as_fd())) else {
+            return Ok(());
+        };
+        ioctl_tiocnxcl(&tty)?;
+        // Without this opening, the master is hung up unless another program has the tty open.
+        drop(tty);
+        let is_used = !self.is_hung_up()?;
+        let tty = self.tty.insert(open_tty(&self.path, OFlags::RDONLY)?);
+        if is_used {
+            ioctl_tiocexcl(tty)?;
+        }
+        Ok(())
+    }
+
+    fn is_hung_up(&self) -> io::Result<bool> {
+        let mut polled = [PollFd::new(&self.master, PollFlags::empty())];
+        retry_on_intr(|| poll(&mut polled, Some(&Timespec::default())))?;
+        Ok(polled[0].revents().contains(PollFlags::HUP))
     }
 
     /// The tty that others open.
@@ -55,7 +93,11 @@ impl Link for PtyMaster {
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::write(&self.master, bytes) {
             Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(Errno::AGAIN | Errno::INTR) => {
+                // What it holds may be for a program that was killed, and then nothing else happens.
+                self.end_unused_exclusive_use()?;
+                Ok(0)
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -85,12 +127,81 @@ impl Link for PtyMaster {
     }
 
     fn wait(&mut self, or_writable: bool, at_most: Duration) -> io::Result<()> {
-        super::socket::wait(self.master.as_fd(), or_writable, at_most)
+        let master = PollFd::new(&self.master, readiness(Ready::readable_or(or_writable)));
+        let Some(closings) = self.closings.descriptor() else {
+            return poll_for(&mut [master], at_most);
+        };
+        let mut polled = [master, PollFd::from_borrowed_fd(closings, PollFlags::IN)];
+        poll_for(&mut polled, at_most)?;
+        match polled[1].revents().is_empty() {
+            true => Ok(()),
+            false => self.end_unused_exclusive_use(),
+        }
     }
 
     fn close(&mut self) {}
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::line::is_exclusive;
+
+    /// Opens the tty for exclusive use. Dropped, it is closed as that of a killed program is: the mode stays.
+    fn exclusive(master: &PtyMaster) -> OwnedFd {
+        let tty = open_tty(master.path(), OFlags::RDWR).unwrap();
+        ioctl_tiocexcl(&tty).unwrap();
+        tty
+    }
+
+    fn is_free(master: &PtyMaster) -> bool {
+        !is_exclusive(master.tty.as_ref().unwrap().as_fd())
+    }
+
+    #[test]
+    fn exclusive_use_by_a_killed_program_ends() {
+        let mut master = PtyMaster::open().unwrap();
+        drop(exclusive(&master));
+        assert!(!is_free(&master));
+        master.wait(false, MAX_WAIT).unwrap();
+        assert!(is_free(&master));
+    }
+
+    #[test]
+    fn it_ends_also_while_responses_wait_for_the_program() {
+        let mut master = PtyMaster::open().unwrap();
+        while master.send(&[0; 1000]).unwrap() > 0 {}
+        drop(exclusive(&master));
+        master.send(&[0; 1000]).unwrap();
+        assert!(is_free(&master));
+    }
+
+    #[test]
+    fn it_lasts_as_long_as_a_program_has_the_tty_open() {
+        let mut master = PtyMaster::open().unwrap();
+        let program = exclusive(&master);
+        let second = rustix::fs::open(master.path(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+        drop(second);
+        master.wait(false, Duration::ZERO).unwrap();
+        assert!(!is_free(&master));
+        drop(program);
+        master.wait(false, MAX_WAIT).unwrap();
+        assert!(is_free(&master));
+    }
+
+    #[test]
+    fn what_a_killed_program_wrote_is_read() {
+        let mut master = PtyMaster::open().unwrap();
+        let program = exclusive(&master);
+        rustix::io::write(&program, &[7; 100]).unwrap();
+        drop(program);
+        master.wait(false, MAX_WAIT).unwrap();
+        assert!(is_free(&master));
+        assert_eq!(master.receive(&mut [0; 4096]).unwrap(), 100);
+        assert_eq!(master.receive(&mut [0; 4096]).unwrap(), 0);
     }
 }

@@ -78,12 +78,6 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
                 return LinkError::new(LinkErrorKind::Busy, doing, said).hint(in_use::hint(who));
             }
             LinkError::new(LinkErrorKind::Busy, doing, said).hint(match holder {
-                // The responder keeps its end open, so the sign of a program that was killed stays.
-                Some(_) if path.starts_with("/dev/pts") => {
-                    "wait until that process ends, or stop it; if a program that used \
-                     this pseudo-terminal was killed, restart the one that serves it"
-                        .into()
-                }
                 Some(_) => "wait until that process ends, or stop it".into(),
                 None => format!(
                     "find it with: fuser -v {}; ModemManager is a common cause",

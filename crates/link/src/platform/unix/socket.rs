@@ -175,16 +175,28 @@ pub fn wait(fd: BorrowedFd<'_>, or_writable: bool, at_most: Duration) -> io::Res
 
 /// Sleeps until the descriptor is ready for what is named, at most so long.
 pub fn wait_for(fd: BorrowedFd<'_>, for_what: Ready, at_most: Duration) -> io::Result<()> {
-    let flags = match for_what {
+    poll_for(
+        &mut [PollFd::from_borrowed_fd(fd, readiness(for_what))],
+        at_most,
+    )
+}
+
+/// The events of poll(2) that make a descriptor ready for what is named.
+pub fn readiness(for_what: Ready) -> PollFlags {
+    match for_what {
         Ready::Readable => PollFlags::IN,
         Ready::Writable => PollFlags::OUT,
         Ready::Either => PollFlags::IN | PollFlags::OUT,
-    };
+    }
+}
+
+/// Sleeps until one of the descriptors is ready, at most so long.
+pub fn poll_for(fds: &mut [PollFd<'_>], at_most: Duration) -> io::Result<()> {
     let timeout = Timespec {
         tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: at_most.subsec_nanos().into(),
     };
-    match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)) {
+    match poll(fds, Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -5,7 +5,6 @@ mod overlapped;
 mod port;
 pub mod ports;
 pub mod pty;
-mod registry;
 pub mod serial;
 pub mod socket;
 mod socket_error;

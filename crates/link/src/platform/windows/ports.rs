@@ -1,7 +1,7 @@
 //! Serial ports of Windows, from the registry: which there are, and which USB device is behind each.
 
-use super::registry::Key;
 use crate::devices::{Answer, SerialPort, UsbDevice};
+use windows_registry::LOCAL_MACHINE;
 
 /// Where drivers list their ports.
 const PORTS: &str = r"HARDWARE\DEVICEMAP\SERIALCOMM";
@@ -32,10 +32,13 @@ pub struct UsbPort {
 
 /// Names of all ports, in the order of their numbers.
 pub fn names() -> Vec<String> {
-    let Some(key) = Key::open(PORTS) else {
+    let Ok(key) = LOCAL_MACHINE.open(PORTS) else {
         return Vec::new();
     };
-    let mut names: Vec<String> = key.texts().into_iter().map(|(_, port)| port).collect();
+    let values = key.values().into_iter().flatten();
+    let mut names: Vec<String> = values
+        .filter_map(|(_, port)| String::try_from(port).ok())
+        .collect();
     names.sort_by_key(|name| (number(name), name.clone()));
     names.dedup();
     names
@@ -93,25 +96,31 @@ fn device_of<'a>(port: &UsbPort, usb: &'a [UsbDevice]) -> Option<&'a UsbDevice> 
     }
 }
 
+/// Names of the keys below a key; none if it is not there or may not be read.
+fn keys(path: &str) -> Vec<String> {
+    let Ok(key) = LOCAL_MACHINE.open(path) else {
+        return Vec::new();
+    };
+    key.keys().into_iter().flatten().collect()
+}
+
 /// Every port that a USB device has or had.
 fn usb_ports() -> Vec<UsbPort> {
     let mut found = Vec::new();
     for bus in BUSES {
-        let ids = Key::open(bus).map(|key| key.keys()).unwrap_or_default();
-        for id in ids {
+        for id in keys(bus) {
             let Some((vendor, product)) = ids_of(&id) else {
                 continue;
             };
             let path = format!(r"{bus}\{id}");
-            let instances = Key::open(&path).map(|key| key.keys()).unwrap_or_default();
-            for instance in instances {
+            for instance in keys(&path) {
                 let device = format!(r"{path}\{instance}");
-                let parameters = Key::open(&format!(r"{device}\Device Parameters"));
-                let Some(port) = parameters.and_then(|key| key.text("PortName")) else {
+                let parameters = LOCAL_MACHINE.open(format!(r"{device}\Device Parameters"));
+                let Ok(port) = parameters.and_then(|key| key.get_string("PortName")) else {
                     continue;
                 };
-                let device = Key::open(&device);
-                let text = |name| device.as_ref().and_then(|key| key.text(name));
+                let device = LOCAL_MACHINE.open(&device).ok();
+                let text = |name| device.as_ref()?.get_string(name).ok();
                 found.push(UsbPort {
                     port,
                     vendor,

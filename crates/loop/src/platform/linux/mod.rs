@@ -5,7 +5,7 @@ mod alsa;
 mod mapping;
 pub(crate) mod process;
 
-pub(crate) use mapping::{INVALID, Mapping, OUT_OF_MEMORY};
+pub(crate) use super::unix::{INVALID, Mapping, OUT_OF_MEMORY};
 pub(crate) use process::Process;
 pub use process::{
     be_device_if_asked, be_device_if_asked_with, serve_devices_with, serve_devices_with_program,

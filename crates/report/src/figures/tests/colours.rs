@@ -121,3 +121,17 @@ fn series_differ_also_for_the_colour_blind() {
         "these two do not: {red_and_green}"
     );
 }
+
+#[test]
+fn matlab_draws_in_the_same_colours() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../matlab/+wiregauge/+internal/colours.m"
+    );
+    let text = std::fs::read_to_string(path).expect("the package for MATLAB is in this repository");
+    let found: Vec<&str> = text
+        .split('\'')
+        .filter(|part| part.starts_with('#'))
+        .collect();
+    assert_eq!(found, SERIES);
+}

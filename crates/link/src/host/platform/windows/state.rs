@@ -3,15 +3,13 @@
 use super::clock::clock_resolution_ns;
 use super::power_plan::power_plan;
 use super::{allowed, priority};
-use std::ptr::null_mut;
+use windows_registry::LOCAL_MACHINE;
 use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
-use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{
     ComputerNamePhysicalDnsHostname, GetComputerNameExW, OSVERSIONINFOW,
 };
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
-use windows_sys::core::w;
 use wiregauge_record::HostState;
 
 /// Reads the state of the host and of the calling thread, which is to be the measuring one. Windows has no load
@@ -83,24 +81,10 @@ fn kernel() -> String {
 }
 
 fn cpu() -> Option<String> {
-    let mut name = [0_u16; 256];
-    let mut bytes = size_of_val(&name) as u32;
-    // SAFETY: the names end with a zero, the buffer has the size that is passed, and nobody wants to know the type.
-    let read = unsafe {
-        RegGetValueW(
-            HKEY_LOCAL_MACHINE,
-            w!(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"),
-            w!("ProcessorNameString"),
-            RRF_RT_REG_SZ,
-            null_mut(),
-            name.as_mut_ptr().cast(),
-            &mut bytes,
-        )
-    };
-    let length = (bytes as usize / 2).min(name.len());
-    let name = String::from_utf16_lossy(&name[..length]);
-    let name = name.trim_end_matches('\0').trim().to_owned();
-    (read == 0 && !name.is_empty()).then_some(name)
+    let processor = LOCAL_MACHINE.open(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0");
+    let name = processor.and_then(|key| key.get_string("ProcessorNameString"));
+    let name = name.ok()?.trim().to_owned();
+    (!name.is_empty()).then_some(name)
 }
 
 /// The bit by which hypervisors show themselves to a guest (CPUID leaf 1, ECX bit 31). A Windows that runs under Hyper-V
