@@ -387,10 +387,19 @@ def test_runs_are_listed_found_and_opened(address):
 
 def test_devices_are_listed():
     devices = wg.devices()
-    assert {"usb", "serial", "network"} <= set(devices)
+    assert {"usb", "hid", "usbtmc", "serial", "can", "network"} <= set(devices)
     assert all(isinstance(address, str) for address in devices.addresses)
     html = devices._repr_html_()
     assert "<table>" in html and all(f"<td>{address}</td>" in html for address in devices.addresses)
+
+
+def test_addresses_of_devices_are_of_every_kind_except_keyboards():
+    kinds = ("usb", "hid", "usbtmc", "serial", "can", "network")
+    found = wg.Devices({kind: [{"address": f"{kind}://1"}] for kind in kinds})
+    found["hid"] = [{"address": "hid://board", "is_vendor": True}, {"address": "hid://mouse", "is_vendor": False}]
+    found["usb"] = [{"address": None}]
+    assert found.addresses == ["hid://board", "usbtmc://1", "serial://1", "can://1", "network://1"]
+    assert "hid://mouse" not in found._repr_html_() and "hid://board" in found._repr_html_()
 
 
 def test_limits_are_dicts_and_print_as_the_program_does():

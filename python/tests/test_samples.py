@@ -95,6 +95,7 @@ def test_the_enumerations_are_those_of_the_engine():
         "phase": wg.Phase,
         "status": wg.Status,
         "transfer_status": wg.TransferStatus,
+        "cycle_status": wg.ControlStatus,
         "way": wg.Way,
         "xrun": wg.Xrun,
     }.items():

@@ -20,26 +20,12 @@ from .device import CYCLE, NEVER, TIMING, CycleStatus, Device, Gain, open  # noq
 from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, UsageError
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
-from .measure import exchange, loop, loop_control, stream
+from .listings import Devices, Listing, Runs, devices, runs
+from .measure import demo, exchange, loop, loop_control, stream
 from .run import Run, last, load
-from .samples import Phase, Status, TransferStatus, Way, Xrun
+from .samples import ControlStatus, Phase, Status, TransferStatus, Way, Xrun
 from .serving import Responder, serve
-from .stored import (
-    Devices,
-    Explanation,
-    Listing,
-    Runs,
-    compare,
-    control,
-    deadline,
-    demo,
-    devices,
-    explain,
-    export,
-    report,
-    runs,
-    show,
-)
+from .stored import Explanation, compare, control, deadline, explain, export, report, show
 from .tuning import Estimate, Setting, Tuned, Verdict, tune
 from .verdicts import Control
 
@@ -50,6 +36,7 @@ __all__ = [
     "Campaign",
     "Comparison",
     "Control",
+    "ControlStatus",
     "CycleStatus",
     "Deadline",
     "Device",

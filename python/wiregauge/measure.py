@@ -1,4 +1,4 @@
-"""The commands that measure: `exchange`, `stream`, `loop`, `loop_control`.
+"""The commands that measure: `exchange`, `stream`, `loop`, `loop_control`, `demo`.
 
 Their arguments are the flags of the program with underscores for hyphens; ``--in`` and ``--out`` are
 `in_sizes` and `out_sizes`, because ``in`` is a keyword of Python. Defaults are those of ``wiregauge
@@ -16,7 +16,7 @@ from . import _values as v
 from ._loop_model import model_file
 from .run import Run
 
-__all__ = ["exchange", "loop", "loop_control", "stream"]
+__all__ = ["demo", "exchange", "loop", "loop_control", "stream"]
 
 
 def exchange(
@@ -190,7 +190,8 @@ def exchange(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
+        Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -313,7 +314,8 @@ def stream(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
+        Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -417,7 +419,8 @@ def loop(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
+        Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -540,6 +543,36 @@ def loop_control(
     run = _measure("loop-control", v.text("address", address), values, progress)
     del file
     return run
+
+
+def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
+    """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
+
+    Parameters
+    ----------
+    store
+        Store the runs in this directory; among the stored runs, if not given.
+    progress
+        Show the progress.
+
+    Returns
+    -------
+    list of Run
+        The two runs. The program prints more on a terminal: ``wiregauge demo``.
+
+    Raises
+    ------
+    StorageError
+        The runs could not be stored.
+    Interrupted
+        Ctrl-C was pressed.
+
+    Examples
+    --------
+    >>> slow, fast = wg.demo()
+    >>> print(slow.compare(fast))
+    """
+    return _call.command("demo", [], locals(), progress=progress)[1]
 
 
 def _measure(

@@ -1,126 +1,26 @@
-"""The commands for stored runs and attached devices.
+"""The commands for stored runs.
 
-`runs`, `show`, `explain`, `deadline`, `control`, `report`, `compare`, `export`, `devices`, `demo`.
+`show`, `explain`, `deadline`, `control`, `report`, `compare`, `export`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from . import _call
 from . import _values as v
-from ._html import Text, page, table
+from ._html import Text
 from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
 from .run import Run
 from .verdicts import Control
 
-__all__ = [
-    "Devices",
-    "Explanation",
-    "Listing",
-    "Runs",
-    "compare",
-    "control",
-    "deadline",
-    "demo",
-    "devices",
-    "explain",
-    "export",
-    "report",
-    "runs",
-    "show",
-]
+__all__ = ["Explanation", "compare", "control", "deadline", "explain", "export", "report", "show"]
 
 RunLike = Run | v.Path
-
-
-@dataclass(frozen=True)
-class Listing:
-    """One directory among the stored runs.
-
-    Attributes
-    ----------
-    name : str
-        Name of the directory.
-    dir : pathlib.Path
-        The directory.
-    started : str
-        Start time of the run, RFC 3339 in UTC; empty if unreadable.
-    kind : str
-        ``exchange``, ``stream``, ``loop``; empty if unreadable.
-    address : str
-        The (first) device.
-    state : str
-        ``complete``, ``interrupted``, ``failed``, ``running or crashed``, or ``unreadable``.
-    points : int
-        Finished points.
-    measured : int
-        Measured exchanges, transfers or blocks.
-    problem : str or None
-        Why it cannot be read, or why the run failed.
-    """
-
-    name: str
-    dir: Path
-    started: str
-    kind: str
-    address: str
-    state: str
-    points: int
-    measured: int
-    problem: str | None
-
-    def load(self) -> Run:
-        """Open it.
-
-        Returns
-        -------
-        Run
-
-        Raises
-        ------
-        UsageError
-            It cannot be read.
-        """
-        return Run(self.dir)
-
-
-class Runs(Sequence[Listing]):
-    """The stored runs, newest last."""
-
-    def __init__(self, listings: Iterable[Listing]) -> None:
-        self._all = list(listings)
-
-    def __len__(self) -> int:
-        """Return their number."""
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[Listing]:
-        """Return one after the other."""
-        return iter(self._all)
-
-    @overload
-    def __getitem__(self, at: int) -> Listing: ...
-    @overload
-    def __getitem__(self, at: slice) -> Runs: ...
-    def __getitem__(self, at: int | slice) -> Listing | Runs:
-        """Return one, or some."""
-        return Runs(self._all[at]) if isinstance(at, slice) else self._all[at]
-
-    def __repr__(self) -> str:
-        """Name them, a line each."""
-        lines = (f"  {run.name}: {run.kind or run.state}, {run.measured}" for run in self._all)
-        return "\n".join([f"<wiregauge.Runs, {len(self)}>", *lines])
-
-    def _repr_html_(self) -> str:
-        columns = ["name", "kind", "address", "state", "points", "measured"]
-        rows = [[str(getattr(run, column)) for column in columns] for run in self._all]
-        return page(table("Stored runs", columns, rows))
 
 
 class Explanation(Text):
@@ -152,60 +52,6 @@ class Explanation(Text):
     def predictions(self) -> list[dict[str, Any]]:
         """The predictions, in the order of models and settings; times in nanoseconds."""
         return [one for model in self.models for one in model["predictions"]]
-
-
-class Devices(dict[str, Any]):
-    """Devices: ``usb``, ``serial`` and ``network``, as printed with ``--json``."""
-
-    @property
-    def addresses(self) -> list[str]:
-        """All addresses found."""
-        found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
-        return [address for address in found if address]
-
-    def _repr_html_(self) -> str:
-        parts = ("usb", "hid", "usbtmc", "serial", "can", "network")
-        found = ((part, device) for part in parts for device in self.get(part, []))
-        rows = [
-            [part, str(device.get("address") or ""), str(device.get("product") or device.get("place") or "")]
-            for part, device in found
-        ]
-        return page(table("Devices", ["kind", "address", "name"], rows))
-
-
-def runs() -> Runs:
-    """List stored runs.
-
-    Returns
-    -------
-    Runs
-        A sequence of `Listing`, newest last.
-
-    Raises
-    ------
-    UsageError
-        The directory with the runs cannot be read.
-
-    Examples
-    --------
-    >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
-    """
-    called, _ = _call.command("runs", [], extra=["--json"])
-    counts = ("exchanges", "transfers", "blocks")
-    return Runs(
-        Listing(
-            name=found["name"],
-            dir=Path(found["dir"]),
-            started=found["started"],
-            kind=found["kind"],
-            address=found["address"],
-            state=found["state"],
-            points=found["points"],
-            measured=next((found[count] for count in counts if count in found), 0),
-            problem=found["problem"],
-        )
-        for found in _call.answer(called)
-    )
 
 
 def show(
@@ -615,59 +461,3 @@ def export(
             raise ValueError(f"{name} must be a file; run.samples and run.points are already in memory")
     called, _ = _call.command("export", [_call.place(run)], locals())
     return [Path(file) for file in called.files]
-
-
-def devices(*, probe: bool = False) -> Devices:
-    """List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
-
-    Parameters
-    ----------
-    probe
-        Send a HELLO to each device and return its name. Opening a serial port resets some boards.
-
-    Returns
-    -------
-    Devices
-        A dict of ``usb``, ``serial`` and ``network``.
-
-    Raises
-    ------
-    LinkError
-        The system does not list its devices.
-
-    Examples
-    --------
-    >>> wg.devices().addresses
-    """
-    called, _ = _call.command("devices", [], locals(), ["--json"])
-    return Devices(_call.answer(called))
-
-
-def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
-    """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
-
-    Parameters
-    ----------
-    store
-        Store the runs in this directory; among the stored runs, if not given.
-    progress
-        Show the progress.
-
-    Returns
-    -------
-    list of Run
-        The two runs. The program prints more on a terminal: ``wiregauge demo``.
-
-    Raises
-    ------
-    StorageError
-        The runs could not be stored.
-    Interrupted
-        Ctrl-C was pressed.
-
-    Examples
-    --------
-    >>> slow, fast = wg.demo()
-    >>> print(slow.compare(fast))
-    """
-    return _call.command("demo", [], locals(), progress=progress)[1]
