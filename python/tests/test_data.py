@@ -396,7 +396,10 @@ def test_devices_are_listed():
 def test_addresses_of_devices_are_of_every_kind_except_keyboards():
     kinds = ("usb", "hid", "usbtmc", "serial", "can", "network")
     found = wg.Devices({kind: [{"address": f"{kind}://1"}] for kind in kinds})
-    found["hid"] = [{"address": "hid://board", "is_vendor": True}, {"address": "hid://mouse", "is_vendor": False}]
+    found["hid"] = [
+        {"address": "hid://board", "is_vendor": True},
+        {"address": "hid://mouse", "is_vendor": False},
+    ]
     found["usb"] = [{"address": None}]
     assert found.addresses == ["hid://board", "usbtmc://1", "serial://1", "can://1", "network://1"]
     assert "hid://mouse" not in found._repr_html_() and "hid://board" in found._repr_html_()

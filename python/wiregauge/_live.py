@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import time
 from collections import deque
@@ -27,8 +28,8 @@ _FAILED = {"exchange": "lost or wrong", "loop": "xrun"}
 _SLICES = 2400
 """Slices of the running point that are drawn: the last 10 minutes."""
 
-_IDLE = 4
-"""Drawing takes at most one part in 1 + this of the time."""
+_IDLE = 2
+"""Drawing takes at most one part in 1 + this of the time of a processor."""
 
 
 class LivePlot(Meter):
@@ -48,6 +49,13 @@ class LivePlot(Meter):
         self._kind = ""
         self._finished: pd.DataFrame | None = None
         self._next = 0.0
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Draw once before the measurement: the first time takes much longer, for example to find fonts."""
+        _draw_slices(self._canvas.figure.subplots(), "exchange", [(0, 0.0, {"median": 1.0, "max": 2.0})])
+        self._canvas.figure.savefig(io.BytesIO())
+        self._canvas.figure.clear()
 
     def report(self, part: float, what: str, run: Path | None = None, slices: Sequence[Slice] = ()) -> None:
         """Show the progress; draw what is new."""
@@ -79,12 +87,11 @@ class LivePlot(Meter):
     def _draw(self) -> None:
         if self._kind not in _LINES or not (self._slices or self._finished is not None):
             return
-        begun = time.monotonic()
+        begun = time.thread_time()
         self._canvas.figure.clear()
         draw(self._canvas.figure, self._kind, self._what, list(self._slices), self._finished)
         self._canvas.show()
-        ended = time.monotonic()
-        self._next = ended + _IDLE * (ended - begun)
+        self._next = time.monotonic() + _IDLE * (time.thread_time() - begun)
 
     def _read(self) -> None:
         """Read the finished points, if the run has any."""
@@ -161,19 +168,22 @@ def open_window() -> Window | None:
 
 
 def _new_figure(pyplot: Any) -> Any:
-    return pyplot.figure(figsize=(9.0, 3.0), layout="constrained")
+    return pyplot.figure(figsize=(9.0, 3.2))
 
 
 def draw(figure: Any, kind: str, what: str, slices: Sequence[Slice], finished: pd.DataFrame | None) -> None:
     """Draw the running point on the left, and the finished points on the right, as far as there are any."""
     axes = list(figure.subplots(1, bool(slices) + (finished is not None), squeeze=False)[0])
+    # A layout that matplotlib computes takes as long as all the rest.
+    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.16, top=0.82, wspace=0.22)
+    figure.suptitle(what, fontsize="small")
     if slices:
-        _draw_slices(axes.pop(0), kind, what, slices)
+        _draw_slices(axes.pop(0), kind, slices)
     if finished is not None:
         _draw_points(axes.pop(0), kind, finished)
 
 
-def _draw_slices(ax: Any, kind: str, what: str, slices: Sequence[Slice]) -> None:
+def _draw_slices(ax: Any, kind: str, slices: Sequence[Slice]) -> None:
     """Draw the figures of the running point over time."""
     seconds = [end for _, end, _ in slices]
     names = [name for name in ("median", "max", "in", "out") if any(name in found for *_, found in slices)]
@@ -184,9 +194,15 @@ def _draw_slices(ax: Any, kind: str, what: str, slices: Sequence[Slice]) -> None
         ax.plot(seconds, [value / factor for value in values[name]], label=name)
     failed = [end for _, end, found in slices if found.get("failed")]
     if failed:
-        ax.plot(failed, [0.0] * len(failed), "x", color="tab:red", label=_FAILED.get(kind, "failed"))
+        ax.plot(
+            failed,
+            [0.0] * len(failed),
+            "x",
+            color="tab:red",
+            clip_on=False,
+            label=_FAILED.get(kind, "failed"),
+        )
     ax.set(xlabel="time in the point (s)", ylabel=f"{_LINES[kind][0]} ({unit})")
-    ax.set_title(what, fontsize="small")
     ax.set_ylim(bottom=0.0)
     _legend(ax)
 
@@ -206,7 +222,7 @@ def _draw_points(ax: Any, kind: str, frame: pd.DataFrame) -> None:
 
 
 def _legend(ax: Any) -> None:
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
+    ax.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False)
 
 
 def _unit(kind: str, high: float) -> tuple[float, str]:

@@ -158,60 +158,6 @@ class Devices(dict[str, Any]):
         return page(table("Devices", ["kind", "address", "name"], rows))
 
 
-def runs() -> Runs:
-    """List stored runs.
-
-    Returns
-    -------
-    Runs
-        A sequence of `Listing`, newest last.
-
-    Raises
-    ------
-    UsageError
-        The directory with the runs cannot be read.
-
-    Examples
-    --------
-    >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
-    """
-    called, _ = _call.command("runs", [], extra=["--json"])
-    counts = ("exchanges", "transfers", "blocks")
-    return Runs(
-        Listing(
-            name=found["name"],
-            dir=Path(found["dir"]),
-            started=found["started"],
-            kind=found["kind"],
-            address=found["address"],
-            state=found["state"],
-            points=found["points"],
-            measured=next((found[count] for count in counts if count in found), 0),
-            problem=found["problem"],
-        )
-        for found in _call.answer(called)
-    )
-
-
-class Devices(dict[str, Any]):
-    """Devices: ``usb``, ``serial`` and ``network``, as printed with ``--json``."""
-
-    @property
-    def addresses(self) -> list[str]:
-        """All addresses found."""
-        found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
-        return [address for address in found if address]
-
-    def _repr_html_(self) -> str:
-        parts = ("usb", "hid", "usbtmc", "serial", "can", "network")
-        found = ((part, device) for part in parts for device in self.get(part, []))
-        rows = [
-            [part, str(device.get("address") or ""), str(device.get("product") or device.get("place") or "")]
-            for part, device in found
-        ]
-        return page(table("Devices", ["kind", "address", "name"], rows))
-
-
 def devices(*, probe: bool = False) -> Devices:
     """List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
 

@@ -174,11 +174,11 @@ def exchange(
     padding
         ISO-TP: fill frames with this hexadecimal byte, such as ``"cc"``.
     block_size
-        ISO-TP: let the device send so many frames before it waits for flow control; 0: all.
+        ISO-TP: frames that the device sends before it waits for flow control; 0: all.
     st_min
         ISO-TP: let the device wait this time (s) between two frames.
     bitrate, data_bitrate
-        CAN: bit/s, where the interface has none: the limit of the medium.
+        CAN: bit rates (bit/s) for the limit of the medium, if the interface reports none.
     kernel_wait
         CAN: measure how long each response waits between the kernel and wiregauge.
     keep_data
@@ -190,8 +190,8 @@ def exchange(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
-        Jupyter or in a window of matplotlib.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def stream(
     record
         Also write the received bytes to this file; only for one point that receives.
     split
-        With ``record="FILE.%03d"``: begin a new file every so many bytes, such as ``"1G"``.
+        With ``record="FILE.%03d"``: begin a new file after this many bytes, such as ``"1G"``.
     csv
         Also write a CSV file with one row per transfer.
     store
@@ -314,8 +314,8 @@ def stream(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
-        Jupyter or in a window of matplotlib.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -419,8 +419,8 @@ def loop(
     no_store
         Do not store the run: its files are deleted with the `Run` object.
     progress
-        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished points, in
-        Jupyter or in a window of matplotlib.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -481,7 +481,7 @@ def loop_control(
     address
         The device that simulates the plant.
     model, plant, pid, controller, period
-        The loop, as of `control`.
+        The loop, as in `control`.
     noise
         Intensity of the noise at the plant's input, as the device has it; 0, if not given.
     duration
@@ -491,7 +491,7 @@ def loop_control(
     step
         Set the reference of the first output to this value at half of the run; before it is 0.
     depth
-        Samples outstanding at most; a tick beyond them passes unsent.
+        Maximum number of outstanding samples; a cycle that would exceed it sends nothing.
     timeout
         Time (s) after which a message without reply is lost; 10 periods and at least 10 ms, if not given.
     against

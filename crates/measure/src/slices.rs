@@ -32,7 +32,8 @@ impl Slices {
     /// Ends a slice if it is due, or if its rows are about to leave the ring; gives its length.
     pub fn end(&mut self, elapsed: Duration, rows_leave: bool) -> Option<Duration> {
         let length = elapsed.saturating_sub(self.begun);
-        if length < self.every? && !(rows_leave && !length.is_zero()) {
+        let is_due = length >= self.every? || rows_leave;
+        if !is_due || length.is_zero() {
             return None;
         }
         self.begun = elapsed;
