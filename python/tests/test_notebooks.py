@@ -74,6 +74,7 @@ print(json.dumps(shown))
     outputs = notebook.cells[0]["outputs"]
     # One picture, which is drawn again and again.
     assert len([out for out in outputs if "image/png" in out.get("data", {})]) == 1
+    assert not [out for out in outputs if "Warning" in out.get("text", "")]
     shown = json.loads("".join(out["text"] for out in outputs if out.get("name") == "stdout"))
     first = [times for what, times, _ in shown if what.startswith("point 1 of 2")]
     assert len(first) > 1, "the first point is drawn while it is measured"
@@ -152,7 +153,7 @@ def test_losses_and_a_silent_device_are_drawn():
     figure = plt.figure()
     _live.draw(figure, "exchange", "point 1 of 1", slices, None)
     (ax,) = figure.axes
-    assert ax.get_ylabel() == "RTT (ms)"
+    assert ax.get_ylabel() == "RTT (ms, log)"
     lines = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
     assert lines["max"][0] == 5.0 and lines["max"][1] != lines["max"][1]
     assert lines["lost or wrong"] == [0.0]

@@ -28,6 +28,9 @@ _FAILED = {"exchange": "lost or wrong", "loop": "xrun"}
 _SLICES = 2400
 """Slices of the running point that are drawn: the last 10 minutes."""
 
+_SIZE = (9.0, 3.2)
+"""Of the figure (inches)."""
+
 _IDLE = 2
 """Drawing takes at most one part in 1 + this of the time of a processor."""
 
@@ -111,19 +114,20 @@ class NotebookCanvas:
     """A figure in the output of a cell of Jupyter."""
 
     def __init__(self) -> None:
-        pyplot = need("matplotlib.pyplot", "a plot of the progress")
-        self._display = need("IPython.display", "a plot of the progress").display
+        self._ipython = need("IPython.display", "a plot of the progress")
         self._handle: Any = None
-        self.figure = _new_figure(pyplot)
-        # Otherwise the notebook shows it once more at the end of the cell.
-        pyplot.close(self.figure)
+        # Not of pyplot, so that no backend shows it once more at the end of the cell.
+        self.figure = need("matplotlib.figure", "a plot of the progress").Figure(figsize=_SIZE)
 
     def show(self) -> None:
         """Show the figure as it is now."""
+        picture = io.BytesIO()
+        self.figure.savefig(picture, format="png")
+        image = self._ipython.Image(picture.getvalue())
         if self._handle is None:
-            self._handle = self._display(self.figure, display_id=True)
+            self._handle = self._ipython.display(image, display_id=True)
         else:
-            self._handle.update(self.figure)
+            self._handle.update(image)
 
     def react(self) -> None:
         """Nothing to do: the browser handles its own events."""
@@ -160,15 +164,11 @@ class Window:
 def open_window() -> Window | None:
     """Make a window; None if matplotlib has none here, for example without a display."""
     pyplot = need("matplotlib.pyplot", "a plot of the progress")
-    figure = _new_figure(pyplot)
+    figure = pyplot.figure(figsize=_SIZE)
     if figure.canvas.required_interactive_framework is None:
         pyplot.close(figure)
         return None
     return Window(figure)
-
-
-def _new_figure(pyplot: Any) -> Any:
-    return pyplot.figure(figsize=(9.0, 3.2))
 
 
 def draw(figure: Any, kind: str, what: str, slices: Sequence[Slice], finished: pd.DataFrame | None) -> None:
@@ -188,22 +188,23 @@ def _draw_slices(ax: Any, kind: str, slices: Sequence[Slice]) -> None:
     seconds = [end for _, end, _ in slices]
     names = [name for name in ("median", "max", "in", "out") if any(name in found for *_, found in slices)]
     values = {name: [found.get(name, math.nan) for *_, found in slices] for name in names}
-    high = max((value for line in values.values() for value in line if not math.isnan(value)), default=0.0)
-    factor, unit = _unit(kind, high)
+    drawn = [value for line in values.values() for value in line if value > 0.0]
+    factor, unit = _unit(kind, max(drawn, default=0.0))
     for name in names:
         ax.plot(seconds, [value / factor for value in values[name]], label=name)
     failed = [end for _, end, found in slices if found.get("failed")]
     if failed:
-        ax.plot(
-            failed,
-            [0.0] * len(failed),
-            "x",
-            color="tab:red",
-            clip_on=False,
-            label=_FAILED.get(kind, "failed"),
-        )
+        label, at_the_bottom = _FAILED[kind], ax.get_xaxis_transform()
+        zeros = [0.0] * len(failed)
+        ax.plot(failed, zeros, "x", color="tab:red", clip_on=False, label=label, transform=at_the_bottom)
+    if kind != "stream" and drawn and max(drawn) > 10 * min(drawn):
+        # Else the longest time would make the median a line at the bottom.
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        unit += ", log"
+    else:
+        ax.set_ylim(bottom=0.0)
     ax.set(xlabel="time in the point (s)", ylabel=f"{_LINES[kind][0]} ({unit})")
-    ax.set_ylim(bottom=0.0)
     _legend(ax)
 
 

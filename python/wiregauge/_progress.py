@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -91,7 +92,10 @@ def _tqdm() -> Any:
     if not (sys.stderr.isatty() or _in_notebook()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # A notebook without ipywidgets gets a bar of text, and need not be warned.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     form = "{desc} {percentage:3.0f} %|{bar}| {remaining} left"
