@@ -216,9 +216,10 @@ def test_the_points_so_far_are_drawn_over_their_number(run):
 
     from wiregauge import _live
 
-    figure, ax = plt.subplots()
+    figure = plt.figure()
     frame = run.summary()
-    _live.draw(ax, run.kind, frame)
+    _live.draw(figure, run.kind, "point 1 of 1", [], frame)
+    (ax,) = figure.axes
     values = {
         "exchange": ("rtt_p50_ns", "RTT"),
         "stream": ("rate_bytes_s", "throughput"),
