@@ -9,19 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import each_kind
 from matplotlib.axes import Axes
 
 import wiregauge as wg
-
-KINDS = ["exchange", "stream", "loop"]
-
-
-@pytest.fixture
-def run(request, stored, streamed, looped):
-    return {"exchange": stored, "stream": streamed, "loop": looped}[request.param]
-
-
-each_kind = pytest.mark.parametrize("run", KINDS, indirect=True)
 
 
 @each_kind

@@ -21,6 +21,18 @@ def a_terminal() -> tuple[int, int]:
     return control, terminal
 
 
+def all_of(control: int) -> bytes:
+    """Read what a terminal shows, until its program has ended."""
+    seen = b""
+    try:
+        while block := os.read(control, 65536):
+            seen += block
+    except OSError:
+        pass
+    os.close(control)
+    return seen
+
+
 def test_it_is_installed_under_its_name():
     beside = Path(sys.executable).with_name("wiregauge")
     if not beside.exists():
@@ -58,14 +70,8 @@ def test_it_has_colours_and_a_bar_on_a_terminal_only(address):
     command = [*PROGRAM, "exchange", address, "--duration", "1s"]
     with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.close(terminal)
-        seen = b""
-        try:
-            while block := os.read(control, 65536):
-                seen += block
-        except OSError:
-            pass
+        seen = all_of(control)
         process.wait(20)
-    os.close(control)
     assert process.returncode == 0
     assert b"point 1 of 1" in seen and b"\x1b[" in seen
     assert "\x1b[" not in program("show", "last").stdout
@@ -113,14 +119,8 @@ def test_progress_is_shown_on_a_terminal_with_tqdm_or_without(address, without, 
     script = SHOWS.format(without=without, address=address, progress=progress)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=terminal) as process:
         os.close(terminal)
-        seen = b""
-        try:
-            while block := os.read(control, 65536):
-                seen += block
-        except OSError:
-            pass
+        seen = all_of(control)
         assert process.stdout.read() == b""
-    os.close(control)
     text = seen.decode()
     if not progress:
         assert text == ""
