@@ -13,6 +13,7 @@ import pytest
 from conftest import PROGRAM, in_a_moment, program
 
 import wiregauge as wg
+from wiregauge import _native
 
 
 def a_terminal() -> tuple[int, int]:
@@ -127,6 +128,33 @@ def test_progress_is_shown_on_a_terminal_with_tqdm_or_without(address, without, 
     else:
         assert "point 1 of 1" in text and "%" in text
         assert ("left" in text) is not without
+
+
+RUNNING = {
+    "exchange": ("--rate=500 --duration=1s --no-calibration", {"median", "max", "failed"}),
+    "stream": ("--direction=both --duration=1s", {"in", "out"}),
+    "loop": ("--rate=100k --notify=1k --duration=1s --no-calibration", {"median", "max", "failed"}),
+}
+
+
+@pytest.mark.parametrize("kind", RUNNING)
+@pytest.mark.parametrize("slice_time", [None, 0.1])
+def test_figures_of_the_running_point_are_reported_if_they_are_wanted(kind, slice_time, address):
+    flags, names = RUNNING[kind]
+    slices = []
+
+    def report(part, what, run, figures):
+        slices.extend(figures)
+
+    words = [kind, *flags.split(), "--quiet", "virtual" if kind == "loop" else address]
+    assert _native.call(words, PROGRAM, report, slice_time).outcome == "done"
+    assert bool(slices) == (slice_time is not None)
+    ends = [end for _, end, _ in slices]
+    assert ends == sorted(ends)
+    for point, end, figures in slices:
+        assert point == 0 and end > 0
+        assert set(figures) == names
+        assert figures.get("median", 0) <= figures.get("max", 0)
 
 
 def test_a_loop_over_a_device_in_a_process_of_its_own_needs_no_binary():
