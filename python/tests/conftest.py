@@ -81,6 +81,16 @@ def looped(tmp_path_factory: pytest.TempPathFactory) -> wg.Run:
     )
 
 
+@pytest.fixture
+def run(request: pytest.FixtureRequest, stored: wg.Run, streamed: wg.Run, looped: wg.Run) -> wg.Run:
+    """One of them, by its kind."""
+    return {"exchange": stored, "stream": streamed, "loop": looped}[request.param]
+
+
+each_kind = pytest.mark.parametrize("run", ["exchange", "stream", "loop"], indirect=True)
+"""A test of a run of each kind."""
+
+
 def program(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
     """Run the program of the package."""
     settings: dict[str, object] = {"capture_output": True, "text": True, "timeout": 60, "check": False}

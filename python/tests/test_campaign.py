@@ -17,7 +17,7 @@ import pytest
 from peers import responder
 
 import wiregauge as wg
-from wiregauge.campaign import describe
+from wiregauge.campaign import describe, of_exit
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +205,33 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
         assert f"lab-{result.index % 2}" in result.worker["dask"]
         assert result.worker["dask"] in result.run.conditions["worker"]
     assert again[0].name == "plan-0-2"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (130, "it was interrupted"),
+        (0xC000013A, "it was interrupted"),
+        (0xC0000005, "its process crashed: access violation (exit code 0xC0000005)"),
+        (0xC0000006, "its process crashed: NTSTATUS error of Windows (exit code 0xC0000006)"),
+        (-9, "its process was killed by SIGKILL"),
+        (101, "exit code 101: it panicked"),
+    ],
+)
+def test_an_exit_code_is_reported_in_words(code: int, said: str) -> None:
+    assert str(of_exit(code, "it panicked")) == said
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As a process that was killed on Windows ends.
+    monkeypatch.setattr(
+        sys.modules["wiregauge.campaign"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
+    )
+    (result,) = wg.campaign([plan("tcp://127.0.0.1:1")]).results()
+    assert not result.ok
+    with pytest.raises(wg.Error, match=rf"stored no run \(exit code {code}\)"):
+        _ = result.run
 
 
 WORKER = """

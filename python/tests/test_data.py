@@ -9,19 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import each_kind
 from matplotlib.axes import Axes
 
 import wiregauge as wg
-
-KINDS = ["exchange", "stream", "loop"]
-
-
-@pytest.fixture
-def run(request, stored, streamed, looped):
-    return {"exchange": stored, "stream": streamed, "loop": looped}[request.param]
-
-
-each_kind = pytest.mark.parametrize("run", KINDS, indirect=True)
 
 
 @each_kind
@@ -227,9 +218,10 @@ def test_the_points_so_far_are_drawn_over_their_number(run):
 
     from wiregauge import _live
 
-    figure, ax = plt.subplots()
+    figure = plt.figure()
     frame = run.summary()
-    _live.draw(ax, run.kind, frame)
+    _live.draw(figure, run.kind, "point 1 of 1", [], frame)
+    (ax,) = figure.axes
     values = {
         "exchange": ("rtt_p50_ns", "RTT"),
         "stream": ("rate_bytes_s", "throughput"),
@@ -398,10 +390,22 @@ def test_runs_are_listed_found_and_opened(address):
 
 def test_devices_are_listed():
     devices = wg.devices()
-    assert {"usb", "serial", "network"} <= set(devices)
+    assert {"usb", "hid", "usbtmc", "serial", "can", "network"} <= set(devices)
     assert all(isinstance(address, str) for address in devices.addresses)
     html = devices._repr_html_()
     assert "<table>" in html and all(f"<td>{address}</td>" in html for address in devices.addresses)
+
+
+def test_addresses_of_devices_are_of_every_kind_except_keyboards():
+    kinds = ("usb", "hid", "usbtmc", "serial", "can", "network")
+    found = wg.Devices({kind: [{"address": f"{kind}://1"}] for kind in kinds})
+    found["hid"] = [
+        {"address": "hid://board", "is_vendor": True},
+        {"address": "hid://mouse", "is_vendor": False},
+    ]
+    found["usb"] = [{"address": None}]
+    assert found.addresses == ["hid://board", "usbtmc://1", "serial://1", "can://1", "network://1"]
+    assert "hid://mouse" not in found._repr_html_() and "hid://board" in found._repr_html_()
 
 
 def test_limits_are_dicts_and_print_as_the_program_does():

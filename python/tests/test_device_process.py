@@ -109,40 +109,27 @@ except KeyboardInterrupt:
 )
 def test_ctrl_c_ends_whatever_waits(call: str) -> None:
     with silent() as address:
-        process = subprocess.Popen(
-            [sys.executable, "-c", WAITS.format(call=call), address],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "waiting\n"
-            time.sleep(0.3)
-            pressed = time.time()
-            process.send_signal(signal.SIGINT)
-            word, at = process.stdout.readline().split()
-            assert word == "interrupted"
-            # 0.2 s is promised; a busy machine may take longer, but not the timeout of 20 s.
-            assert float(at) - pressed < 5
-            process.stdout.close()
-            assert process.wait(BOUND_S) == 0
-        finally:
-            process.kill()
-            process.wait()
+        assert_ctrl_c_ends(call, address, after_s=0.3)
 
 
 def test_a_batch_that_never_waits_long_can_be_interrupted_too(echo: str) -> None:
-    code = WAITS.format(call="device.exchange_many(np.zeros((10**7, 4), np.uint8), depth=4)")
-    process = subprocess.Popen([sys.executable, "-c", code, echo], stdout=subprocess.PIPE, text=True)
+    # All requests take ten times as long as the limit.
+    assert_ctrl_c_ends("device.exchange_many(np.zeros((10**7, 4), np.uint8), depth=4)", echo, after_s=0.5)
+
+
+def assert_ctrl_c_ends(call: str, address: str, after_s: float) -> None:
+    """Make a call in another process, press Ctrl-C there, and expect its end soon."""
+    command = [sys.executable, "-c", WAITS.format(call=call), address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
-        time.sleep(0.5)
+        time.sleep(after_s)
         pressed = time.time()
         process.send_signal(signal.SIGINT)
         word, at = process.stdout.readline().split()
         assert word == "interrupted"
-        # As above; all requests take ten times as long.
+        # 0.2 s is promised; a busy machine may take longer, but not the timeout of 20 s.
         assert float(at) - pressed < 5
         process.stdout.close()
         assert process.wait(BOUND_S) == 0

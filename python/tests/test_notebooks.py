@@ -1,6 +1,11 @@
 """The notebooks run from their beginning to their end, and what is stored of them has no outputs."""
 
 import base64
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,23 +44,117 @@ def test_a_stored_notebook_has_no_outputs(path: Path):
         assert cell.get("execution_count") is None
 
 
-def test_a_measurement_draws_its_points_while_it_goes_on(address: str, monkeypatch: pytest.MonkeyPatch):
+LIVE = """
+import wiregauge as wg
+import wiregauge._live as live
+shown = []
+draw = live.draw
+def seen(figure, kind, what, slices, finished):
+    shown.append((what, [end for _, end, _ in slices], 0 if finished is None else len(finished)))
+    draw(figure, kind, what, slices, finished)
+live.draw = seen
+"""
+
+
+def test_a_notebook_draws_the_running_point_and_the_finished_ones(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     monkeypatch.delenv("MPLBACKEND", raising=False)
-    code = f"""
-import wiregauge as wg
-options = {{"in_sizes": [48, 100, 1000], "rate": 200, "duration": 0.5, "no_calibration": True}}
-shown = []
-import wiregauge._live as live
-draw = live.draw
-live.draw = lambda ax, kind, frame: (shown.append(len(frame)), draw(ax, kind, frame))
+    code = f"""{LIVE}
+options = {{"in_sizes": [48, 100], "rate": 500, "duration": 3, "no_calibration": True}}
 run = wg.exchange({address!r}, progress="plot", **options)
-assert shown[-1] == 3 and shown[0] < 3 and shown == sorted(shown), shown
+import json
+print(json.dumps(shown))
 """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     nbclient.NotebookClient(notebook, timeout=120).execute()
-    pictures = [out for out in notebook.cells[0]["outputs"] if "image/png" in out.get("data", {})]
-    # One, which is drawn anew.
-    assert len(pictures) == 1
+    outputs = notebook.cells[0]["outputs"]
+    # One picture, which is drawn again and again.
+    assert len([out for out in outputs if "image/png" in out.get("data", {})]) == 1
+    assert not [out for out in outputs if "Warning" in out.get("text", "")]
+    shown = json.loads("".join(out["text"] for out in outputs if out.get("name") == "stdout"))
+    first = [times for what, times, _ in shown if what.startswith("point 1 of 2")]
+    assert len(first) > 1, "the first point is drawn while it is measured"
+    assert all(before == after[: len(before)] for before, after in pairwise(first)), "its line grows"
+    assert 0 < first[0][0] < first[-1][-1]
+    finished = [count for *_, count in shown]
+    assert finished == sorted(finished) and finished[0] == 0 and finished[-1] == 2
+
+
+BACKEND = """
+from matplotlib.backend_bases import FigureManagerBase, _Backend
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+class FigureManager(FigureManagerBase):
+    shows = 0
+    def show(self):
+        type(self).shows += 1
+
+class FigureCanvas(FigureCanvasAgg):
+    required_interactive_framework = "headless"
+    manager_class = FigureManager
+    reactions = 0
+    def flush_events(self):
+        type(self).reactions += 1
+"""
+
+
+def in_python(script: str, tmp_path: Path, backend: str) -> str:
+    """Run a script with a backend of matplotlib and return what it prints."""
+    (tmp_path / "a_window.py").write_text(BACKEND)
+    environment = {**os.environ, "MPLBACKEND": backend, "PYTHONPATH": str(tmp_path)}
+    environment.pop("DISPLAY", None)
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_script_draws_in_a_window_which_may_be_closed(address: str, tmp_path: Path):
+    script = f"""{LIVE}
+import matplotlib.pyplot as plt
+from a_window import FigureCanvas, FigureManager
+run = wg.stream({address!r}, direction=["in", "both"], duration=1.5, settle="50ms", progress="plot")
+assert max(len(times) for _, times, _ in shown) > 1, shown
+assert FigureManager.shows == 1 and FigureCanvas.reactions >= len(shown)
+left, right = plt.gcf().axes
+assert [line.get_label() for line in left.lines] == ["in", "out"] and left.get_ylabel().endswith("B/s)")
+assert len(right.lines) == 2
+# The user closes the window in the middle of the next run.
+def closed(figure, *rest):
+    seen(figure, *rest)
+    plt.close(figure)
+live.draw = closed
+run = wg.exchange({address!r}, rate=500, duration=1, no_calibration=True, progress="plot")
+assert run.state == "complete"
+assert FigureManager.shows == 1
+"""
+    in_python(script, tmp_path, "module://a_window")
+
+
+def test_without_windows_a_script_measures_and_draws_nothing(address: str, tmp_path: Path):
+    script = f"""{LIVE}
+run = wg.exchange({address!r}, rate=500, duration=1, no_calibration=True, progress="plot")
+import matplotlib.pyplot as plt
+assert shown == [] and plt.get_fignums() == [] and run.state == "complete"
+"""
+    in_python(script, tmp_path, "Agg")
+
+
+def test_losses_and_a_silent_device_are_drawn():
+    import matplotlib.pyplot as plt
+
+    from wiregauge import _live
+
+    slices = [(0, 0.25, {"failed": 0.0, "median": 2e5, "max": 5e6}), (0, 0.5, {"failed": 3.0})]
+    figure = plt.figure()
+    _live.draw(figure, "exchange", "point 1 of 1", slices, None)
+    (ax,) = figure.axes
+    assert ax.get_ylabel() == "RTT (ms, log)"
+    lines = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert lines["max"][0] == 5.0 and lines["max"][1] != lines["max"][1]
+    assert lines["lost or wrong"] == [0.0]
+    plt.close(figure)

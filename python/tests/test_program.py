@@ -13,12 +13,25 @@ import pytest
 from conftest import PROGRAM, in_a_moment, program
 
 import wiregauge as wg
+from wiregauge import _native
 
 
 def a_terminal() -> tuple[int, int]:
     control, terminal = pty.openpty()
     termios.tcsetwinsize(control, (24, 100))
     return control, terminal
+
+
+def all_of(control: int) -> bytes:
+    """Read what a terminal shows, until its program has ended."""
+    seen = b""
+    try:
+        while block := os.read(control, 65536):
+            seen += block
+    except OSError:
+        pass
+    os.close(control)
+    return seen
 
 
 def test_it_is_installed_under_its_name():
@@ -58,14 +71,8 @@ def test_it_has_colours_and_a_bar_on_a_terminal_only(address):
     command = [*PROGRAM, "exchange", address, "--duration", "1s"]
     with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.close(terminal)
-        seen = b""
-        try:
-            while block := os.read(control, 65536):
-                seen += block
-        except OSError:
-            pass
+        seen = all_of(control)
         process.wait(20)
-    os.close(control)
     assert process.returncode == 0
     assert b"point 1 of 1" in seen and b"\x1b[" in seen
     assert "\x1b[" not in program("show", "last").stdout
@@ -113,20 +120,41 @@ def test_progress_is_shown_on_a_terminal_with_tqdm_or_without(address, without, 
     script = SHOWS.format(without=without, address=address, progress=progress)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=terminal) as process:
         os.close(terminal)
-        seen = b""
-        try:
-            while block := os.read(control, 65536):
-                seen += block
-        except OSError:
-            pass
+        seen = all_of(control)
         assert process.stdout.read() == b""
-    os.close(control)
     text = seen.decode()
     if not progress:
         assert text == ""
     else:
         assert "point 1 of 1" in text and "%" in text
         assert ("left" in text) is not without
+
+
+RUNNING = {
+    "exchange": ("--rate=500 --duration=1s --no-calibration", {"median", "max", "failed"}),
+    "stream": ("--direction=both --duration=1s", {"in", "out"}),
+    "loop": ("--rate=100k --notify=1k --duration=1s --no-calibration", {"median", "max", "failed"}),
+}
+
+
+@pytest.mark.parametrize("kind", RUNNING)
+@pytest.mark.parametrize("slice_time", [None, 0.1])
+def test_figures_of_the_running_point_are_reported_if_they_are_wanted(kind, slice_time, address):
+    flags, names = RUNNING[kind]
+    slices = []
+
+    def report(part, what, run, figures):
+        slices.extend(figures)
+
+    words = [kind, *flags.split(), "--quiet", "virtual" if kind == "loop" else address]
+    assert _native.call(words, PROGRAM, report, slice_time).outcome == "done"
+    assert bool(slices) == (slice_time is not None)
+    ends = [end for _, end, _ in slices]
+    assert ends == sorted(ends)
+    for point, end, figures in slices:
+        assert point == 0 and end > 0
+        assert set(figures) == names
+        assert figures.get("median", 0) <= figures.get("max", 0)
 
 
 def test_a_loop_over_a_device_in_a_process_of_its_own_needs_no_binary():

@@ -6,20 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, each_kind
 
 import wiregauge as wg
 from wiregauge import _native, samples
-
-KINDS = ["exchange", "stream", "loop"]
-
-
-@pytest.fixture
-def run(request, stored, streamed, looped):
-    return {"exchange": stored, "stream": streamed, "loop": looped}[request.param]
-
-
-each_kind = pytest.mark.parametrize("run", KINDS, indirect=True)
 
 
 @each_kind
@@ -95,6 +85,7 @@ def test_the_enumerations_are_those_of_the_engine():
         "phase": wg.Phase,
         "status": wg.Status,
         "transfer_status": wg.TransferStatus,
+        "cycle_status": wg.ControlStatus,
         "way": wg.Way,
         "xrun": wg.Xrun,
     }.items():

@@ -21,23 +21,12 @@ from .errors import Error, Interrupted, LinkError, ModbusError, StorageError, Us
 from .explanation import Explanation
 from .figure import Figure, Figures
 from .framing import Fixed, LengthPrefix, Raw, Terminator
-from .listing import Devices, Listing, Runs
-from .measure import exchange, loop, loop_control, stream
+from .listings import Devices, Listing, Runs, devices, runs
+from .measure import demo, exchange, loop, loop_control, stream
 from .run import Run, last, load
-from .samples import Phase, Status, TransferStatus, Way, Xrun
+from .samples import ControlStatus, Phase, Status, TransferStatus, Way, Xrun
 from .serving import Responder, serve
-from .stored import (
-    compare,
-    control,
-    deadline,
-    demo,
-    devices,
-    explain,
-    export,
-    report,
-    runs,
-    show,
-)
+from .stored import compare, control, deadline, explain, export, report, show
 from .tuning import Estimate, Setting, Tuned, Verdict, tune
 from .verdicts import Control
 
@@ -48,6 +37,7 @@ __all__ = [
     "Campaign",
     "Comparison",
     "Control",
+    "ControlStatus",
     "CycleStatus",
     "Deadline",
     "Device",

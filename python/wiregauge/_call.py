@@ -40,13 +40,13 @@ def command(
     extra
         Further flags.
     progress
-        Show the progress; ``plot`` as a plot in a notebook.
+        Show the progress; ``plot`` also as a plot.
     """
     typed = [name, *v.flags(name, values or {}), *extra]
     # What begins with a hyphen would be taken for a flag.
     typed += ["--", *words] if any(word.startswith("-") for word in words) else words
     with meter(progress) as shown:
-        called = _native.call(typed, PROGRAM, shown.tell)
+        called = _native.call(typed, PROGRAM, shown.report, shown.slice_time)
     runs = runs_of(called)
     run = runs[-1] if runs else None
     raised = called.raised

@@ -119,7 +119,10 @@ class RunTables:
     csv: str
 
 def call(
-    words: _Words, program: _Words, tell: Callable[[float, str, Path | None], object] | None
+    words: _Words,
+    program: _Words,
+    report: Callable[[float, str, Path | None, list[tuple[int, float, dict[str, float]]]], object] | None,
+    slice_time: float | None = None,
 ) -> Called: ...
 def main(words: _Words, program: _Words) -> int: ...
 def declared() -> str: ...

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -14,8 +17,15 @@ SOON = 0.3
 PARTS = 1000
 
 
+Slice = tuple[int, float, dict[str, float]]
+"""Of a running point: its index, the time since it began (s), and by name the figures of its last rows."""
+
+
 class Meter:
     """Shows the progress of a command until the end of the ``with`` block."""
+
+    slice_time: float | None = None
+    """How often figures of the running point are wanted (s)."""
 
     def __init__(self, shown: bool) -> None:
         self._shown = shown
@@ -42,7 +52,7 @@ class Meter:
             sys.stderr.write("\r")
             sys.stderr.flush()
 
-    def tell(self, part: float, what: str, run: Path | None = None) -> None:
+    def report(self, part: float, what: str, run: Path | None = None, slices: Sequence[Slice] = ()) -> None:
         """Show that `part` (0 to 1) is done, what is being done, and which run is being measured."""
         if not self._shown or time.monotonic() - self._begun < SOON:
             return
@@ -65,10 +75,15 @@ class Meter:
 
 def meter(progress: bool | Literal["plot"]) -> Meter:
     """Return the requested display of the progress."""
-    if progress == "plot" and _in_notebook():
-        from ._live import LivePlot
+    if progress == "plot":
+        from . import _live
 
-        return LivePlot()
+        if _in_notebook():
+            return _live.LivePlot(_live.NotebookCanvas())
+        # Windows belong to the main thread.
+        window = _live.open_window() if threading.current_thread() is threading.main_thread() else None
+        if window is not None:
+            return _live.LivePlot(window)
     return Meter(bool(progress))
 
 
@@ -77,7 +92,10 @@ def _tqdm() -> Any:
     if not (sys.stderr.isatty() or _in_notebook()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # A notebook without ipywidgets gets a bar of text, and need not be warned.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     form = "{desc} {percentage:3.0f} %|{bar}| {remaining} left"

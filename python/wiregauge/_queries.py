@@ -301,12 +301,8 @@ class QueryDevice(_native.RawDevice):
 
         Parameters
         ----------
-        address : int
-            The first one, from 0.
-        count : int
-            How many, 1 to 125.
-        unit : int, optional
-            Address of the unit [default: that of `open`].
+        address, count, unit
+            As in `read_holding`.
 
         Returns
         -------
@@ -314,10 +310,8 @@ class QueryDevice(_native.RawDevice):
 
         Raises
         ------
-        ModbusError
-            The device answered with an exception.
-        LinkError
-            No reply, or a wrong one.
+        ModbusError, LinkError
+            As `read_holding`.
         """
         return self._registers("input", address, count, unit)
 
@@ -326,12 +320,10 @@ class QueryDevice(_native.RawDevice):
 
         Parameters
         ----------
-        address : int
-            The first one, from 0.
+        address, unit
+            As in `read_holding`.
         count : int
             How many, 1 to 2000.
-        unit : int, optional
-            Address of the unit [default: that of `open`].
 
         Returns
         -------
@@ -339,10 +331,8 @@ class QueryDevice(_native.RawDevice):
 
         Raises
         ------
-        ModbusError
-            The device answered with an exception.
-        LinkError
-            No reply, or a wrong one.
+        ModbusError, LinkError
+            As `read_holding`.
         """
         return self._bits("coil", address, count, unit)
 
@@ -353,12 +343,10 @@ class QueryDevice(_native.RawDevice):
 
         Parameters
         ----------
-        address : int
-            The first one, from 0.
+        address, unit
+            As in `read_holding`.
         count : int
             How many, 1 to 2000.
-        unit : int, optional
-            Address of the unit [default: that of `open`].
 
         Returns
         -------
@@ -366,10 +354,8 @@ class QueryDevice(_native.RawDevice):
 
         Raises
         ------
-        ModbusError
-            The device answered with an exception.
-        LinkError
-            No reply, or a wrong one.
+        ModbusError, LinkError
+            As `read_holding`.
         """
         return self._bits("discrete", address, count, unit)
 
@@ -378,12 +364,10 @@ class QueryDevice(_native.RawDevice):
 
         Parameters
         ----------
-        address : int
-            The first one.
+        address, unit
+            As in `read_holding`.
         values : int, or array (n,) of int
             -32768 to 65535; 1 to 123 of them.
-        unit : int, optional
-            As in `read_holding`.
 
         Raises
         ------
@@ -407,19 +391,15 @@ class QueryDevice(_native.RawDevice):
 
         Parameters
         ----------
-        address : int
-            The first one, from 0.
+        address, unit
+            As in `read_holding`.
         values : bool, or array (n,) of bool
             1 to 1968 of them.
-        unit : int, optional
-            Address of the unit [default: that of `open`].
 
         Raises
         ------
-        ModbusError
-            The device answered with an exception.
-        LinkError
-            No reply, or a wrong one.
+        ModbusError, LinkError
+            As `read_holding`.
         """
         bits = np.atleast_1d(np.asarray(values))
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():

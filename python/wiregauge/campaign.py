@@ -296,6 +296,10 @@ class Campaign:
                 with tarfile.open(fileobj=io.BytesIO(said["packed"])) as packed:
                     packed.extractall(unpacked, filter="data")
                 result._run = self._settle(plan, next(Path(unpacked).iterdir()))
+        elif result.error is None:
+            # Windows gives a process that was killed the exit code of a missed limit.
+            text = said["text"] or "it printed nothing"
+            result.error = Error(f"its process stored no run (exit code {said['code']}): {text}")
         return result
 
     def _settle(self, plan: Plan, came: Path) -> Run:
@@ -375,6 +379,19 @@ def campaign(
         own.shutdown(wait=False)
 
 
+_WINDOWS_CTRL_C = 0xC000013A
+_WINDOWS_CRASH = 0xC0000000
+_WINDOWS_CRASHES = {
+    0xC0000005: "access violation",
+    0xC0000017: "out of memory",
+    0xC00000FD: "stack overflow",
+    0xC0000135: "missing DLL",
+    0xC0000142: "initialisation of a DLL failed",
+    0xC0000409: "abort",
+}
+"""Exit codes of Windows after Ctrl-C and after crashes (NTSTATUS)."""
+
+
 def of_exit(code: int, text: str) -> Error | None:
     """Create an exception from the exit of a process; None if it succeeded."""
     # The usage of the command line is of no use here.
@@ -386,10 +403,13 @@ def of_exit(code: int, text: str) -> Error | None:
         return UsageError(text)
     if code == 3:
         return LinkError(text)
-    if code == 130:
+    if code in (130, _WINDOWS_CTRL_C):
         return Error("it was interrupted")
     if code < 0:
         return Error(f"its process was killed by {signal.Signals(-code).name}")
+    if code >= _WINDOWS_CRASH:
+        what = _WINDOWS_CRASHES.get(code, "NTSTATUS error of Windows")
+        return Error(f"its process crashed: {what} (exit code 0x{code:08X})")
     return Error(f"exit code {code}: {text}")
 
 

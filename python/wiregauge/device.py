@@ -53,12 +53,12 @@ NEVER = 2**64 - 1
 """`made_from` of a cycle whose command was computed before the first reply."""
 
 
-UNTOLD = 4096
+_LONGEST_REPLY = 4096
 """The longest reply that `exchange_many` accepts if neither caller nor framing gives its length."""
 
 
 class CycleStatus(IntEnum):
-    """Outcome of a cycle of a control loop."""
+    """Outcome of a cycle of `Device.control`. Rows of `loop_control` have a `ControlStatus`."""
 
     OK = 0
     OVERRUN = 1
@@ -175,15 +175,21 @@ def open(  # noqa: A001  as `wg.open`
 
 
 class Device(QueryDevice):
-    """An open device, returned by `open`; allows one call at a time, in the process that opened it."""
+    """An open device, returned by `open`; allows one call at a time, in the process that opened it.
 
-    #: `TIMING` rows of the last `exchange_many`, of the requests that were answered.
+    Attributes
+    ----------
+    last_timings : array of TIMING
+        Times of the last `exchange_many`, one row for each request that was answered.
+    last_lengths : array of int
+        Bytes of each of its replies.
+    """
+
+    last_timings: npt.NDArray[np.void]
+    last_lengths: npt.NDArray[np.uintp]
     _framing: Framing | None = None
     _speaks: Protocol = "wiregauge"
     _reply_bytes: int | None = None
-    last_timings: npt.NDArray[np.void]
-    #: Bytes of each of its replies.
-    last_lengths: npt.NDArray[np.uintp]
 
     def exchange_many(
         self,
@@ -255,7 +261,7 @@ class Device(QueryDevice):
             raise
         finally:
             self.last_timings, self.last_lengths = timings[:done], lengths[:done]
-        if out is None and reply_bytes is None and self._tells_length:
+        if out is None and reply_bytes is None and self._has_own_length:
             longest = int(lengths.max(initial=0))
             return np.ascontiguousarray(replies[:, :longest])
         return replies
@@ -266,7 +272,7 @@ class Device(QueryDevice):
         return self._speaks in ("text", "scpi") or isinstance(self._framing, Terminator)
 
     @property
-    def _tells_length(self) -> bool:
+    def _has_own_length(self) -> bool:
         """True if the size of a reply is unknown until it arrives."""
         is_query = self._speaks != "wiregauge" and self._reply_bytes is None
         return is_query or isinstance(self._framing, (Terminator, LengthPrefix))
@@ -278,7 +284,7 @@ class Device(QueryDevice):
         if self._reply_bytes is not None:
             return self._reply_bytes
         # Memory that no reply comes to is never touched.
-        return max(widest, UNTOLD) if self._tells_length else widest
+        return max(widest, _LONGEST_REPLY) if self._has_own_length else widest
 
     def pipeline(
         self, source: Iterable[Request], *, depth: int = 2, reply_bytes: int | None = None

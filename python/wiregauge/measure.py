@@ -1,4 +1,4 @@
-"""The commands that measure: `exchange`, `stream`, `loop`, `loop_control`.
+"""The commands that measure: `exchange`, `stream`, `loop`, `loop_control`, `demo`.
 
 Their arguments are the flags of the program with underscores for hyphens; ``--in`` and ``--out`` are
 `in_sizes` and `out_sizes`, because ``in`` is a keyword of Python. Defaults are those of ``wiregauge
@@ -16,7 +16,7 @@ from . import _values as v
 from ._loop_model import model_file
 from .run import Run
 
-__all__ = ["exchange", "loop", "loop_control", "stream"]
+__all__ = ["demo", "exchange", "loop", "loop_control", "stream"]
 
 
 def exchange(
@@ -175,11 +175,11 @@ def exchange(
     padding
         ISO-TP: fill frames with this hexadecimal byte, such as ``"cc"``.
     block_size
-        ISO-TP: let the device send so many frames before it waits for flow control; 0: all.
+        ISO-TP: frames that the device sends before it waits for flow control; 0: all.
     st_min
         ISO-TP: let the device wait this time (s) between two frames.
     bitrate, data_bitrate
-        CAN: bit/s, where the interface has none: the limit of the medium.
+        CAN: bit rates (bit/s) for the limit of the medium, if the interface reports none.
     kernel_wait
         CAN: measure how long each response waits between the kernel and wiregauge.
     keep_data
@@ -193,7 +193,8 @@ def exchange(
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -309,7 +310,7 @@ def stream(
     record
         Also write the received bytes to this file; only for one point that receives.
     split
-        With ``record="FILE.%03d"``: begin a new file every so many bytes, such as ``"1G"``.
+        With ``record="FILE.%03d"``: begin a new file after this many bytes, such as ``"1G"``.
     csv
         Also write a CSV file with one row per transfer.
     store
@@ -319,7 +320,8 @@ def stream(
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -426,7 +428,8 @@ def loop(
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
     progress
-        Show the progress; ``"plot"``: in Jupyter also a plot of the points measured so far.
+        Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
+        points, in Jupyter or in a window of matplotlib.
 
     Returns
     -------
@@ -488,7 +491,7 @@ def loop_control(
     address
         The device that simulates the plant.
     model, plant, pid, controller, period
-        The loop, as of `control`.
+        The loop, as in `control`.
     noise
         Intensity of the noise at the plant's input, as the device has it; 0, if not given.
     duration
@@ -498,7 +501,7 @@ def loop_control(
     step
         Set the reference of the first output to this value at half of the run; before it is 0.
     depth
-        Samples outstanding at most; a tick beyond them passes unsent.
+        Maximum number of outstanding samples; a cycle that would exceed it sends nothing.
     timeout
         Time (s) after which a message without reply is lost; 10 periods and at least 10 ms, if not given.
     against
@@ -552,6 +555,36 @@ def loop_control(
     run = _measure("loop-control", v.text("address", address), values, progress)
     del file
     return run
+
+
+def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
+    """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
+
+    Parameters
+    ----------
+    store
+        Store the runs in this directory; among the stored runs, if not given.
+    progress
+        Show the progress.
+
+    Returns
+    -------
+    list of Run
+        The two runs. The program prints more on a terminal: ``wiregauge demo``.
+
+    Raises
+    ------
+    StorageError
+        The runs could not be stored.
+    Interrupted
+        Ctrl-C was pressed.
+
+    Examples
+    --------
+    >>> slow, fast = wg.demo()
+    >>> print(slow.compare(fast))
+    """
+    return _call.command("demo", [], locals(), progress=progress)[1]
 
 
 def _measure(

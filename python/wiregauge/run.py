@@ -78,7 +78,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What was measured: ``exchange``, ``stream`` or ``loop``."""
+        """What was measured: ``exchange``, ``stream``, ``loop`` or ``control`` (of `loop_control`)."""
         return str(self._file["kind"])
 
     @property

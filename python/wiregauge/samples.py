@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _native
 
-__all__ = ["CycleStatus", "Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
+__all__ = ["ControlStatus", "Phase", "Status", "TransferStatus", "Way", "Xrun", "dtype", "names"]
 
 
 class Phase(IntEnum):
@@ -48,8 +48,8 @@ class TransferStatus(IntEnum):
     FAILED = 3
 
 
-class CycleStatus(IntEnum):
-    """Outcome of a cycle of a control loop over a link."""
+class ControlStatus(IntEnum):
+    """Outcome of a cycle of `loop_control`."""
 
     OK = 0
     SAMPLE_LOST = 1

@@ -1,6 +1,6 @@
-"""The commands for stored runs and attached devices.
+"""The commands for stored runs.
 
-`runs`, `show`, `explain`, `deadline`, `control`, `report`, `compare`, `export`, `devices`, `demo`.
+`show`, `explain`, `deadline`, `control`, `report`, `compare`, `export`.
 """
 
 from __future__ import annotations
@@ -15,60 +15,12 @@ from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
 from .explanation import Explanation
-from .listing import Devices, Listing, Runs
 from .run import Run
 from .verdicts import Control
 
-__all__ = [
-    "compare",
-    "control",
-    "deadline",
-    "demo",
-    "devices",
-    "explain",
-    "export",
-    "report",
-    "runs",
-    "show",
-]
+__all__ = ["compare", "control", "deadline", "explain", "export", "report", "show"]
 
 RunLike = Run | v.Path
-
-
-def runs() -> Runs:
-    """List stored runs.
-
-    Returns
-    -------
-    Runs
-        A sequence of `Listing`, newest last.
-
-    Raises
-    ------
-    UsageError
-        The directory with the runs cannot be read.
-
-    Examples
-    --------
-    >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
-    """
-    called, _ = _call.command("runs", [], extra=["--json"])
-    counts = ("exchanges", "transfers", "blocks")
-    return Runs(
-        Listing(
-            name=found["name"],
-            dir=Path(found["dir"]),
-            started=found["started"],
-            kind=found["kind"],
-            address=found["address"],
-            state=found["state"],
-            points=found["points"],
-            measured=next((found[count] for count in counts if count in found), 0),
-            problem=found["problem"],
-            note=found["note"],
-        )
-        for found in _call.answer(called)
-    )
 
 
 def show(
@@ -482,59 +434,3 @@ def export(
             raise ValueError(f"{name} must be a file; run.samples and run.points are already in memory")
     called, _ = _call.command("export", [_call.place(run)], locals())
     return [Path(file) for file in called.files]
-
-
-def devices(*, probe: bool = False) -> Devices:
-    """List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
-
-    Parameters
-    ----------
-    probe
-        Send a HELLO to each device and return its name. Opening a serial port resets some boards.
-
-    Returns
-    -------
-    Devices
-        A dict of ``usb``, ``serial`` and ``network``.
-
-    Raises
-    ------
-    LinkError
-        The system does not list its devices.
-
-    Examples
-    --------
-    >>> wg.devices().addresses
-    """
-    called, _ = _call.command("devices", [], locals(), ["--json"])
-    return Devices(_call.answer(called))
-
-
-def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
-    """30-second demo, no hardware needed: measure a modelled device and a TCP responder.
-
-    Parameters
-    ----------
-    store
-        Store the runs in this directory; among the stored runs, if not given.
-    progress
-        Show the progress.
-
-    Returns
-    -------
-    list of Run
-        The two runs. The program prints more on a terminal: ``wiregauge demo``.
-
-    Raises
-    ------
-    StorageError
-        The runs could not be stored.
-    Interrupted
-        Ctrl-C was pressed.
-
-    Examples
-    --------
-    >>> slow, fast = wg.demo()
-    >>> print(slow.compare(fast))
-    """
-    return _call.command("demo", [], locals(), progress=progress)[1]

@@ -200,7 +200,7 @@ def tune(
     connect
         How often the link is opened, to choose from: ``once``, ``each``.
     protocol
-        Wire protocol: wiregauge or echo.
+        Wire protocol: wiregauge, echo, or lines of text.
     count
         Exchanges that an exhaustive search would measure at each setting; the search needs fewer.
     direction

@@ -9,7 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
+use wiregauge_measure::slices::Slice;
 
 /// How far a command is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +20,8 @@ pub struct Share {
     pub part: f64,
     /// What is being done.
     pub what: String,
+    /// Figures of running points, each with the index of its point: those since the last report.
+    pub slices: Vec<(u32, Slice)>,
 }
 
 /// What a command left behind.
@@ -39,6 +43,7 @@ pub struct Called {
     program: Vec<OsString>,
     stop: Arc<AtomicBool>,
     share: Arc<Mutex<Option<Share>>>,
+    slice_time: Option<Duration>,
     left: Arc<Mutex<Left>>,
 }
 
@@ -49,6 +54,14 @@ impl Called {
         Called {
             program,
             ..Called::default()
+        }
+    }
+
+    /// The same call, which reports figures of running points so often.
+    pub fn with_slices(self, every: Option<Duration>) -> Called {
+        Called {
+            slice_time: every,
+            ..self
         }
     }
 
@@ -140,7 +153,11 @@ impl Caller for Called {
     }
 
     fn meter(&self, _hidden: bool) -> Box<dyn Meter> {
-        Box::new(Tables(Arc::clone(&self.share), Share::default()))
+        Box::new(SharedMeter {
+            share: Arc::clone(&self.share),
+            slice_time: self.slice_time,
+            now: Share::default(),
+        })
     }
 
     fn program(&self) -> Vec<OsString> {
@@ -191,23 +208,40 @@ impl Write for Tail {
 }
 
 /// A meter whose reading lies where the program finds it.
-struct Tables(Arc<Mutex<Option<Share>>>, Share);
+struct SharedMeter {
+    share: Arc<Mutex<Option<Share>>>,
+    slice_time: Option<Duration>,
+    now: Share,
+}
 
-impl Tables {
-    fn tell(&self) {
-        *locked(&self.0) = Some(self.1.clone());
+impl SharedMeter {
+    /// Replaces what the program has not taken, except slices.
+    fn report(&self, slice: Option<(u32, Slice)>) {
+        let mut share = locked(&self.share);
+        let mut slices = share.take().map(|share| share.slices).unwrap_or_default();
+        slices.extend(slice);
+        let now = self.now.clone();
+        *share = Some(Share { slices, ..now });
     }
 }
 
-impl Meter for Tables {
+impl Meter for SharedMeter {
     fn says(&mut self, what: String) {
-        self.1.what = what;
-        self.tell();
+        self.now.what = what;
+        self.report(None);
     }
 
     fn update(&mut self, part: f64) {
-        self.1.part = part;
-        self.tell();
+        self.now.part = part;
+        self.report(None);
+    }
+
+    fn slice_time(&self) -> Option<Duration> {
+        self.slice_time
+    }
+
+    fn slice(&mut self, point: u32, slice: Slice) {
+        self.report(Some((point, slice)));
     }
 
     fn clear(&mut self) {}

@@ -2,6 +2,7 @@
 
 use crate::caller::{Caller, WIDTH};
 use crate::output::progress::{Bar, Meter};
+use crate::parent;
 use crate::platform;
 use anyhow::Context;
 use std::ffi::OsString;
@@ -68,6 +69,7 @@ impl Caller for Terminal {
         }
         let stop = Arc::new(AtomicBool::new(false));
         platform::raise_on_ctrl_c(&stop).context("cannot install the handler for Ctrl-C")?;
+        parent::ctrl_c_is_handled();
         Ok(Arc::clone(self.stop.get_or_init(|| stop)))
     }
 

@@ -160,6 +160,28 @@ fn what_ends_with_its_standard_input_is_ended_before_it_measures_too() {
 }
 
 #[test]
+fn standard_input_that_has_ended_already_ends_the_command_with_a_message() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let (pipe_of_a_dead_parent, writer) = std::io::pipe().expect("a pipe");
+    drop(writer);
+    let words = format!(
+        "--end-with-stdin exchange {} --duration 60s",
+        server.address
+    );
+    for stdin in [Stdio::null(), pipe_of_a_dead_parent.into()] {
+        let ended = desk.command(&words).stdin(stdin).output();
+        let ended = ended.expect("it starts");
+        assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(
+            said.contains("error: interrupted: standard input has ended"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn after_a_kill_the_csv_file_has_every_finished_point() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

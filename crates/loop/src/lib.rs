@@ -55,7 +55,8 @@ use wiregauge_link::host::{self, Heartbeat};
 use wiregauge_measure::ring::{self, Drain, Log};
 use wiregauge_measure::runner::{self, Measurer, StopFlags, Watcher};
 use wiregauge_measure::sink::{Opened, Progress, RunError, Sink};
-use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummariser, LoopSummary};
+use wiregauge_measure::slices::{Seen, Slice, Slices, Times};
+use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, Xrun};
 use worker::Workers;
 
 /// What takes the blocks of a run.
@@ -221,6 +222,8 @@ impl Caller<'_> {
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
+        let mut slices = Slices::new(sink.slice_time());
+        let (mut seen, mut delays) = (Seen::default(), Times::default());
         let mut take = |drain: &mut Drain<Block>, sink: &mut Taker<'_>| {
             drain.take_all(|block| {
                 summariser.push(block);
@@ -236,8 +239,21 @@ impl Caller<'_> {
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(None),
             }
-            if drain.is_pressing() {
-                taken += take(drain, sink)?;
+            let pressing = drain.is_pressing();
+            if slices.end(begun.elapsed(), pressing).is_some() {
+                seen.rest(drain, |block| match block.xrun {
+                    Xrun::None => delays.push(block.service_ns()),
+                    _ => delays.fail(),
+                });
+                if let Some(figures) = delays.take() {
+                    let end = begun.elapsed();
+                    sink.slice(Slice { end, figures });
+                }
+            }
+            if pressing {
+                let left = take(drain, sink)?;
+                seen.left(left);
+                taken += left;
             }
             sink.progress(Progress {
                 ended: taken + drain.waiting() as u64,

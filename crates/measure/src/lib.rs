@@ -23,5 +23,6 @@ pub mod probe;
 pub mod ring;
 pub mod runner;
 pub mod sink;
+pub mod slices;
 pub mod stream;
 mod urb_losses;

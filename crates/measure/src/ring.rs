@@ -67,6 +67,18 @@ impl<T> Drain<T> {
         self.rows.pop().ok()
     }
 
+    /// Shows `see` the rows that wait, without the oldest `skipped`, and leaves them there. Returns how many it showed.
+    pub fn peek(&mut self, skipped: usize, see: impl FnMut(&T)) -> usize {
+        let waiting = self.waiting();
+        // Not committed, so that no row leaves.
+        let Ok(rows) = self.rows.read_chunk(waiting) else {
+            return 0;
+        };
+        let (first, second) = rows.as_slices();
+        first.iter().chain(second).skip(skipped).for_each(see);
+        waiting.saturating_sub(skipped)
+    }
+
     /// Takes what is there. Stops at the first error of `take` and returns it.
     pub fn take_all<E>(&mut self, mut take: impl FnMut(&T) -> Result<(), E>) -> Result<u64, E> {
         let waiting = self.waiting();

@@ -1,5 +1,6 @@
 //! Who takes what a run yields, whatever its kind.
 
+use crate::slices::Slice;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::LinkError;
@@ -52,6 +53,12 @@ pub trait Sink {
     }
     /// The point goes on. Called every 50 ms or so, never by a measuring thread.
     fn progress(&mut self, _progress: Progress) {}
+    /// How often [`Sink::slice`] is to be called; `None`: never, and no figures are computed.
+    fn slice_time(&self) -> Option<Duration> {
+        None
+    }
+    /// Figures of the rows that ended since the last slice. Called before `progress`, never by a measuring thread.
+    fn slice(&mut self, _slice: Slice) {}
     /// One row, in the order in which they ended (of a stream: in each way); `data` holds the bytes
     /// of the answer if they are kept.
     fn row(&mut self, row: &Self::Row, data: &[u8]) -> io::Result<()>;

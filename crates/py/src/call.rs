@@ -1,10 +1,11 @@
 //! A command as a function: a thread of its own runs it, and the thread of Python that called waits
-//! without the interpreter's lock, hears of Ctrl-C, and tells how far it is.
+//! without the interpreter's lock, hears of Ctrl-C, and reports how far it is.
 
 use crate::errors;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,16 +54,21 @@ pub(crate) fn failed(failure: &Failure) -> Failed {
     (kind, text.clone(), failure.os_code, flag.clone())
 }
 
-/// Runs a command. `tell` is called with the part that is done (0 to 1), what is being done, and the directory
-/// of the run that is being measured, if any; what it raises ends the command, and so does a signal whose handler raises.
+/// Runs a command. `report` is called with the part that is done (0 to 1), what is being done, and the directory
+/// of the run that is being measured, if any, and, every `slice_time` seconds, the figures of the running point: its
+/// index, the time since it began (s), its figures by name. What it raises ends the command, and so does a signal whose
+/// handler raises.
 #[pyfunction]
+#[pyo3(signature = (words, program, report, slice_time=None))]
 pub fn call(
     py: Python<'_>,
     words: Vec<OsString>,
     program: Vec<OsString>,
-    tell: Option<Py<PyAny>>,
+    report: Option<Py<PyAny>>,
+    slice_time: Option<f64>,
 ) -> PyResult<Called> {
-    let called = Arc::new(wiregauge_cli::Called::new(program));
+    let slice_time = slice_time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let called = Arc::new(wiregauge_cli::Called::new(program).with_slices(slice_time));
     let (send, ended) = channel();
     let theirs = Arc::clone(&called);
     std::thread::Builder::new()
@@ -89,10 +95,15 @@ pub fn call(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let share = called.share();
-        let checked = py.check_signals().and_then(|()| match (&tell, share) {
-            (Some(tell), Some(share)) if raised.is_none() => {
-                let words = (share.part, share.what, called.begun());
-                tell.call1(py, words).map(drop)
+        let checked = py.check_signals().and_then(|()| match (&report, share) {
+            (Some(report), Some(share)) if raised.is_none() => {
+                let slices = share.slices.into_iter().map(|(point, slice)| {
+                    let figures: HashMap<_, _> = slice.figures.into_iter().collect();
+                    (point, slice.end.as_secs_f64(), figures)
+                });
+                let slices: Vec<_> = slices.collect();
+                let words = (share.part, share.what, called.begun(), slices);
+                report.call1(py, words).map(drop)
             }
             _ => Ok(()),
         });

@@ -7,8 +7,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use wiregauge_measure::multi_link::{Gate, Turn};
 use wiregauge_measure::sink::{self, Opened, Sink};
+use wiregauge_measure::slices::Slice;
 use wiregauge_record::{Calibration, Conditions, LinkConditions};
 use wiregauge_run::{CsvWriter, PointWriter, Run, RunFile, RunKind, RunWriter, State};
 
@@ -203,6 +205,17 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
             let mut shared = self.recorder.locked();
             shared.progress.update(progress.ended, progress.elapsed);
         }
+    }
+
+    fn slice_time(&self) -> Option<Duration> {
+        match self.shows() {
+            true => self.recorder.locked().progress.slice_time(),
+            false => None,
+        }
+    }
+
+    fn slice(&mut self, slice: Slice) {
+        self.recorder.locked().progress.slice(slice);
     }
 
     fn row(&mut self, row: &K::Row, data: &[u8]) -> io::Result<()> {

@@ -3,6 +3,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
+use wiregauge_measure::slices::Slice;
 
 /// What shows, or tells, how far work is.
 pub trait Meter: Send {
@@ -10,6 +11,12 @@ pub trait Meter: Send {
     fn says(&mut self, what: String);
     /// This part of the whole is done, 0 to 1.
     fn update(&mut self, part: f64);
+    /// How often figures of the running point are shown; `None`: never.
+    fn slice_time(&self) -> Option<Duration> {
+        None
+    }
+    /// Figures of the running point, whose index is `point`.
+    fn slice(&mut self, _point: u32, _slice: Slice) {}
     /// The work is over.
     fn clear(&mut self);
 }
@@ -64,6 +71,16 @@ impl Progress {
     /// The point goes on.
     pub fn update(&mut self, rows: u64, elapsed: Duration) {
         self.show(self.per_point.part(rows, elapsed));
+    }
+
+    /// How often figures of the running point are shown.
+    pub fn slice_time(&self) -> Option<Duration> {
+        self.meter.slice_time()
+    }
+
+    /// Figures of the running point.
+    pub fn slice(&mut self, slice: Slice) {
+        self.meter.slice(self.at as u32, slice);
     }
 
     fn show(&mut self, within: f64) {

@@ -20,6 +20,7 @@ pub use samples::RING_SAMPLES;
 use crate::hello::hello;
 use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
+use crate::slices::{Seen, Slice, Slices, Times};
 use driver::Control;
 use kernel_times::KernelTimes;
 use point::{PointEnd, Shape, measure_point};
@@ -194,6 +195,8 @@ impl Caller<'_> {
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let (mut taken, mut moved_to) = (0, 0);
+        let mut slices = Slices::new(sink.slice_time());
+        let (mut seen, mut rtts) = (Seen::default(), Times::default());
         let mut take = |drain: &mut SampleDrain,
                         times: &mut Option<&mut KernelTimes>,
                         sink: &mut Taker<'_>| {
@@ -220,8 +223,24 @@ impl Caller<'_> {
             if let Some(times) = &mut times {
                 times.look();
             }
-            if drain.is_pressing() {
-                taken += take(drain, &mut times, sink)?;
+            let pressing = drain.is_pressing();
+            if slices.end(begun.elapsed(), pressing).is_some() {
+                seen.rest(drain.samples(), |sample| {
+                    if sample.status.is_timed() {
+                        rtts.push(sample.rtt_ns);
+                    } else if sample.status.is_first_row() {
+                        rtts.fail();
+                    }
+                });
+                if let Some(figures) = rtts.take() {
+                    let end = begun.elapsed();
+                    sink.slice(Slice { end, figures });
+                }
+            }
+            if pressing {
+                let left = take(drain, &mut times, sink)?;
+                seen.left(left);
+                taken += left;
             }
             let ended = taken + drain.waiting() as u64;
             if ended == moved_to {

@@ -154,6 +154,11 @@ impl SampleDrain {
             || data.is_some_and(|data| data.slots() * 2 >= data.buffer().capacity())
     }
 
+    /// The samples that wait, to look at.
+    pub fn samples(&mut self) -> &mut Drain<Sample> {
+        &mut self.samples
+    }
+
     /// Takes what is there: each sample with the bytes that were kept of its answer. Stops at the first
     /// error of `take` and returns it.
     pub fn take_all<E>(

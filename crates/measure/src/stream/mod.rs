@@ -18,6 +18,7 @@ use crate::hello::hello;
 use crate::ring::{self, Drain};
 use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
+use crate::slices::{Seen, Slice, Slices};
 use point::{Logs, PointEnd, Setting, stream_point};
 use recording::{RecordFile, Recorder};
 use std::io;
@@ -142,7 +143,8 @@ impl Caller<'_> {
                 recorder.begin();
             }
             self.watcher.go(point);
-            let taken = self.take_point(&mut drains, (&mut summariser, urbs.as_mut()), sink)?;
+            let taken =
+                self.take_point(&point, &mut drains, (&mut summariser, urbs.as_mut()), sink)?;
             let Some(mut end) = taken else {
                 return Ok(());
             };
@@ -204,12 +206,15 @@ impl Caller<'_> {
     /// Takes the rows of one point until it ends; `None` if the measuring thread is gone.
     fn take_point(
         &self,
+        point: &StreamPoint,
         drains: &mut Drains,
         (summariser, mut urbs): (&mut StreamSummariser, Option<&mut Urbs>),
         sink: &mut Taker<'_>,
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
+        let mut slices = Slices::new(sink.slice_time());
+        let mut seen = [Seen::default(); 2];
         let mut take =
             |drain: &mut Drain<Transfer>, urbs: &mut Option<&mut Urbs>, sink: &mut Taker<'_>| {
                 let begun_ns = self.begun_ns.load(Ordering::Acquire);
@@ -233,9 +238,29 @@ impl Caller<'_> {
             if let Some(urbs) = &mut urbs {
                 urbs.look();
             }
-            for drain in [&mut drains.in_, &mut drains.out] {
+            let mut both = [&mut drains.in_, &mut drains.out];
+            let pressing = both.iter().any(|drain| drain.is_pressing());
+            let elapsed = begun.elapsed();
+            if let Some(length) = slices.end(elapsed, pressing) {
+                let mut bytes = [0; 2];
+                for ((drain, seen), bytes) in both.iter_mut().zip(&mut seen).zip(&mut bytes) {
+                    seen.rest(drain, |transfer| *bytes += u64::from(transfer.bytes));
+                }
+                let rate = |bytes: u64| bytes as f64 / length.as_secs_f64();
+                let rates = [(Way::In, "in", bytes[0]), (Way::Out, "out", bytes[1])];
+                let measured = |&(way, ..): &(Way, _, _)| point.direction.ways().contains(&way);
+                let figures = rates.into_iter().filter(measured);
+                let figures = figures.map(|(_, name, bytes)| (name, rate(bytes)));
+                sink.slice(Slice {
+                    end: elapsed,
+                    figures: figures.collect(),
+                });
+            }
+            for (drain, seen) in both.iter_mut().zip(&mut seen) {
                 if drain.is_pressing() {
-                    taken += take(drain, &mut urbs, sink)?;
+                    let left = take(drain, &mut urbs, sink)?;
+                    seen.left(left);
+                    taken += left;
                 }
             }
             let waiting = drains.in_.waiting() + drains.out.waiting();

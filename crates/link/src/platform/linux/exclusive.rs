@@ -9,7 +9,7 @@ use crate::platform::in_use;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType};
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -62,8 +62,19 @@ pub fn busy(file: &Path, doing: &str) -> LinkError {
 
 /// A name that only one process of this host can hold, until this is dropped. It is a listening socket in the abstract
 /// namespace, which belongs to the network namespace as CAN interfaces do, and is closed with its process.
+///
+/// A child that is forked meanwhile has the socket too, until it runs another program or ends: the name stays in use as
+/// long. A lock on a file would not (fcntl), but then two containers or users that share a CAN interface would have to
+/// share a writable directory too.
 pub struct Name {
-    _listener: UnixListener,
+    listener: UnixListener,
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        // Shows that only forked children still have it.
+        let _ = rustix::net::shutdown(&self.listener, Shutdown::Both);
+    }
 }
 
 /// Why a name could not be taken.
@@ -81,28 +92,40 @@ impl Name {
         let address = SocketAddr::from_abstract_name(format!("wiregauge/{name}").as_bytes())
             .map_err(Taken::Io)?;
         match UnixListener::bind_addr(&address) {
-            Ok(listener) => Ok(Name {
-                _listener: listener,
-            }),
+            Ok(listener) => Ok(Name { listener }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                let holder = peer(&address).map(holder::in_words);
-                Err(Taken::By(
-                    holder.unwrap_or_else(|| "another program".into()),
-                ))
+                Err(Taken::By(holder(&address)))
             }
             Err(error) => Err(Taken::Io(error)),
         }
     }
 }
 
+/// Who holds an address, in words.
+fn holder(address: &SocketAddr) -> String {
+    match peer(address) {
+        Ok(Some(process)) if is_gone(process) => {
+            format!("a child that process {process} forked, which has ended")
+        }
+        Ok(Some(process)) => holder::in_words(process),
+        Err(Errno::CONNREFUSED) => "a child process that was forked while it was open".into(),
+        Ok(None) | Err(_) => "another program".into(),
+    }
+}
+
+fn is_gone(process: u32) -> bool {
+    !Path::new(&format!("/proc/{process}")).exists()
+}
+
 /// The process that listens at an address; `None` if it is of another container.
-fn peer(address: &SocketAddr) -> Option<u32> {
-    let address = SocketAddrUnix::new_abstract_name(address.as_abstract_name()?).ok()?;
+fn peer(address: &SocketAddr) -> Result<Option<u32>, Errno> {
+    let name = address.as_abstract_name().unwrap_or_default();
+    let address = SocketAddrUnix::new_abstract_name(name)?;
     // Nobody accepts: once the queue of connections is full, after thousands of attempts, another would wait.
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let kind = SocketType::STREAM;
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).ok()?;
-    rustix::net::connect(&socket, &address).ok()?;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
+    rustix::net::connect(&socket, &address)?;
     let mut who = libc::ucred {
         pid: 0,
         uid: 0,
@@ -120,8 +143,8 @@ fn peer(address: &SocketAddr) -> Option<u32> {
             &raw mut length,
         )
     };
-    let process = u32::try_from(who.pid).ok()?;
-    (result == 0 && process > 0).then_some(process)
+    let process = u32::try_from(who.pid).unwrap_or_default();
+    Ok((result == 0 && process > 0).then_some(process))
 }
 
 #[cfg(test)]
@@ -142,10 +165,26 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_only_a_forked_child_holds_is_refused_with_the_reason() {
+        let name = format!("test/forked/{}", std::process::id());
+        let first = Name::take(&name).expect("free");
+        // What a fork makes of it in the child.
+        let in_the_child = first.listener.try_clone().expect("a second descriptor");
+        drop(first);
+        match Name::take(&name) {
+            Err(Taken::By(who)) => assert!(who.contains("forked while it was open"), "{who}"),
+            Err(Taken::Io(error)) => panic!("{error}"),
+            Ok(_) => panic!("taken twice"),
+        }
+        drop(in_the_child);
+        assert!(Name::take(&name).is_ok());
+    }
+
+    #[test]
     fn a_held_name_is_refused_at_once_however_often_it_is_asked_for() {
         let name = format!("test/often/{}", std::process::id());
         let first = Name::take(&name).expect("free");
-        rustix::net::listen(&first._listener, 0).expect("a short queue");
+        rustix::net::listen(&first.listener, 0).expect("a short queue");
         for _ in 0..3 {
             assert!(matches!(Name::take(&name), Err(Taken::By(_))));
         }

@@ -1,4 +1,4 @@
-"""What `runs` and `devices` list."""
+"""Lists: the stored runs (`runs`), the attached devices (`devices`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
+from . import _call
 from ._html import page, table
 from .run import Run
 
-__all__ = ["Devices", "Listing", "Runs"]
+__all__ = ["Devices", "Listing", "Runs", "devices", "runs"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Listing:
     started : str
         Start time of the run, RFC 3339 in UTC; empty if unreadable.
     kind : str
-        ``exchange``, ``stream``, ``loop``; empty if unreadable.
+        ``exchange``, ``stream``, ``loop``, ``control``; empty if unreadable.
     address : str
         The (first) device.
     state : str
@@ -100,20 +101,88 @@ class Runs(Sequence[Listing]):
         return page(table("Stored runs", columns, rows))
 
 
+def runs() -> Runs:
+    """List stored runs.
+
+    Returns
+    -------
+    Runs
+        A sequence of `Listing`, newest last.
+
+    Raises
+    ------
+    UsageError
+        The directory with the runs cannot be read.
+
+    Examples
+    --------
+    >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
+    """
+    called, _ = _call.command("runs", [], extra=["--json"])
+    counts = ("exchanges", "transfers", "blocks")
+    return Runs(
+        Listing(
+            name=found["name"],
+            dir=Path(found["dir"]),
+            started=found["started"],
+            kind=found["kind"],
+            address=found["address"],
+            state=found["state"],
+            points=found["points"],
+            measured=next((found[count] for count in counts if count in found), 0),
+            problem=found["problem"],
+            note=found["note"],
+        )
+        for found in _call.answer(called)
+    )
+
+
 class Devices(dict[str, Any]):
-    """Devices: ``usb``, ``serial`` and ``network``, as printed with ``--json``."""
+    """The attached devices by kind, as printed with ``--json``.
+
+    The keys are ``usb``, ``hid``, ``usbtmc``, ``serial``, ``can`` and ``network``.
+    """
 
     @property
     def addresses(self) -> list[str]:
-        """All addresses found."""
-        found = (device["address"] for part in ("usb", "serial", "network") for device in self[part])
-        return [address for address in found if address]
+        """All addresses, without keyboards, mice and other HID devices of standard usage pages."""
+        return [device["address"] for _, device in self._boards() if device["address"]]
+
+    def _boards(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for kind in ("usb", "hid", "usbtmc", "serial", "can", "network"):
+            for device in self[kind]:
+                if device.get("is_vendor", True):
+                    yield kind, device
 
     def _repr_html_(self) -> str:
-        parts = ("usb", "hid", "usbtmc", "serial", "can", "network")
-        found = ((part, device) for part in parts for device in self.get(part, []))
         rows = [
-            [part, str(device.get("address") or ""), str(device.get("product") or device.get("place") or "")]
-            for part, device in found
+            [kind, str(device["address"] or ""), str(device.get("product") or device.get("place") or "")]
+            for kind, device in self._boards()
         ]
         return page(table("Devices", ["kind", "address", "name"], rows))
+
+
+def devices(*, probe: bool = False) -> Devices:
+    """List USB, HID and USBTMC devices, CAN interfaces, serial ports and network responders.
+
+    Parameters
+    ----------
+    probe
+        Send a HELLO to each device and return its name. Opening a serial port resets some boards.
+
+    Returns
+    -------
+    Devices
+        A dict with a list for each kind of device.
+
+    Raises
+    ------
+    LinkError
+        The system does not list its devices.
+
+    Examples
+    --------
+    >>> wg.devices().addresses
+    """
+    called, _ = _call.command("devices", [], locals(), ["--json"])
+    return Devices(_call.answer(called))
