@@ -12,6 +12,8 @@ pub enum Taken {
         point: Box<PointSummary>,
         /// What their delays do to a control loop, if the search is for one.
         control: Option<LoopResult>,
+        /// True of a run that is stored: its figures are those that the run shows.
+        stored: bool,
     },
     /// A stream.
     Stream(Box<StreamSummary>),

@@ -412,18 +412,22 @@ impl Task {
     }
 }
 
-/// The figure of what was taken. Rates of exchanges are those of the steady state, from the TRT: in a
+/// The figure of what was taken. Rates of exchanges in a probe are those of the steady state, from the TRT: in a
 /// short run the time in which the last ones come in, and none is sent any more, would count against
-/// a large depth.
+/// a large depth. Those of a stored run are the same as `show` and `report` give of it.
 pub fn of(figure: Figure, taken: &Taken) -> Option<Estimate> {
     match taken {
-        Taken::Exchanges { point, control } => {
+        Taken::Exchanges {
+            point,
+            control,
+            stored,
+        } => {
             if let Figure::Control(figure) = figure {
                 return control.as_ref()?.figure(figure);
             }
             let found = figure.of_point(point)?;
             let by = match figure {
-                Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
+                Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed if !stored => steady(point),
                 _ => return Some(found),
             };
             Some(Estimate {
