@@ -102,10 +102,10 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
     let answer = between(&page, "<p class=\"answer\">", "</p>");
-    // A TRT of 5 us against one of 20 us; each RTT is 20 us.
+    // 500 exchanges in 499 times 5 us and the last RTT, against 500 times 20 us; each RTT is 20 us.
     assert_eq!(
         answer.replace('\u{a0}', " "),
-        "16 B OUT, 48 B IN: the exchange rate at depth 4 is 4.0 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
+        "16 B OUT, 48 B IN: the exchange rate at depth 4 is 3.98 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
     );
     let heading = page.find("<h1>").unwrap();
     let contents = page.find("class=\"contents\"").unwrap();
@@ -175,7 +175,9 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     }
     let answer = between(&page, "<p class=\"answer\">", "</p>");
     assert!(
-        answer.starts_with("Chosen to minimise p99, lost=0 not met. "),
+        answer
+            .replace('\u{a0}', " ")
+            .starts_with("Chosen to minimise p99: 20.00 µs, lost=0 not met. "),
         "{answer}"
     );
     assert!(page.contains(": Latency against throughput</h3>"));
@@ -189,7 +191,10 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     assert!(cards.contains("20.00 µs"), "the RTT: {cards}");
     assert!(cards.contains("16 B OUT, 48 B IN, depth 1"), "{cards}");
     assert!(cards.contains("5.000 µs"), "the shortest TRT: {cards}");
-    assert!(cards.contains("0.25 x the TRT at depth 1"), "{cards}");
+    assert!(
+        cards.contains("at depth 1 with the same sizes: 20.00 µs"),
+        "{cards}"
+    );
     // 500 times 64 B in 499 times 5 us and the last RTT.
     assert!(cards.contains("12.72 MB/s"), "{cards}");
     assert_eq!(cards.matches("95 % interval").count(), 4, "{cards}");
