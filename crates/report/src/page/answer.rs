@@ -150,7 +150,7 @@ fn exchange(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
     let mut parts = Vec::new();
     let shown = match (plan.schedule, plan.connect) {
         (Schedule::EveryNs(ns), _) => {
-            parts.push(format!("{sizes}, {}", scheduled(same[0], ns, &same)));
+            parts.push(sizes + &scheduled(same[0], ns, &same));
             same[0]
         }
         (_, Connect::Each) => {
@@ -176,10 +176,10 @@ fn scheduled(point: &PointSummary, every_ns: u64, all: &[&PointSummary]) -> Stri
     let depth = depth_of(point, all);
     match point.trt.as_ref().map(|trt| trt.mean.value) {
         Some(trt_ns) if trt_ns > KEPT * every_ns as f64 => format!(
-            "the schedule of one exchange every {every} was not kept: one every {}{depth}",
+            ": the schedule of one exchange every {every} was not kept: one every {}{depth}",
             Measure::Trt.show(trt_ns)
         ),
-        _ => format!("one exchange every {every}{depth}"),
+        _ => format!(", one exchange every {every}{depth}"),
     }
 }
 

@@ -431,7 +431,7 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
     };
     if counted > 0 && flows(places).all(|(_, _, flow)| flow.transfers == 0) {
         said.push(format!(
-            "No transfer was measured; {} were counted before the measurement began or ended.",
+            "No transfer was measured; {} were counted outside the measured part.",
             megabytes(counted)
         ));
     } else if counted > 0 && wrong.is_empty() && !is_known {

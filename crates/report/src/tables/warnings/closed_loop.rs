@@ -189,19 +189,19 @@ impl LoopWarning {
             ),
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
-                format!("the requested preload was too short{}", at(points)),
+                format!("the requested preload was too short{}", places.bracketed(points)),
                 ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests \
                  preloads until one has no stall",
             ),
             LoopWarning::NotHeld { points } => Warning::new(
                 Code::PreloadNotHeld,
-                format!("the preload was too short{}", at(points)),
+                format!("the preload was too short{}", places.bracketed(points)),
                 ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer \
                  delays; rely on the confidence bound, not on one run",
             ),
             LoopWarning::NeverHeld { points } => Warning::new(
                 Code::NoPreloadHeld,
-                format!("every tested preload was too short{}", at(points)),
+                format!("every tested preload was too short{}", places.bracketed(points)),
                 ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
                  machine",
             ),
