@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,23 @@ def point(rng, shape, n: int, timeout: int):
     return rtt, status
 
 
+def end_early(path: Path, rng) -> None:
+    """Make the last point of a stored run one that was cut short, with or without further ones in the plan."""
+    file = path / "run.json"
+    run = json.loads(file.read_text())
+    error = "the device closed the link"
+    failed = rng.random() < 0.5
+    run["state"] = {"failed": {"error": error}} if failed else "interrupted"
+    ending = {"how": "link-failed", "error": error} if failed else {"how": "interrupted"}
+    run["points"][-1]["ending"] = ending
+    further = int(rng.integers(0, 3))
+    last = run["plan"]["points"][-1]
+    for more in range(1, further + 1):
+        point = {**last, "index": last["index"] + more, "depth": last["depth"] << more}
+        run["plan"]["points"].append(point)
+    file.write_text(json.dumps(run))
+
+
 def run(seed: int, home: Path) -> tuple[Path, str]:
     """Write the generated run of this seed; gives its path and what it is."""
     rng = np.random.default_rng(seed)
@@ -225,6 +243,13 @@ def run(seed: int, home: Path) -> tuple[Path, str]:
     interval = None
     if depths[-1] == 1 and rng.random() < 0.3:
         interval = int(np.median(parts[0][0]) * rng.choice([0.8, 1.2, 3.0]))
+    # A run that ended early: what was outstanding at its last point waited for a moment only.
+    cut = rng.random() < 0.15
+    if cut:
+        rtt, status, _ = parts[-1]
+        last = slice(max(0, len(rtt) - depths[-1]), None)
+        rtt[last] = np.minimum(rtt[last], rng.integers(1_000, 100_000))
+        status[last] = LOST
     limits = [int(np.quantile(parts[0][0], q)) + 1 for q in (0.1, 0.5, 0.99)]
     path = write_exchange_run(
         home / f"{seed:06}-{shape.__name__}",
@@ -239,5 +264,7 @@ def run(seed: int, home: Path) -> tuple[Path, str]:
         below_ns=sorted(set(limits)),
         by_end=True,
     )
-    text = f"seed {seed}: {shape.__name__}, n {n}, depths {depths}, interval {interval}"
+    if cut:
+        end_early(path, rng)
+    text = f"seed {seed}: {shape.__name__}, n {n}, depths {depths}, interval {interval}, cut {cut}"
     return path, text

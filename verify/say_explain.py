@@ -12,6 +12,10 @@ from say_figures import intervals, percentages
 
 #: A gain that is worth advice (docs/explain.md), and one that is scatter.
 GAIN, SCATTER = 1.25, 1.05
+#: What is no right answer, beside a late one.
+FAILED = ("lost", "corrupted", "unexpected")
+#: A predicted depth is at most this many times the deepest measured one.
+FARTHEST = 4
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
 #: Words that name another cause than depth.
@@ -104,10 +108,31 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)
     tried = re.search(r"Try --depth (\d+)", words)
     if tried:
+        # What the plan has already is no advice.
+        keys = ("out_bytes", "in_bytes", "link", "together")
+        same = [p for p in run["plan"]["points"] if all(p[k] == here["point"][k] for k in keys)]
+        new = all(p["depth"] <= depth for p in same) or telling(here) and any(map(telling, deeper))
+        checks.that(new, "advice to try a depth is not one of the plan", detail)
         useless = [p for p in deeper if telling(p) and telling(here)]
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
+    if kind == "losses":
+        rows = by_request(measured(samples(path, here["point"]["index"])))
+        places_ns = depth * here["elapsed_ns"]
+        of = {name: float(rows["rtt_ns"][rows["status"] == name].sum()) / places_ns for name in FAILED}
+        detail = f"{where}: {words}; {of}"
+        # Wrong answers took time as well, which the summary does not tell from that of losses.
+        near = of["lost"] - 1e-6 <= verdict["waited"] <= sum(of.values()) + 1e-6
+        checks.that(near, "losses take the time that the samples say", detail)
+    predicted = re.search(r"the model predicts .* beyond depth (\d+)", words)
+    if predicted:
+        deepest = max(p["point"]["depth"] for p in run["points"])
+        near = int(predicted.group(1)) <= FARTHEST * deepest
+        checks.that(near, "no depth far beyond the deepest measured one is predicted", detail)
+    if kind == "unfinished":
+        planned = [p for p in run["plan"]["points"] if p["depth"] == verdict["depth"]]
+        checks.that(bool(planned), "an unfinished depth is one of the plan", detail)
     if kind in ("schedule", "behind"):
         rows = by_request(measured(samples(path, here["point"]["index"])))
         late = percentile(start_delays(rows), 0.5)

@@ -196,6 +196,12 @@ def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
         alike = [p for p in points if all(p["point"][k] == best["point"][k] for k in sizes)]
         rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in alike}
         _saturation(checks, finding, rates, here)
+        planned = [
+            p["index"] for p in run["plan"]["points"] if all(p[k] == best["point"][k] for k in sizes)
+        ]
+        whole = all(_is_sure(p) for p in alike) and len(alike) == len(planned)
+        claimed = "satur" in finding
+        checks.that(whole or not claimed, "saturation of complete points only", here)
     number, interval = r"([\d.]+)", r"(?: \([^)]*\))?"
     said = re.search(
         rf"p99(?: from the intended start)? {number}(?: to {number})?{interval} (us|ms)\b", finding
@@ -210,6 +216,14 @@ def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
             decimals = len(digits.partition(".")[2])
             near = abs(float(digits) - value / scale) <= 0.51 * 10.0**-decimals
             checks.that(near, "p99 ranges as said", f"{here}; {cell} for {value / scale}")
+
+
+def _is_sure(point: dict) -> bool:
+    """Whether a rate is more than that of a few exchanges of a point that was cut short."""
+    n, mean = point["counts"]["exchanges"], (point["trt"] or {}).get("mean") or {}
+    known = mean.get("low") is not None and mean.get("high") is not None
+    enough = n >= 10 * point["point"]["depth"] and (known or n >= 1000)
+    return enough and point["ending"]["how"] == "complete"
 
 
 def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:

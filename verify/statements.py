@@ -17,6 +17,7 @@ import say_compare
 import say_deadline
 import say_explain
 import say_figures
+import say_page
 from common import Checks, Failed, scratch, wiregauge
 from exchange_figures import check_run
 
@@ -55,11 +56,12 @@ def deadlines(checks: Checks, run: dict, path: Path, seed: int, where: str) -> N
     say_deadline.check(checks, run, found, text, path, here)
 
 
-def report(checks: Checks, path: Path, where: str) -> None:
-    """The page of a run can be made, and has no figure that is no number."""
+def report(checks: Checks, run: dict, path: Path, where: str) -> None:
+    """The page of a run can be made, says what the samples say, and has no figure that is no number."""
     page = path / "report.html"
     wiregauge("report", path, "-o", page, "--quiet")
     text = page.read_text()
+    say_page.check(checks, run, text, path, where)
     # Scripts and styles have words of their own.
     text = re.sub(r"<(script|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
     text = re.sub(r"<[^>]+>", " ", text)
@@ -82,8 +84,10 @@ def one(checks: Checks, seed: int, home: Path, before) -> tuple[dict, Path] | No
     explained = wiregauge("explain", path, json=True)
     text = wiregauge("explain", path)
     say_explain.check(checks, run, explained, text, path, where)
-    if seed % 10 == 0:
-        report(checks, path, where)
+    incomplete = run["state"] != "complete"
+    scheduled = run["plan"]["schedule"] != "as-fast-as-possible"
+    if seed % 10 == 0 or incomplete or scheduled:
+        report(checks, run, path, where)
     if seed % 5 == 0:
         itself = wiregauge("compare", path, path, json=True)
         say_compare.check_same(checks, itself, where)

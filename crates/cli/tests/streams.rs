@@ -314,7 +314,7 @@ fn limits_decide_the_exit_code() {
         let line = format!("limit missed: {missed}: ");
         let line = ended.stderr.lines().find(|found| found.starts_with(&line));
         let found = line.unwrap_or_else(|| panic!("{missed}: {ended}"));
-        let ends = found.ends_with(" (row 1: IN, transfers of 4,096 B, queue 1)");
+        let ends = found.ends_with(" (IN, transfers of 4,096 B, queue 1)");
         assert!(ends, "{found}");
         // Only the limit of a TCP link is unknown.
         let is_unknown = missed.starts_with("used");

@@ -10,7 +10,7 @@ use wiregauge_record::{Conditions, Connect, Plan, Point, PointSummary, Schedule}
 /// Part of the RTT from which a side is said to dominate.
 const MOST: f64 = 0.5;
 const BEHIND: f64 = 0.75;
-const FULL: f64 = 0.90;
+pub(crate) const FULL: f64 = 0.90;
 /// A device that needs this part of the TRT has no time left.
 const BUSY: f64 = 0.80;
 /// A gain that says more than the device's part of the RTT does.
@@ -65,13 +65,24 @@ impl ExchangeSplit {
     }
 }
 
+/// What a device needs for each exchange, in nanoseconds, where that is nearly the whole TRT. Requests that wait
+/// inside the device count as its time; the shortest one hardly waited. More than the TRT would mean that the
+/// device works on several at once.
+pub(crate) fn busy_device(summary: &PointSummary) -> Option<f64> {
+    let needs_ns = summary.device.as_ref()?.min;
+    let part = needs_ns / summary.trt.as_ref()?.mean.value.max(1.0);
+    (summary.point.depth > 1 && (BUSY..=1.05).contains(&part)).then_some(needs_ns)
+}
+
 /// Where the run itself does not show whether a higher depth is faster, what its model predicts.
 pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
     for split in splits {
         let of_split = |model: &&Modelled| {
             (model.link, model.together) == (split.point.link, split.point.together)
         };
-        let enough = models.iter().find(of_split).and_then(|model| model.enough);
+        let point = split.point;
+        let model = models.iter().find(of_split);
+        let enough = model.and_then(|model| model.enough_at(point.out_bytes, point.in_bytes));
         let more = matches!(
             split.verdict,
             ExchangeVerdict::PerhapsMore { try_depth: Some(_) }
@@ -149,12 +160,9 @@ fn verdict(
             exchanges: counts.exchanges,
         };
     }
-    let places_ns = f64::from(point.depth) * summary.elapsed_ns.max(1) as f64;
-    let waited = (counts.lost + counts.late) as f64 * plan.timeout_ns as f64 / places_ns;
+    let waited = waited(plan, summary);
     if waited >= LOSING {
-        return ExchangeVerdict::Losses {
-            waited: waited.min(1.0),
-        };
+        return ExchangeVerdict::Losses { waited };
     }
     if let Some(full) = summary.limit.as_ref().filter(|limit| limit.used >= FULL) {
         return ExchangeVerdict::Bus {
@@ -209,10 +217,7 @@ fn verdict(
                 depth: point.depth,
             };
         }
-        // Requests that wait inside the device count as its time; the shortest one hardly waited. More
-        // than the TRT would mean that the device works on several at once.
-        let needs_ns = summary.device.as_ref().map_or(0.0, |device| device.min);
-        if (BUSY..=1.05).contains(&(needs_ns / trt_ns.max(1.0))) {
+        if let Some(needs_ns) = busy_device(summary) {
             return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
         }
     }
@@ -229,6 +234,9 @@ fn verdict(
             other,
         };
     }
+    if let Some(depth) = unfinished(plan, points, point) {
+        return ExchangeVerdict::Unfinished { depth };
+    }
     let allowed = |depth: u32| {
         let depth = depth.min(most_outstanding(plan, conditions, point.link));
         (depth > point.depth).then_some(depth)
@@ -242,6 +250,29 @@ fn verdict(
             try_depth: allowed(deep.saturating_mul(2)),
         },
     }
+}
+
+/// The smallest larger depth of the run with the same sizes.
+fn unfinished(plan: &Plan, points: &[PointSummary], here: Point) -> Option<u32> {
+    let all = plan.points.iter().copied();
+    let all = all.chain(points.iter().map(|other| other.point));
+    let deeper = all.filter(|there| {
+        let sizes = (there.out_bytes, there.in_bytes) == (here.out_bytes, here.in_bytes);
+        let links = (there.link, there.together) == (here.link, here.together);
+        sizes && links && there.depth > here.depth
+    });
+    deeper.map(|there| there.depth).min()
+}
+
+/// Part of the time spent waiting for responses that did not arrive in time: what the answered exchanges leave
+/// of the time that all were outstanding, at most the timeout for each. A loss that ended the run waited less.
+fn waited(plan: &Plan, summary: &PointSummary) -> f64 {
+    let elapsed_ns = summary.elapsed_ns.max(1) as f64;
+    let answered_ns = (summary.rtt.as_ref()).map_or(0.0, |rtt| rtt.mean.value * rtt.n as f64);
+    let others_ns = (summary.achieved_depth * elapsed_ns - answered_ns).max(0.0);
+    let missing = summary.counts.lost + summary.counts.late;
+    let waited_ns = others_ns.min(missing as f64 * plan.timeout_ns as f64);
+    (waited_ns / (f64::from(summary.point.depth) * elapsed_ns)).min(1.0)
 }
 
 /// Where the median RTT at depth 1 lies within a frame of the latency timer of an FTDI adapter; at a larger depth, where

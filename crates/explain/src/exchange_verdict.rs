@@ -91,6 +91,11 @@ pub enum ExchangeVerdict {
         /// The depth to try; `None` where the device allows no more.
         try_depth: Option<u32>,
     },
+    /// A larger depth belongs to the run, but its point does not show whether it is faster.
+    Unfinished {
+        /// That depth.
+        depth: u32,
+    },
     /// More at a time were asked for than were outstanding: the host starts them too slowly.
     HostBehind {
         /// Mean number outstanding.
@@ -245,6 +250,11 @@ impl fmt::Display for ExchangeVerdict {
                     (None, _) => write!(f, ". It allows only one request at a time"),
                 }
             }
+            ExchangeVerdict::Unfinished { depth } => write!(
+                f,
+                "depth {depth} of this run is incomplete, too short or has losses, so it does not show whether a higher \
+                 depth is faster. Measure again"
+            ),
             ExchangeVerdict::HostBehind { achieved, depth } => write!(
                 f,
                 "bottleneck: the host; {achieved:.1} of {depth} exchanges were outstanding on average. \

@@ -2,7 +2,7 @@
 
 use crate::depth::{EQUAL, most_outstanding};
 use crate::show::{percent, rate, time};
-use wiregauge_model::{Figures, LinkModel, Observation, Residual, Setting, StageCost};
+use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol, grouped};
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
@@ -98,6 +98,40 @@ pub(crate) struct Asked {
     pub(crate) transfer_bytes: u32,
 }
 
+/// What the points of a model are known for besides their times.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Of a stream: the transfers behind the points.
+    pub(crate) asked: Vec<Asked>,
+    /// The physical limit in bytes a second.
+    pub(crate) limit_bytes_s: Option<f64>,
+    /// Whether both directions share it.
+    pub(crate) limit_is_shared: bool,
+    /// Where the bus carried what it can: a larger depth gains nothing there.
+    pub(crate) full: Vec<Setting>,
+    /// Where the device was busy nearly all the time, and what it needed for each, in nanoseconds.
+    pub(crate) busy: Vec<(Setting, f64)>,
+}
+
+/// Which measurement a model contradicts: a device that needs much more time than the slowest stage has.
+pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
+    let slowest = |at: &Setting| model.slowest_ns(at.out_bytes, at.in_bytes);
+    let (at, needs_ns) = seen
+        .busy
+        .iter()
+        .find(|(at, needs_ns)| slowest(at).unwrap_or(0.0) * (1.0 + FITS) < *needs_ns)?;
+    let stage = match slowest(at) {
+        Some(ns) => format!("by the model its slowest stage takes {}", time(ns)),
+        None => "by the model no stage is busy all the time".into(),
+    };
+    Some(format!(
+        "the model contradicts a measurement: at OUT {} B, IN {} B the device needs at least {} per exchange; {stage}",
+        at.out_bytes,
+        at.in_bytes,
+        time(*needs_ns)
+    ))
+}
+
 /// Why the figures of a model say nothing about the link, if the points are too few for them.
 pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Option<String> {
     let (points, parameters) = (model.points().len(), model.parameters());
@@ -117,19 +151,15 @@ pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Opti
 }
 
 /// One sentence each, the most useful first; no throughput is beyond the physical limit.
-pub(crate) fn of(
-    figures: &Figures,
-    noun: &Noun,
-    asked: &[Asked],
-    limit: Option<f64>,
-) -> Vec<String> {
+pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
+    let limit = seen.limit_bytes_s;
     let mut said = Vec::new();
     if !describes(figures) {
         // What follows from figures that do not hold is not worth saying.
-        return vec![quality(figures, noun, asked)];
+        return vec![quality(figures, noun, seen)];
     }
     said.extend(figures.base.as_ref().and_then(|base| half(base, figures)));
-    said.push(depths(figures, noun));
+    said.push(depths(figures, noun, seen));
     said.extend(overlap(figures));
     said.extend(with_larger_sizes(figures, noun, limit));
     let most = [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")];
@@ -169,34 +199,47 @@ pub(crate) fn of(
                 .into(),
         );
     }
-    said.push(quality(figures, noun, asked));
+    said.push(quality(figures, noun, seen));
     said
 }
 
-/// The depth beyond which nothing is to be gained at any size, by the model and by every point.
-pub(crate) fn enough(figures: &Figures) -> Option<u32> {
-    figures.slowest.as_ref().filter(|_| describes(figures))?;
-    let sizes = |point: &Observation| (point.at.out_bytes, point.at.in_bytes);
-    let points = figures.residuals.iter().map(|residual| residual.point);
-    let measured = points.map(|point| measured_enough(figures, sizes(&point)));
-    modelled_enough(figures)
-        .into_iter()
-        .map(|(depth, _)| depth)
-        .reduce(u32::max)
-        .map(|depth| measured.fold(depth, u32::max))
+/// The depth beyond which nothing is to be gained with these sizes, by the model and by every point.
+pub(crate) fn enough_at(model: &LinkModel, sizes: (u32, u32)) -> Option<u32> {
+    let figures = model.figures();
+    figures.slowest.as_ref().filter(|_| describes(&figures))?;
+    let saturation = model.saturation_depth(sizes.0, sizes.1)?;
+    let enough = beyond_depth(&figures, saturation).max(measured_enough(&figures, sizes));
+    (enough <= farthest(&figures)).then_some(enough)
+}
+
+/// No predicted depth beyond this one is worth a number.
+fn farthest(figures: &Figures) -> u32 {
+    figures.to.depth.saturating_mul(FARTHEST)
 }
 
 /// At the smallest and at the largest sizes, the depth beyond which the model predicts no gain: of
 /// `TRT(d)^p = (D/d)^p + S^p (1 - d^-p)`, where TRT is within that of S.
 fn modelled_enough(figures: &Figures) -> Vec<(u32, (u32, u32))> {
-    let p = figures.sharpness.unwrap_or(1.0);
-    let beyond = |ratio: f64| {
-        let depth = ((ratio.powf(p) - 1.0) / (NO_GAIN.powf(p) - 1.0)).powf(1.0 / p);
-        depth.ceil().clamp(1.0, f64::from(u32::MAX)) as u32
-    };
     let all = figures.saturation.iter();
-    all.map(|at| (beyond(at.depth.value), (at.out_bytes, at.in_bytes)))
-        .collect()
+    all.map(|at| {
+        let sizes = (at.out_bytes, at.in_bytes);
+        (beyond_depth(figures, at.depth.value), sizes)
+    })
+    .collect()
+}
+
+/// The depth beyond which the model predicts no gain, from the depth of saturation.
+fn beyond_depth(figures: &Figures, saturation: f64) -> u32 {
+    let p = figures.sharpness.unwrap_or(1.0);
+    let depth = ((saturation.powf(p) - 1.0) / (NO_GAIN.powf(p) - 1.0)).powf(1.0 / p);
+    depth.ceil().clamp(1.0, f64::from(u32::MAX)) as u32
+}
+
+/// The smallest depth at which the bus was full with these sizes.
+fn full_from(seen: &Seen, sizes: (u32, u32)) -> u32 {
+    let full = seen.full.iter();
+    let full = full.filter(|at| (at.out_bytes, at.in_bytes) == sizes);
+    full.map(|at| at.depth).min().unwrap_or(u32::MAX)
 }
 
 /// The smallest depth measured at these sizes that no larger one exceeds; 1 where none was measured.
@@ -243,12 +286,19 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
     (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way}, half of the time is fixed cost"))
 }
 
-fn depths(figures: &Figures, noun: &Noun) -> String {
+fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     let deepest = figures.to.depth;
     if figures.from.depth == deepest {
         return noun.one_depth.clone();
     }
     if figures.slowest.is_none() {
+        let bytes = |at: &&Setting| u64::from(at.out_bytes) + u64::from(at.in_bytes);
+        if let Some(at) = seen.full.iter().min_by_key(|at| (bytes(at), at.depth)) {
+            return format!(
+                "the bus is full at OUT {} B, IN {} B, {} {}; at smaller sizes, larger {}s still help",
+                at.out_bytes, at.in_bytes, noun.depth, at.depth, noun.depth
+            );
+        }
         return format!(
             "no {} up to {deepest} keeps the slowest stage busy: larger {}s still help",
             noun.depth, noun.depth
@@ -256,7 +306,10 @@ fn depths(figures: &Figures, noun: &Noun) -> String {
     }
     let ends = modelled_enough(figures).into_iter();
     let ends: Vec<u32> = ends
-        .map(|(depth, sizes)| depth.max(measured_enough(figures, sizes)))
+        .map(|(depth, sizes)| {
+            let depth = depth.min(full_from(seen, sizes));
+            depth.max(measured_enough(figures, sizes))
+        })
         .collect();
     let Some((&small, &large)) = ends.first().zip(ends.last()) else {
         return format!(
@@ -279,7 +332,7 @@ fn depths(figures: &Figures, noun: &Noun) -> String {
     let no_gain = format!("no gain (5 % or less) beyond {}", noun.depth);
     let busy = "the slowest stage is busy all the time";
     let alike = f64::from(most) / f64::from(small.min(large)) < ALIKE;
-    let far = |depth: u32| depth > deepest.saturating_mul(FARTHEST);
+    let far = |depth: u32| depth > farthest(figures);
     let more = format!("larger {}s still help", noun.depth);
     match (far(small), far(large)) {
         (true, true) => format!(
@@ -358,7 +411,7 @@ fn overlap(figures: &Figures) -> Option<String> {
 }
 
 /// All of it in one sentence; `None` where the figures describe nothing.
-pub(crate) fn in_short(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Option<String> {
+pub(crate) fn in_short(figures: &Figures, noun: &Noun, seen: &Seen) -> Option<String> {
     if !describes(figures) {
         return None;
     }
@@ -381,9 +434,9 @@ pub(crate) fn in_short(figures: &Figures, noun: &Noun, asked: &[Asked]) -> Optio
             " + "
         };
         parts.push(format!("its slowest stage {}", of_cost(slowest, and)));
-        parts.push(depths(figures, noun));
+        parts.push(depths(figures, noun, seen));
     }
-    parts.push(quality(figures, noun, asked));
+    parts.push(quality(figures, noun, seen));
     Some(parts.join("; "))
 }
 
@@ -421,7 +474,7 @@ fn describes(figures: &Figures) -> bool {
     figures.worst <= FITS || typical_off(figures) <= TYPICAL
 }
 
-fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
+fn quality(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     let worst = figures
         .residuals
         .iter()
@@ -429,7 +482,7 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
     let Some(worst) = worst else {
         return String::new();
     };
-    let at = place(worst, figures, noun, asked);
+    let at = place(worst, figures, noun, seen);
     let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
     if !describes(figures) {
         return format!(
@@ -455,10 +508,10 @@ fn quality(figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
 }
 
 /// The setting of a residual, without what never changed.
-fn place(residual: &Residual, figures: &Figures, noun: &Noun, asked: &[Asked]) -> String {
+fn place(residual: &Residual, figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     let (from, to, at) = (figures.from, figures.to, residual.point.at);
     let size = |way: &str, bytes: u32| {
-        let asked = asked.iter().find(|asked| asked.at == at);
+        let asked = seen.asked.iter().find(|asked| asked.at == at);
         match asked.filter(|asked| asked.transfer_bytes != bytes) {
             Some(asked) => {
                 let transfer = asked.transfer_bytes;

@@ -2,7 +2,9 @@
 //! reason why there is none; and what it says of settings that were not measured.
 
 use crate::depth::is_answered;
+use crate::exchange::{FULL, busy_device};
 use crate::meaning;
+use crate::verdict::REAL;
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
@@ -35,9 +37,6 @@ pub struct Modelled {
     /// Whether both directions share it.
     #[serde(skip)]
     limit_is_shared: bool,
-    /// The depth beyond which it predicts no gain.
-    #[serde(skip)]
-    pub enough: Option<u32>,
     /// What it means.
     pub words: Vec<String>,
     /// All of it in one sentence; `None` where there is no model, or it does not describe the link.
@@ -113,6 +112,13 @@ impl Modelled {
         (self.limit_bytes_s).map_or(0.0, |bytes_s| carried * 1e9 / bytes_s)
     }
 
+    /// The depth beyond which it predicts no gain with these sizes; `None` where it predicts none that is near the
+    /// measured ones.
+    pub fn enough_at(&self, out_bytes: u32, in_bytes: u32) -> Option<u32> {
+        let model = self.model.as_ref().filter(|_| self.why_not.is_none())?;
+        meaning::enough_at(model, (out_bytes, in_bytes))
+    }
+
     /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
     /// are worth little.
     pub fn is_doubtful(&self) -> bool {
@@ -135,12 +141,15 @@ impl Modelled {
         let figures = model.as_ref().map(LinkModel::figures);
         let too_few = model.as_ref().zip(figures.as_ref());
         let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures, noun));
-        // What follows from figures of too few points is not worth saying.
-        let figures = figures.filter(|_| too_few.is_none());
-        let why_not = why_not.or(too_few);
-        let mut words = figures.as_ref().map_or_else(Vec::new, |figures| {
-            meaning::of(figures, noun, &group.asked, group.limit_bytes_s)
-        });
+        let refuted = model
+            .as_ref()
+            .and_then(|model| meaning::refuted(model, &group.seen));
+        // What follows from figures of too few points, or from wrong ones, is not worth saying.
+        let figures = figures.filter(|_| too_few.is_none() && refuted.is_none());
+        let why_not = why_not.or(too_few).or(refuted);
+        let mut words = figures
+            .as_ref()
+            .map_or_else(Vec::new, |figures| meaning::of(figures, noun, &group.seen));
         if group.left_out > 0 {
             words.push(format!(
                 "excluded: {} of {} points, where exchanges were lost",
@@ -156,11 +165,10 @@ impl Modelled {
             left_out: group.left_out,
             model,
             why_not,
-            limit_bytes_s: group.limit_bytes_s,
-            limit_is_shared: group.limit_is_shared,
-            enough: figures.as_ref().and_then(meaning::enough),
+            limit_bytes_s: group.seen.limit_bytes_s,
+            limit_is_shared: group.seen.limit_is_shared,
             words,
-            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.asked)),
+            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.seen)),
             predictions: Vec::new(),
         }
     }
@@ -183,11 +191,8 @@ struct Group {
     direction: Option<Direction>,
     way: Option<Way>,
     left_out: usize,
-    limit_bytes_s: Option<f64>,
-    limit_is_shared: bool,
     points: Vec<Observation>,
-    /// Of a stream: the transfers behind the points.
-    asked: Vec<meaning::Asked>,
+    seen: meaning::Seen,
 }
 
 impl Group {
@@ -198,10 +203,8 @@ impl Group {
             direction: None,
             way: None,
             left_out: 0,
-            limit_bytes_s: None,
-            limit_is_shared: false,
             points: Vec::new(),
-            asked: Vec::new(),
+            seen: meaning::Seen::default(),
         }
     }
 
@@ -212,19 +215,25 @@ impl Group {
             direction: Some(point.direction),
             way: Some(way),
             left_out: 0,
-            limit_bytes_s: None,
-            limit_is_shared: false,
             points: Vec::new(),
-            asked: Vec::new(),
+            seen: meaning::Seen::default(),
         }
     }
 
     /// At any size: the largest of its points.
     fn limit(&mut self, of_point: Option<&BusLimit>) {
-        let known = self.limit_bytes_s.into_iter();
+        let known = self.seen.limit_bytes_s.into_iter();
         let all = known.chain(of_point.map(|limit| limit.bytes_s));
-        self.limit_bytes_s = all.reduce(f64::max);
-        self.limit_is_shared |= of_point.is_some_and(|limit| limit.shared);
+        self.seen.limit_bytes_s = all.reduce(f64::max);
+        self.seen.limit_is_shared |= of_point.is_some_and(|limit| limit.shared);
+    }
+
+    /// A point of the model, with what else was measured there.
+    fn add(&mut self, observed: Observation, limit: Option<&BusLimit>, needs_ns: Option<f64>) {
+        self.points.push(observed);
+        let is_full = limit.is_some_and(|limit| (FULL..=REAL).contains(&limit.used));
+        self.seen.full.extend(is_full.then_some(observed.at));
+        self.seen.busy.extend(needs_ns.map(|ns| (observed.at, ns)));
     }
 
     fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {
@@ -253,7 +262,9 @@ pub fn models_of_exchange(
         let group = in_groups(&mut groups, Group::of_point(summary));
         group.limit(summary.limit.as_ref());
         if is_answered(&summary.counts) {
-            group.points.extend(Observation::of_exchange(summary));
+            if let Some(observed) = Observation::of_exchange(summary) {
+                group.add(observed, summary.limit.as_ref(), busy_device(summary));
+            }
         } else {
             group.left_out += 1;
         }
@@ -289,8 +300,8 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
             let Some(observed) = Observation::of_flow(&summary.point, flow) else {
                 continue;
             };
-            group.points.push(observed);
-            group.asked.push(meaning::Asked {
+            group.add(observed, flow.limit.as_ref(), None);
+            group.seen.asked.push(meaning::Asked {
                 at: observed.at,
                 transfer_bytes: summary.point.transfer_bytes,
             });

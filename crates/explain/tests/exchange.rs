@@ -238,11 +238,12 @@ fn no_depth_is_tried_that_the_device_refuses() {
 
 #[test]
 fn waiting_for_lost_responses_is_no_missing_overlap() {
-    // Ten of a thousand waited for a second each, in 1.2 s at depth 8.
+    // Ten of a thousand waited for a second each, in 1.29 s at depth 8.
     let mut losing = exchange_point(8, 300.0, None);
     losing.counts.answered -= 10;
     losing.counts.lost = 10;
-    losing.elapsed_ns = 1_200_000_000;
+    losing.rtt = common::always(300_000.0, 990);
+    losing.elapsed_ns = 1_290_000_000;
     losing.throughput.exchanges_s = 825.0;
     let deeper = exchange_point(16, 300.0, None);
     let all = explain(&[losing, deeper]);
@@ -251,9 +252,27 @@ fn waiting_for_lost_responses_is_no_missing_overlap() {
         "{}",
         all[0].words
     );
-    assert!(all[0].words.contains("100 %"), "{}", all[0].words);
+    assert!(all[0].words.contains("97 %"), "{}", all[0].words);
     // And it is no evidence of what depth 16 gains.
     assert!(!all[1].words.contains("saturated"), "{}", all[1].words);
+}
+
+#[test]
+fn a_loss_that_ended_the_run_at_once_is_not_charged_with_the_timeout() {
+    // The device closed the link after 31 ms; the timeout is a second.
+    let mut failed = exchange_point(1, 44.4, None);
+    failed.rtt = common::always(44_377.0, 699);
+    failed.counts.exchanges = 700;
+    failed.counts.answered = 699;
+    failed.counts.lost = 1;
+    failed.elapsed_ns = 31_305_498;
+    failed.achieved_depth = 0.992_141_83;
+    let split = &explain(&[failed])[0];
+    assert!(
+        !matches!(split.verdict, ExchangeVerdict::Losses { .. }),
+        "{}",
+        split.words
+    );
 }
 
 #[test]
@@ -281,8 +300,36 @@ fn a_few_exchanges_are_too_few_for_a_verdict() {
     point.counts.answered = 12;
     let all = explain(&[point, exchange_point(1, 300.0, None)]);
     assert!(all[0].words.contains("too few"), "{}", all[0].words);
-    // What was measured with so few refutes nothing.
-    assert!(all[1].words.contains("Try --depth 4"), "{}", all[1].words);
+    // What was measured with so few refutes nothing, nor is there another depth to try before it is known.
+    let words = &all[1].words;
+    assert!(
+        words.contains("depth 8 of this run is incomplete"),
+        "{words}"
+    );
+}
+
+#[test]
+fn no_depth_of_the_plan_is_tried_but_measured_again_where_the_run_did_not_come_to_it() {
+    let one = exchange_point(1, 300.0, Some(10.0));
+    let mut cut = plan();
+    cut.points = [1, 4, 8]
+        .map(|depth| exchange_point(depth, 300.0, None).point)
+        .to_vec();
+    let words = |plan: &wiregauge_record::Plan| {
+        let points = std::slice::from_ref(&one);
+        of_exchange(plan, &Conditions::default(), points)[0]
+            .words
+            .clone()
+    };
+    let unknown = words(&cut);
+    assert!(!unknown.contains("Try --depth"), "{unknown}");
+    assert!(
+        unknown.contains("depth 4 of this run is incomplete") && unknown.contains("Measure again"),
+        "{unknown}"
+    );
+    // Of other sizes, a point says nothing.
+    cut.points.iter_mut().for_each(|point| point.in_bytes = 500);
+    assert!(words(&cut).contains("Try --depth 4"));
 }
 
 #[test]

@@ -334,6 +334,72 @@ fn a_depth_far_beyond_the_deepest_measured_one_gets_no_number() {
     );
 }
 
+/// Three sizes at depths 1, 2 and 4, whose slowest stage hardly needs time by the rates alone.
+fn shallow() -> Vec<PointSummary> {
+    let mut points = Vec::new();
+    for in_bytes in [48, 1_000, 4_000] {
+        for depth in [1, 2, 4] {
+            let slowest = 2.0 + 0.015 * f64::from(in_bytes);
+            let rtt = 67.0 + 0.002 * f64::from(in_bytes) + (f64::from(depth) - 1.0) * slowest;
+            points.push(exchange(16, in_bytes, depth, rtt));
+        }
+    }
+    points
+}
+
+#[test]
+fn a_model_that_contradicts_the_time_measured_by_the_device_does_not_speak() {
+    let mut points = shallow();
+    let free = models_of_exchange(&plan(), &Conditions::default(), &points);
+    assert_eq!(free[0].why_not, None);
+    // At 48 B and depth 4 the device needs 16 of the 18 us from one start to the next.
+    points[2].device = exchange_point(1, 16.0, Some(16.0)).device;
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
+    let why = models[0].why_not.as_ref().unwrap();
+    assert!(
+        why.contains("at OUT 16 B, IN 48 B the device needs at least 16.0 us per exchange"),
+        "{why}"
+    );
+    assert!(
+        why.contains("by the model its slowest stage takes 2."),
+        "{why}"
+    );
+    assert!(models[0].words.is_empty() && models[0].in_short.is_none());
+    assert!(models[0].is_doubtful());
+}
+
+#[test]
+fn a_larger_depth_helps_nobody_whose_bus_is_full() {
+    let mut points = shallow();
+    points[8].limit = Some(BusLimit {
+        bytes_s: 150e6,
+        shared: true,
+        source: String::new(),
+        used: 0.98,
+    });
+    let said = said(&models_of_exchange(&plan(), &Conditions::default(), &points)[0]);
+    assert!(
+        said.contains(
+            "beyond depth 4 at the largest sizes; at the smallest, larger depths still help"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_depth_that_the_model_predicts_for_a_point_is_that_of_its_sizes_and_near_the_measured_ones() {
+    let points = shallow();
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
+    // From 4,000 B on, a soft knee at 69 us alone and 62 us in the slowest stage.
+    assert_eq!(models[0].enough_at(16, 4_000), Some(4));
+    // At 48 B the model's depth is far beyond the deepest measured one.
+    assert_eq!(models[0].enough_at(16, 48), None);
+    let mut splits = wiregauge_explain::of_exchange(&plan(), &Conditions::default(), &points);
+    wiregauge_explain::add_predictions(&mut splits, &models);
+    let words = &splits[2].words;
+    assert!(words.contains("Try --depth 8"), "{words}");
+}
+
 #[test]
 fn no_prediction_exceeds_the_physical_limit() {
     let bus = |shared| BusLimit {
@@ -406,7 +472,8 @@ fn as_many_parameters_as_points_are_no_model_and_what_would_be_one_is_reported()
         "{why}"
     );
     assert!(modelled.words.is_empty(), "{:?}", modelled.words);
-    assert_eq!((modelled.in_short, modelled.enough), (None, None));
+    assert_eq!(modelled.enough_at(0, 64), None);
+    assert_eq!(modelled.in_short, None);
 }
 
 #[test]

@@ -133,6 +133,17 @@ impl LinkModel {
             .flatten()
     }
 
+    /// What the slowest stage takes of an exchange of these sizes, in nanoseconds; `None` where no such stage was
+    /// seen.
+    pub fn slowest_ns(&self, out_bytes: u32, in_bytes: u32) -> Option<f64> {
+        let at = Setting {
+            out_bytes,
+            in_bytes,
+            depth: 1,
+        };
+        (self.slowest_is_reported()).then(|| self.fit.slowest_ns(at))
+    }
+
     fn refits(&self) -> &Refits {
         self.refits.get_or_init(|| Refits::of(&self.points))
     }

@@ -19,6 +19,8 @@ pub struct ControlReport {
     pub drawn: Vec<ControlDrawn>,
     /// Further points, which are in the tables only.
     pub not_drawn: usize,
+    /// At how many points the loop held, in a few words.
+    pub verdict: String,
     /// How the loop was described: what it is called, and its text.
     pub model: Vec<(String, String)>,
 }
@@ -72,6 +74,7 @@ impl ControlReport {
             drawn: drawn.collect(),
             not_drawn: ranked.len().saturating_sub(MOST_DRAWN),
             tables: tables::of_controls(file, controls),
+            verdict: tables::loop_held(controls),
             model,
         }
     }

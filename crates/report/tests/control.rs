@@ -209,7 +209,7 @@ fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
     assert_eq!(words, ["did not hold", "held"]);
     let has = |words: &str| tables.notes.iter().any(|note| note.contains(words));
     assert!(has(
-        "did not hold at 1 of 2 points (depth 1); the cost is lowest at depth 2"
+        "did not hold at 1 of 3 points (depth 1), not computed (depth 3); the cost is lowest at depth 2"
     ));
     assert!(has(
         "No response arrived in time (depth 3): these points have no row."

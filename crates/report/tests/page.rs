@@ -102,10 +102,10 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", steady(&dir.path().join("run")))]);
     let answer = between(&page, "<p class=\"answer\">", "</p>");
-    // A TRT of 5 us against one of 20 us; each RTT is 20 us.
+    // 500 exchanges in 499 times 5 us and the last RTT, against 500 times 20 us; each RTT is 20 us.
     assert_eq!(
         answer.replace('\u{a0}', " "),
-        "OUT 16 B, IN 48 B: the exchange rate at depth 4 is 4.0 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
+        "OUT 16 B, IN 48 B: the exchange rate at depth 4 is 3.98 times that at depth 1; p99 20.00 µs at depth 4; nothing lost."
     );
     let heading = page.find("<h1>").unwrap();
     let contents = page.find("class=\"contents\"").unwrap();
@@ -175,7 +175,9 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     }
     let answer = between(&page, "<p class=\"answer\">", "</p>");
     assert!(
-        answer.starts_with("Chosen to minimise p99, lost=0 missed. "),
+        answer
+            .replace('\u{a0}', " ")
+            .starts_with("Chosen to minimise p99: 20.00 µs, lost=0 missed. "),
         "{answer}"
     );
     assert!(page.contains(": Latency against throughput</h3>"));
@@ -189,7 +191,10 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     assert!(cards.contains("20.00 µs"), "the RTT: {cards}");
     assert!(cards.contains("OUT 16 B, IN 48 B, depth 1"), "{cards}");
     assert!(cards.contains("5.000 µs"), "the shortest TRT: {cards}");
-    assert!(cards.contains("0.25 x the TRT at depth 1"), "{cards}");
+    assert!(
+        cards.contains("at depth 1 with the same sizes: 20.00 µs"),
+        "{cards}"
+    );
     // 500 times 64 B in 499 times 5 us and the last RTT.
     assert!(cards.contains("12.72 MB/s"), "{cards}");
     assert_eq!(cards.matches("95 % interval").count(), 4, "{cards}");
@@ -564,9 +569,9 @@ fn each_of_a_few_links_has_its_own_answer_with_its_name() {
     let run = links(&dir.path().join("run"), &[20, 0, 30]);
     let found = answers(&page_of(&[subject("run", run)]));
     let starts = [
-        "Link 0 (tcp://127.0.0.1:7700): 16 B OUT, 48 B IN: ",
+        "Link 0 (tcp://127.0.0.1:7700): OUT 16 B, IN 48 B: ",
         "Link 1 (tcp://10.0.0.1:7700): 400 of 400 exchanges lost.",
-        "Link 2 (tcp://10.0.0.2:7700): 16 B OUT, 48 B IN: ",
+        "Link 2 (tcp://10.0.0.2:7700): OUT 16 B, IN 48 B: ",
     ];
     assert_eq!(found.len(), starts.len(), "{found:?}");
     for (answer, start) in found.iter().zip(starts) {
@@ -588,9 +593,9 @@ fn of_many_links_the_answer_names_the_fastest_and_the_slowest() {
     let run = links(&dir.path().join("run"), &[20, 0, 15, 40, 30]);
     let found = answers(&page_of(&[subject("run", run)]));
     assert_eq!(found.len(), 3, "{found:?}");
-    let fastest = "Link 2 (tcp://10.0.0.2:7700), the fastest of 5 (median RTT 15.00 \u{b5}s): 16 B OUT, 48 B IN: ";
+    let fastest = "Link 2 (tcp://10.0.0.2:7700), the fastest of 5 (median RTT 15.00 \u{b5}s): OUT 16 B, IN 48 B: ";
     assert!(found[0].starts_with(fastest), "{found:?}");
-    let slowest = "Link 3 (tcp://10.0.0.3:7700), the slowest of 5 (median RTT 40.00 \u{b5}s): 16 B OUT, 48 B IN: ";
+    let slowest = "Link 3 (tcp://10.0.0.3:7700), the slowest of 5 (median RTT 40.00 \u{b5}s): OUT 16 B, IN 48 B: ";
     assert!(found[1].starts_with(slowest), "{found:?}");
     assert_eq!(found[2], "All 5 links: 400 of 2,000 exchanges lost.");
 }

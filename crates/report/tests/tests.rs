@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, which links once.
 
 mod achieved_depth;
+mod answers;
 mod common;
 mod control;
 mod control_figures;

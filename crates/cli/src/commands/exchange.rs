@@ -12,7 +12,7 @@ use crate::output::style::{CAUTION, RESET};
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
-use wiregauge_record::{Figure, Limit, Part, PointSummary};
+use wiregauge_record::{Figure, Limit, Part, PointSummary, Problem};
 use wiregauge_report::tables::Places;
 use wiregauge_report::units::grouped;
 use wiregauge_run::{Exchange, RunFile};
@@ -69,9 +69,10 @@ fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
         let broken = file.points.iter().filter(|point| !limit.is_kept_by(point));
         let broken: Vec<&PointSummary> = broken.collect();
         let excess = |point: &PointSummary| excess(limit, point);
-        let worst = broken
-            .iter()
-            .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+        let worst = broken.iter().max_by(|a, b| {
+            let (a, b) = (excess(a), excess(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })?;
         let place = places.at(worst.point.index);
         let more = match broken.len() - 1 {
             0 => String::new(),
@@ -112,12 +113,13 @@ fn unproven(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
     args.require.iter().filter_map(line).collect()
 }
 
-/// How bad a value is: the larger, the worse.
-fn excess(limit: &Constraint, point: &PointSummary) -> f64 {
+/// How bad a value is: the larger, the worse. Worse than any value are many unanswered exchanges, then no measurement.
+fn excess(limit: &Constraint, point: &PointSummary) -> (u8, f64) {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
-        (None, Some(found)) if limit.is_lower() => -found.value,
-        (None, Some(found)) => found.value,
-        (Some(_), _) | (None, None) => f64::INFINITY,
+        (None, Some(found)) if limit.is_lower() => (0, -found.value),
+        (None, Some(found)) => (0, found.value),
+        (Some(share), _) => (1, share),
+        (None, None) => (2, 0.0),
     }
 }
 
@@ -131,7 +133,7 @@ fn found(limit: &Constraint, point: &PointSummary) -> String {
                 share * 100.0
             )
         }
-        (None, Some(found)) => with_interval(limit.figure, &found),
+        (None, Some(found)) => with_interval(limit.figure, &found) + &without_answer(limit, point),
         (None, None) => "not measured".into(),
     }
 }
@@ -151,6 +153,28 @@ fn slowest(limit: &Constraint, point: &PointSummary, share: f64) -> Option<Strin
     ))
 }
 
+/// What `lost` counts besides the exchanges without a response, which other tables count apart.
+fn without_answer(limit: &Constraint, point: &PointSummary) -> String {
+    let counts = &point.counts;
+    let is_lost = matches!(
+        limit.figure,
+        Figure::Share(Problem::Lost) | Figure::Count(Problem::Lost)
+    );
+    let kinds = [
+        (counts.lost + counts.late, "lost or late"),
+        (counts.corrupted, "with wrong bytes"),
+        (counts.unexpected, "with an unexpected reply"),
+    ];
+    let others = counts.corrupted + counts.unexpected;
+    if !is_lost || others == 0 {
+        return String::new();
+    }
+    let kinds = kinds.into_iter().filter(|(number, _)| *number > 0);
+    let kinds = kinds.map(|(number, how)| format!("{} {how}", grouped(number)));
+    let kinds: Vec<String> = kinds.collect();
+    format!(", of {}: {}", grouped(counts.exchanges), kinds.join(", "))
+}
+
 fn with_interval(figure: Figure, found: &Estimate) -> String {
     let value = shown(figure, found.value);
     if found.low.is_none() && found.high.is_none() {
@@ -167,6 +191,65 @@ fn with_interval(figure: Figure, found: &Estimate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraint;
+    use wiregauge_record::{Ending, Plan, Point, ResourceUse, Sample, Status, Summariser};
+
+    /// A hundred exchanges, of which some had no response and some a wrong one.
+    fn point(index: u32, lost: u64, corrupted: u64) -> PointSummary {
+        let plan = r#"{"address": "null:", "protocol": "echo", "connect": "once", "points": [],
+            "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1000000,
+            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
+            "host": {"priority": null, "pin": null, "lock_memory": false, "load": {"cpu": 0, "memory": 0}},
+            "link": {"baud": null, "quick_ack": false}}"#;
+        let plan: Plan = serde_json::from_str(plan).expect("a plan");
+        let point = Point {
+            index,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth: 1 + index,
+            link: 0,
+            together: false,
+        };
+        let mut summariser = Summariser::new(&plan, point, None);
+        for sequence in 1..=100 {
+            summariser.push(&Sample {
+                sequence,
+                start_ns: sequence * 1_000,
+                rtt_ns: 1_000,
+                outstanding: 1,
+                status: match sequence {
+                    at if at <= lost => Status::Lost,
+                    at if at <= lost + corrupted => Status::Corrupted,
+                    _ => Status::Ok,
+                },
+                ..Sample::default()
+            });
+        }
+        summariser.finish(Ending::Complete, 0, None, ResourceUse::default())
+    }
+
+    #[test]
+    fn what_lost_counts_besides_losses_is_named() {
+        let limit: Constraint = constraint::of_exchanges("lost<0.1%").expect("a limit");
+        let both = found(&limit, &point(0, 3, 1));
+        assert!(both.starts_with("4.00 % (95 %: "), "{both}");
+        assert!(
+            both.ends_with(", of 100: 3 lost or late, 1 with wrong bytes"),
+            "{both}"
+        );
+        assert!(found(&limit, &point(0, 3, 0)).ends_with(')'));
+    }
+
+    #[test]
+    fn of_undefined_percentiles_the_point_with_the_most_unanswered_is_the_worst() {
+        let limit: Constraint = constraint::of_exchanges("p99<2ms").expect("a limit");
+        let (more, fewer) = (
+            excess(&limit, &point(0, 5, 0)),
+            excess(&limit, &point(1, 2, 1)),
+        );
+        assert!(more > fewer, "{more:?} {fewer:?}");
+        assert!(fewer > excess(&limit, &point(2, 0, 0)));
+    }
 
     #[test]
     fn a_measured_value_has_its_interval_beside_it() {

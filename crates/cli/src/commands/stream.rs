@@ -68,21 +68,19 @@ fn is_empty(file: &RunFile<Stream>) -> bool {
 
 /// Each row that does not meet a limit, with what was measured instead.
 fn missed(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<String> {
-    // Rows have the numbers of the table, whatever the order in which links ended.
+    // In the order of the table, whatever the order in which links ended.
     let mut points: Vec<&StreamSummary> = file.points.iter().collect();
     points.sort_by_key(|point| point.point.index);
     let flows = points
         .iter()
         .flat_map(|point| point.flows.iter().map(|flow| (point.point, flow)));
-    let rows: Vec<(usize, (StreamPoint, &FlowSummary))> = (1..).zip(flows).collect();
+    let rows: Vec<(StreamPoint, &FlowSummary)> = flows.collect();
     let mut missed = Vec::new();
     for limit in &args.require {
-        let broken = rows
-            .iter()
-            .filter(|(_, (_, flow))| !limit.is_kept_by_flow(flow));
-        missed.extend(broken.map(|(row, (point, flow))| {
+        let broken = rows.iter().filter(|(_, flow)| !limit.is_kept_by_flow(flow));
+        missed.extend(broken.map(|(point, flow)| {
             let (text, found) = (&limit.text, found(limit, flow));
-            format!("{text}: {found} (row {row}: {})", place(*point, flow.way))
+            format!("{text}: {found} ({})", place(*point, flow.way))
         }));
     }
     missed

@@ -4,19 +4,22 @@ use super::card::{best, points};
 use super::links::{self, Link, Speed};
 use super::measure::{Measure, Named, Place, places};
 use super::names;
+use super::progress::Progress;
+use super::tuned;
 use crate::Subject;
-use crate::load::Tuned;
+use crate::load::{DeadlinePoint, Tuned};
 use crate::tables::ComparisonTables;
 use crate::tables::stream::lost;
 use crate::units::{grouped, percent};
-use wiregauge_record::{
-    Aim, BusLimit, Connect, FlowSummary, LoopSummary, Plan, PointSummary, Schedule, Way,
-};
+use wiregauge_record::{Aim, Connect, FlowSummary, LoopSummary, Plan, PointSummary, Schedule, Way};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
 
-/// A limit counts as reached from this part of it on.
-const REACHED: f64 = 0.9;
+/// From this part of it on, a limit is near.
+const NEAR: f64 = 0.9;
+
+/// A schedule is kept up to a mean TRT of this many periods.
+const KEPT: f64 = 1.01;
 
 /// One sentence for each run (of several links, for each link), with its label if there are several; for compared
 /// runs, what differs.
@@ -34,7 +37,7 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
     }
     let several = subjects.len() > 1;
     let sentences = |subject: &Subject| {
-        let mut all = run(&subject.run);
+        let mut all = run(subject);
         if let (Some(tuned), Some(first)) = (&subject.tuned, all.first_mut()) {
             *first = tuning(tuned) + first;
         }
@@ -68,12 +71,33 @@ fn tuning(tuned: &Tuned) -> String {
         (false, false) => format!(", {}", open.join(", ")),
     };
     format!(
-        "Chosen to {} {}{kept}. ",
-        tuned.objective.sense, tuned.objective.figure
+        "Chosen to {} {}: {}{kept}. ",
+        tuned.objective.sense,
+        tuned.objective.figure,
+        tuned::shown(&tuned.objective.figure, best.objective.value)
     )
 }
 
-fn run(run: &AnyRun) -> Vec<String> {
+fn run(subject: &Subject) -> Vec<String> {
+    let mut all = of_links(&subject.run);
+    let progress = Progress::of(&subject.run).map(Progress::words);
+    if let (Some(progress), Some(first)) = (progress, all.first_mut()) {
+        *first = format!("{progress}; {first}");
+    }
+    if let Some(last) = all.last_mut() {
+        let parts = std::iter::once(last.trim_end_matches('.').to_owned());
+        *last = sentence(&parts.chain(cycles(subject)).collect::<Vec<_>>()).unwrap_or_default();
+    }
+    for words in &mut all {
+        let first = words.chars().next().map_or(0, char::len_utf8);
+        let capital = words[..first].to_uppercase();
+        words.replace_range(..first, &capital);
+    }
+    all
+}
+
+/// One sentence for each link.
+fn of_links(run: &AnyRun) -> Vec<String> {
     let places = places(run);
     match run {
         AnyRun::Exchange(run) => {
@@ -121,6 +145,25 @@ fn run(run: &AnyRun) -> Vec<String> {
 
 fn sentence(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// What the schedule and a control loop make of the delays.
+fn cycles(subject: &Subject) -> Vec<String> {
+    let missed = subject.deadlines.as_ref().map(|deadlines| {
+        let of = |of: fn(&DeadlinePoint) -> u64| deadlines.points.iter().map(of).sum::<u64>();
+        let (missed, all) = (of(|p| p.cycles.missed), of(|p| p.cycles.cycles));
+        format!(
+            "{} of {} cycles missed their deadline ({})",
+            grouped(missed),
+            grouped(all),
+            percent(missed as f64 / all.max(1) as f64)
+        )
+    });
+    let held = subject
+        .control
+        .as_ref()
+        .map(|report| report.verdict.clone());
+    missed.into_iter().chain(held).collect()
 }
 
 fn answered<'a>(points: &[&'a PointSummary]) -> Vec<&'a PointSummary> {
@@ -182,9 +225,7 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
     let mut parts = Vec::new();
     let shown = match (plan.schedule, plan.connect) {
         (Schedule::EveryNs(ns), _) => {
-            let depth = depth_of(same[0], &same);
-            let every = super::card::given(Measure::Trt, ns);
-            parts.push(format!("{sizes}, one exchange every {every}{depth}"));
+            parts.push(sizes + &scheduled(same[0], ns, &same));
             same[0]
         }
         (_, Connect::Each) => {
@@ -204,6 +245,19 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
     parts
 }
 
+/// A schedule, and the pace that was kept instead if the link could not.
+fn scheduled(point: &PointSummary, every_ns: u64, all: &[&PointSummary]) -> String {
+    let every = super::card::given(Measure::Trt, every_ns);
+    let depth = depth_of(point, all);
+    match point.trt.as_ref().map(|trt| trt.mean.value) {
+        Some(trt_ns) if trt_ns > KEPT * every_ns as f64 => format!(
+            ": the schedule of one exchange every {every} was not kept: one every {}{depth}",
+            Measure::Trt.show(trt_ns)
+        ),
+        _ => format!(", one exchange every {every}{depth}"),
+    }
+}
+
 fn depth_of(point: &PointSummary, all: &[&PointSummary]) -> String {
     match all.len() {
         1 => String::new(),
@@ -211,10 +265,11 @@ fn depth_of(point: &PointSummary, all: &[&PointSummary]) -> String {
     }
 }
 
-/// Which depth has the highest exchange rate, and its ratio to the rate at the lowest depth, from the mean TRT; a
-/// difference within the intervals is not significant.
+/// Which depth has the highest exchange rate, and its ratio to the rate at the lowest depth; a difference within the
+/// intervals of the TRT is not significant.
 fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSummary) {
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
+    let rate = |point: &PointSummary| point.throughput.exchanges_s;
     let lowest = same[0];
     let alone = || {
         let words = match trt(lowest) {
@@ -227,12 +282,11 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
         };
         (words, lowest)
     };
-    let timed = same
-        .iter()
-        .filter_map(|point| Some((*point, trt(point)?)))
-        .filter(|(_, mean)| mean.value > 0.0);
-    let best = timed.min_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
-    let (Some((best, shortest)), Some(base)) = (best, trt(lowest)) else {
+    let timed = same.iter().copied().filter(|point| rate(point) > 0.0);
+    let Some(best) = timed.max_by(|a, b| rate(a).total_cmp(&rate(b))) else {
+        return alone();
+    };
+    let (Some(shortest), Some(base)) = (trt(best), trt(lowest)) else {
         return alone();
     };
     let low = lowest.point.depth;
@@ -241,37 +295,64 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
         return alone();
     }
     if best.point.depth == low {
-        let words = format!("{sizes}: no depth has a higher exchange rate than depth {low}");
+        let mut others = same.iter().filter(|point| point.point.depth != low);
+        let proven = others.all(|point| trt(point).is_some_and(|other| is_proven(&base, &other)));
+        let words = match proven {
+            true => format!("{sizes}: no depth has a higher exchange rate than depth {low}"),
+            false => format!(
+                "{sizes}: no depth is proven to have a higher exchange rate than depth {low}"
+            ),
+        };
         return (words, lowest);
     }
+    let (depth, ratio) = (best.point.depth, rate(best) / rate(lowest));
+    let times = factor(ratio);
     if overlap(&shortest, &base) {
         let words = format!(
-            "{sizes}: no depth is proven to have a higher exchange rate than depth {low} ({:.1} times at depth {} in this run)",
-            base.value / shortest.value,
-            best.point.depth
+            "{sizes}: no depth is proven to have a higher exchange rate than depth {low} ({times} times at depth {depth} in \
+             this run)"
         );
         return (words, best);
     }
-    let (depth, times) = (best.point.depth, base.value / shortest.value);
-    let is_known = shortest.high.is_some() && base.low.is_some();
     // N times the depth cannot give more than N times the rate: then the lower depth was disturbed.
-    let is_explained = times <= 1.05 * f64::from(depth) / f64::from(low);
-    let words = match (is_known, is_explained) {
-        (true, true) => {
-            format!(
-                "{sizes}: the exchange rate at depth {depth} is {times:.1} times that at depth {low}"
-            )
-        }
+    let is_explained = ratio <= 1.05 * f64::from(depth) / f64::from(low);
+    let losing = [lowest, best]
+        .iter()
+        .any(|p| p.counts.lost + p.counts.late > 0);
+    let words = match (is_proven(&shortest, &base), is_explained) {
+        (true, true) => format!(
+            "{sizes}: the exchange rate at depth {depth} is {times} times that at depth {low}"
+        ),
         (_, false) => format!(
-            "{sizes}: in this run the exchange rate at depth {depth} was {times:.1} times that at depth {low}, more than \
-             the depth explains: other conditions differed too"
+            "{sizes}: in this run the exchange rate at depth {depth} was {times} times that at depth {low}, more than \
+             the depth explains: {}",
+            match losing {
+                true => "waiting for lost responses took part of the time",
+                false => "other conditions differed too",
+            }
         ),
         (false, true) => format!(
-            "{sizes}: in this run the exchange rate at depth {depth} was {times:.1} times that at depth {low}, without a \
+            "{sizes}: in this run the exchange rate at depth {depth} was {times} times that at depth {low}, without a \
              confidence interval"
         ),
     };
     (words, best)
+}
+
+/// Three digits, as in the verdicts on the bottleneck.
+fn factor(ratio: f64) -> String {
+    let decimals = match ratio {
+        r if r >= 99.5 => 0,
+        r if r >= 9.95 => 1,
+        _ => 2,
+    };
+    format!("{ratio:.decimals$}")
+}
+
+/// True if both intervals are known and do not overlap.
+fn is_proven(less: &Estimate, more: &Estimate) -> bool {
+    let bounds = less.high.zip(more.low);
+    bounds.is_some_and(|(high, low)| high < low)
 }
 
 /// True if both intervals are known and overlap, or else if the values differ by less than 5 %.
@@ -291,52 +372,70 @@ fn tail(point: &PointSummary, named: bool) -> Option<String> {
         true => format!(" at depth {}", point.point.depth),
         false => String::new(),
     };
-    // With fewer samples p99 would be the longest.
-    Some(match of.n >= 100 {
-        true => format!("p99{from} {}{there}", Measure::RttTail.show(of.p99.value)),
-        false => format!("longest{from} {}{there}", Measure::RttTail.show(of.max)),
-    })
+    // With fewer samples p99 would be the longest; beyond the share of those answered, no percentile is defined.
+    let unanswered = point.counts.exchanges.saturating_sub(point.counts.answered);
+    let share = unanswered as f64 / point.counts.exchanges.max(1) as f64;
+    let percentiles = [
+        (0.01, "p99", of.p99),
+        (0.1, "p90", of.p90),
+        (0.5, "p50", of.p50),
+    ];
+    let (name, value) = match of.n >= 100 {
+        true => percentiles
+            .into_iter()
+            .find(|(beyond, ..)| share <= *beyond)
+            .map(|(_, name, found)| (name, found.value))?,
+        false => ("longest", of.max),
+    };
+    Some(format!(
+        "{name}{from} {}{there}",
+        Measure::RttTail.show(value)
+    ))
 }
 
 fn limit(plan: &Plan, points: &[&PointSummary]) -> Option<String> {
     let known = || points.iter().filter_map(|p| Some((*p, p.limit.as_ref()?)));
     let bytes =
         |point: &PointSummary| u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
-    let reached = known().filter(|(_, limit)| is_reached(limit));
+    let reached = known().filter(|(_, limit)| limit.used >= NEAR);
     let name = |point: &PointSummary| names::exchange(plan, &point.point).whole();
     if let Some((point, limit)) = reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
     {
-        let used = match limit.used <= 1.0 {
-            true => format!(" ({})", percent(limit.used)),
-            false => String::new(),
-        };
-        return Some(format!("the bus limit is reached at {}{used}", name(point)));
+        return Some(match limit.used <= 1.0 {
+            true => format!(
+                "{} of the bus limit at {}",
+                percent(limit.used),
+                name(point)
+            ),
+            false => format!("the bus limit is reached at {}", name(point)),
+        });
     }
     let (point, limit) = known().max_by(|(_, a), (_, b)| a.used.total_cmp(&b.used))?;
     let used = percent(limit.used);
     Some(format!("at most {used} of the bus limit ({})", name(point)))
 }
 
-fn is_reached(limit: &BusLimit) -> bool {
-    limit.used >= REACHED
-}
-
 fn losses(points: &[&PointSummary]) -> String {
     let sum = |of: fn(&PointSummary) -> u64| points.iter().map(|point| of(point)).sum::<u64>();
     let all = sum(|point| point.counts.exchanges);
-    let lost = sum(|point| point.counts.lost);
-    let other = sum(|point| {
-        let counts = &point.counts;
-        counts.late + counts.corrupted + counts.unexpected + counts.duplicated + counts.reordered
-    });
-    let lost = match lost {
+    let lost = match sum(|point| point.counts.lost) {
         0 => "nothing lost".to_owned(),
         n => format!("{} of {} exchanges lost", grouped(n), grouped(all)),
     };
-    match other {
-        0 => lost,
-        n => format!("{lost}, {} other errors", grouped(n)),
-    }
+    let others = [
+        (sum(|point| point.counts.late), "late"),
+        (sum(|point| point.counts.corrupted), "with wrong bytes"),
+        (
+            sum(|point| point.counts.unexpected),
+            "with an unexpected reply",
+        ),
+        (sum(|point| point.counts.duplicated), "duplicated"),
+        (sum(|point| point.counts.reordered), "out of order"),
+    ];
+    let others = others.into_iter().filter(|(number, _)| *number > 0);
+    let others = others.map(|(number, how)| format!("{} {how}", grouped(number)));
+    let all: Vec<String> = std::iter::once(lost).chain(others).collect();
+    all.join(", ")
 }
 
 fn flows<'a, 'b>(places: &'a [Named<'b>]) -> Vec<(&'a Named<'b>, &'b FlowSummary)> {
@@ -408,10 +507,15 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
         .filter_map(|(named, point)| Some((named, point.needed_ns?)));
     let mut parts = Vec::new();
     if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
+        let refuted = match named.place {
+            Place::Loop(curve) => super::loop_summary::refuted(places, curve, needed),
+            _ => None,
+        };
         parts.push(format!(
-            "Lowest latency without a stall: {} ({})",
+            "lowest latency without a stall: {} ({}){}",
             Measure::Latency.show(needed),
-            named.name
+            named.name,
+            refuted.map_or(String::new(), |words| format!(", but {words}"))
         ));
     }
     let held = points

@@ -86,6 +86,7 @@ pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
                 .needed_bytes
                 .map(|bytes| format!("as a buffer of whole blocks: {} B", grouped(bytes))),
         );
+        card.notes.extend(refuted(places, point, latency.value));
         cards.push(card);
         cards.extend(floor_card(named, point));
     }
@@ -133,6 +134,22 @@ fn bound(point: &LoopSummary) -> String {
         ),
         None => format!("no longer delay in {span}"),
     }
+}
+
+/// A test that stalled with a preload at least as long as the latency that needed none in another part of the run.
+pub(super) fn refuted(places: &[Named<'_>], curve: &LoopSummary, needed_ns: f64) -> Option<String> {
+    let longer = points(places).filter(|(_, point)| {
+        let same = cell(&point.point) == cell(&curve.point);
+        same && point.point.aim == Aim::Hold && point.point.preload_ns() >= needed_ns
+    });
+    let stalled = longer.filter(|(_, point)| stalls(point) > 0);
+    let (_, worst) =
+        stalled.max_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()))?;
+    Some(format!(
+        "a tested preload of {} had {}",
+        Measure::Latency.show(worst.point.preload_ns()),
+        count(stalls(worst), "stall", "stalls")
+    ))
 }
 
 fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {

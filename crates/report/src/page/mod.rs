@@ -20,6 +20,7 @@ mod live;
 mod loop_summary;
 mod measure;
 mod names;
+mod progress;
 mod sections;
 mod summary;
 mod theme;

@@ -4,12 +4,13 @@
 use super::card::{Card, best, count, given, list, points, smallest};
 use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
+use super::progress::Progress;
 use crate::Subject;
 use crate::tables::stream::lost;
 use crate::units::{grouped, one_in, percent};
 use wiregauge_record::{
-    Connect, Direction, FlowSummary, LoopPlan, LoopSummary, Plan, PointSummary, Schedule,
-    StreamPlan, StreamProtocol, StreamSummary, Way,
+    Connect, Direction, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamProtocol,
+    StreamSummary, Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -34,36 +35,24 @@ pub(super) struct Summary {
 /// Summarises one run.
 pub(super) fn of(subject: &Subject) -> Summary {
     let places = places(&subject.run);
+    let progress = Progress::of(&subject.run);
     let mut summary = match &subject.run {
         AnyRun::Exchange(run) => Summary {
-            unfinished: unfinished(
-                &run.file.state,
-                run.file.points.len(),
-                run.file.plan.points.len(),
-            ),
+            unfinished: unfinished(&run.file.state, progress),
             plan: exchange_plan(&run.file.plan, &run.file.points),
             cards: exchange_cards(&run.file.plan, &places),
             outcome: exchange_outcome(&run.file.plan, &places),
             ..Summary::default()
         },
         AnyRun::Stream(run) => Summary {
-            unfinished: unfinished(
-                &run.file.state,
-                run.file.points.len(),
-                run.file.plan.points.len(),
-            ),
+            unfinished: unfinished(&run.file.state, progress),
             plan: stream_plan(&run.file.plan, &run.file.points),
             cards: stream_cards(&run.file.plan, &places),
             outcome: stream_outcome(&run.file.plan, &places),
             ..Summary::default()
         },
         AnyRun::Loop(run) => Summary {
-            unfinished: unfinished(
-                &run.file.state,
-                // Preloads under test are points of the run, but not of the plan.
-                of_plan(&run.file.plan, &run.file.points),
-                run.file.plan.points.len(),
-            ),
+            unfinished: unfinished(&run.file.state, progress),
             plan: loop_summary::plan(&run.file.plan, &run.file.points),
             cards: loop_summary::cards(&places),
             outcome: loop_summary::outcome(&places),
@@ -76,12 +65,8 @@ pub(super) fn of(subject: &Subject) -> Summary {
     summary
 }
 
-fn of_plan(plan: &LoopPlan, points: &[LoopSummary]) -> usize {
-    let planned = |point: &&LoopSummary| plan.points.contains(&point.point);
-    points.iter().filter(planned).count()
-}
-
-fn unfinished(state: &State, done: usize, planned: usize) -> Option<String> {
+fn unfinished(state: &State, progress: Option<Progress>) -> Option<String> {
+    let Progress { done, planned } = progress?;
     let points = match done {
         0 => "No point was finished.".to_string(),
         _ => format!("{done} of {planned} points are finished."),
@@ -251,7 +236,9 @@ fn of_limit(limit: &wiregauge_record::BusLimit) -> String {
 }
 
 fn trt_card(places: &[Named<'_>]) -> Option<Card> {
-    let (named, trt) = best(places, Measure::Trt, |_| true)?;
+    // Where nothing was answered, it is the timeout.
+    let answered = |named: &Named<'_>| named.place.measure(Measure::RttMedian).is_some();
+    let (named, trt) = best(places, Measure::Trt, answered)?;
     let mut card = card("Shortest TRT, mean", Measure::Trt, &trt, named);
     let Place::Exchange(point) = named.place else {
         return Some(card);
@@ -263,10 +250,9 @@ fn trt_card(places: &[Named<'_>]) -> Option<Card> {
             && (there.link, there.together) == (here.link, here.together)
     });
     let single = single.and_then(|(named, _)| named.place.measure(Measure::Trt));
-    if let Some(single) = single.filter(|_| point.point.depth > 1 && trt.value > 0.0) {
+    if let Some(single) = single.filter(|_| point.point.depth > 1) {
         card.notes.push(format!(
-            "{:.2} x the TRT at depth 1 with the same sizes ({})",
-            trt.value / single.value,
+            "at depth 1 with the same sizes: {}",
             Measure::Trt.show(single.value)
         ));
     }
@@ -462,7 +448,12 @@ fn stream_outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
         true => "",
         false => " (bytes were counted; content was not checked)",
     };
-    if counted > 0 && wrong.is_empty() && !is_known {
+    if counted > 0 && flows(places).all(|(_, _, flow)| flow.transfers == 0) {
+        said.push(format!(
+            "No transfer was measured; {} were counted outside the measured part.",
+            megabytes(counted)
+        ));
+    } else if counted > 0 && wrong.is_empty() && !is_known {
         said.push(format!(
             "{} counted by this host; how many bytes were lost is not known, since the device reports no \
              count{checked}.",

@@ -4,7 +4,7 @@ use super::escape::{prose, text, words};
 use super::measure::{Measure, digits};
 use super::sections;
 use crate::Subject;
-use crate::load::{Confirmed, Limit, Tuned};
+use crate::load::{Confirmed, Limit, Tuned, TunedRow};
 use crate::tables::Table;
 use crate::units::{grouped, percent};
 use std::fmt::Write;
@@ -39,6 +39,15 @@ fn one(out: &mut String, tuned: &Tuned) {
     }
     if !tuned.front.is_empty() {
         out.push_str(&sections::rendered(&[front(tuned)]));
+        let beaten = |row: &&TunedRow| row.is_best && is_beaten(row, &tuned.front);
+        if tuned.front.iter().any(|row| beaten(&row)) {
+            let note = format!(
+                "beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim \
+                 is {}",
+                tuned.objective.figure
+            );
+            let _ = writeln!(out, "<p><small>{}</small></p>", prose(&note));
+        }
     }
     for line in &tuned.why {
         let _ = writeln!(out, "<p><small>{}</small></p>", prose(line));
@@ -88,16 +97,20 @@ fn constraint(limit: &Limit) -> String {
     }
 }
 
-/// With its interval, in the unit of the figure.
-fn value(figure: &str, found: &Estimate) -> String {
-    let unit = Figure::parse(figure).map(|figure| figure.unit());
-    let show = |value: f64| match unit {
+/// In the unit of the figure.
+pub(super) fn shown(figure: &str, value: f64) -> String {
+    match Figure::parse(figure).map(|figure| figure.unit()) {
         Some(Unit::Time) => Measure::RttTail.show(value),
         Some(Unit::Rate) => Measure::Rate.show(value),
         Some(Unit::Share) => percent(value),
         Some(Unit::Frequency) => format!("{}/s", digits(value)),
         _ => digits(value),
-    };
+    }
+}
+
+/// With its interval, in the unit of the figure.
+fn value(figure: &str, found: &Estimate) -> String {
+    let show = |value: f64| shown(figure, value);
     let shown = show(found.value);
     match (found.low, found.high) {
         (Some(low), Some(high)) if low < high => {
@@ -105,6 +118,15 @@ fn value(figure: &str, found: &Estimate) -> String {
         }
         _ => shown,
     }
+}
+
+/// True if another one is as good in both latency and throughput, and better in one.
+fn is_beaten(row: &TunedRow, rows: &[TunedRow]) -> bool {
+    rows.iter().any(|other| {
+        let (latency, than) = (other.latency_ns.value, row.latency_ns.value);
+        let as_good = latency <= than && other.bytes_s >= row.bytes_s;
+        as_good && (latency < than || other.bytes_s > row.bytes_s)
+    })
 }
 
 fn front(tuned: &Tuned) -> Table {
@@ -119,6 +141,7 @@ fn front(tuned: &Tuned) -> Table {
     for row in &tuned.front {
         let mut marks = Vec::new();
         marks.extend(row.is_best.then_some("chosen"));
+        marks.extend((row.is_best && is_beaten(row, &tuned.front)).then_some("beaten in both"));
         marks.extend(row.is_knee.then_some("knee"));
         table.row(vec![
             row.setting.name(),

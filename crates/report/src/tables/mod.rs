@@ -39,7 +39,7 @@ pub use brief::Brief;
 pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use control::{
-    LoopVerdicts, Statement, Statements, Tone, loop_figure, of_controls,
+    LoopVerdicts, Statement, Statements, Tone, loop_figure, loop_held, of_controls,
     of_controls_and_predictions, statements,
 };
 pub use deadline::{missed_share, of_deadlines};

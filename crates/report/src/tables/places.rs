@@ -1,18 +1,36 @@
 //! The points that a sentence is about, named by the settings that vary in their run.
 
+use super::flow_rows::{self, Row};
 use crate::units::grouped;
-use wiregauge_record::Point;
+use wiregauge_record::{Aim, LoopPoint, Point};
+
+/// Directions of a stream, the longer names first.
+const WAYS: [&str; 4] = ["IN (both)", "OUT (both)", "IN", "OUT"];
 
 /// More groups, or more points, are counted instead of named.
 const MOST_GROUPS: usize = 3;
 const MOST_POINTS: usize = 6;
 
-/// Names the points of an exchange run.
+/// Names the points of a run.
 #[derive(Clone, Debug)]
 pub struct Places {
-    points: Vec<Point>,
+    points: Vec<Named>,
     /// The settings that vary.
     varying: Vec<Setting>,
+}
+
+/// A point with the values of its settings.
+#[derive(Clone, Debug)]
+struct Named {
+    index: u32,
+    values: Vec<(Setting, String)>,
+}
+
+impl Named {
+    fn value(&self, setting: Setting) -> &str {
+        let value = self.values.iter().find(|(of, _)| *of == setting);
+        value.map_or("", |(_, value)| value)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,48 +41,114 @@ enum Setting {
     Out,
     In,
     Depth,
+    /// The direction of a stream.
+    Way,
+    Transfer,
+    Queue,
+    /// Of a loop, in MS/s.
+    Rate,
+    Channels,
+    Path,
+    Block,
+    /// That was tested; nothing where none was.
+    Preload,
 }
 
 impl Setting {
-    fn value(self, point: &Point) -> String {
-        match self {
-            Setting::Link => {
-                let how = if point.together { "together" } else { "alone" };
-                format!("link {} {how}", point.link)
-            }
-            Setting::Size | Setting::Out => grouped(point.out_bytes.into()),
-            Setting::In => grouped(point.in_bytes.into()),
-            Setting::Depth => point.depth.to_string(),
-        }
-    }
-
     fn text(self, values: &str) -> String {
         match self {
-            Setting::Link => values.to_owned(),
-            Setting::Size => format!("{values} B"),
+            Setting::Link | Setting::Way | Setting::Path => values.to_owned(),
+            Setting::Size | Setting::Transfer => format!("{values} B"),
             Setting::Out => format!("OUT {values} B"),
             Setting::In => format!("IN {values} B"),
             Setting::Depth => format!("depth {values}"),
+            Setting::Queue => format!("queue {values}"),
+            Setting::Rate => format!("{values} MS/s"),
+            Setting::Channels => format!("channels {values}"),
+            Setting::Block => format!("notify {values} B"),
+            Setting::Preload if values.is_empty() => String::new(),
+            Setting::Preload => format!("preload {values} B"),
         }
     }
 }
 
+fn link(link: u32, together: bool) -> String {
+    let how = if together { "together" } else { "alone" };
+    format!("link {link} {how}")
+}
+
 impl Places {
-    /// Of all points of a run.
+    /// Of all points of an exchange run.
     pub fn new(points: impl Iterator<Item = Point>) -> Places {
-        let mut points: Vec<Point> = points.collect();
+        let points: Vec<Point> = points.collect();
+        let equal = points.iter().all(|point| point.out_bytes == point.in_bytes);
+        let named = points.iter().map(|point| {
+            let mut values = vec![(Setting::Link, link(point.link, point.together))];
+            match equal {
+                true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
+                false => values.extend([
+                    (Setting::Out, grouped(point.out_bytes.into())),
+                    (Setting::In, grouped(point.in_bytes.into())),
+                ]),
+            }
+            values.push((Setting::Depth, point.depth.to_string()));
+            Named {
+                index: point.index,
+                values,
+            }
+        });
+        Places::of(named.collect())
+    }
+
+    /// Of all rows of a stream run, by their position.
+    pub(super) fn of_rows(rows: &[Row<'_>]) -> Places {
+        let named = (0..).zip(rows).map(|(index, (summary, flow))| {
+            let point = summary.point;
+            let way = flow_rows::direction(point, flow.way);
+            let way = way.replacen(flow.way.name(), &flow.way.name().to_uppercase(), 1);
+            let values = vec![
+                (Setting::Link, link(point.link, point.together)),
+                (Setting::Way, way),
+                (Setting::Transfer, grouped(point.transfer_bytes.into())),
+                (Setting::Queue, point.queue.to_string()),
+            ];
+            Named { index, values }
+        });
+        Places::of(named.collect())
+    }
+
+    /// Of all points of a loop run.
+    pub(super) fn of_loop(points: impl Iterator<Item = LoopPoint>) -> Places {
+        let named = points.map(|point| {
+            let preload = match point.aim {
+                Aim::Curve => String::new(),
+                Aim::Hold => grouped(point.preload_bytes.into()),
+            };
+            let values = vec![
+                (Setting::Rate, format!("{}", point.rate_hz as f64 / 1e6)),
+                (Setting::Channels, point.channels.to_string()),
+                (Setting::Path, point.path.to_string()),
+                (Setting::Block, grouped(point.notify_bytes.into())),
+                (Setting::Preload, preload),
+            ];
+            Named {
+                index: point.index,
+                values,
+            }
+        });
+        Places::of(named.collect())
+    }
+
+    fn of(mut points: Vec<Named>) -> Places {
         points.sort_by_key(|point| point.index);
+        let settings = points.first().map_or_else(Vec::new, |first| {
+            first.values.iter().map(|(setting, _)| *setting).collect()
+        });
         let varies = |setting: &Setting| {
-            let mut values = points.iter().map(|point| setting.value(point));
+            let mut values = points.iter().map(|point| point.value(*setting));
             let first = values.next();
             values.any(|value| Some(value) != first)
         };
-        let equal = points.iter().all(|point| point.out_bytes == point.in_bytes);
-        let sizes: &[Setting] = match equal {
-            true => &[Setting::Size],
-            false => &[Setting::Out, Setting::In],
-        };
-        let settings = [&[Setting::Link], sizes, &[Setting::Depth]].concat();
         let varying = settings.into_iter().filter(varies).collect();
         Places { points, varying }
     }
@@ -72,7 +156,7 @@ impl Places {
     /// `IN 48 B, depth 1 and 4`, `all points`, `7 of 12 points`; nothing if the run has no other point.
     pub fn name(&self, indices: &[u32]) -> String {
         let chosen = self.points.iter();
-        let chosen: Vec<&Point> = chosen.filter(|p| indices.contains(&p.index)).collect();
+        let chosen: Vec<&Named> = chosen.filter(|p| indices.contains(&p.index)).collect();
         match (chosen.len(), self.points.len()) {
             _ if self.varying.is_empty() => String::new(),
             (count, all) if count == all => "all points".into(),
@@ -89,7 +173,12 @@ impl Places {
 
     /// ` at IN 48 B, depth 4`: one of them, after what is said of it.
     pub fn at(&self, index: u32) -> String {
-        self.within(&[index], " at ", "")
+        self.at_all(&[index])
+    }
+
+    /// The same of several.
+    pub(super) fn at_all(&self, indices: &[u32]) -> String {
+        self.within(indices, " at ", "")
     }
 
     fn within(&self, indices: &[u32], before: &str, after: &str) -> String {
@@ -100,7 +189,7 @@ impl Places {
     }
 
     /// Points that differ in one setting only are named together; `None` if there are too many.
-    fn listed(&self, chosen: &[&Point]) -> Option<String> {
+    fn listed(&self, chosen: &[&Named]) -> Option<String> {
         if chosen.len() > MOST_POINTS {
             return None;
         }
@@ -108,8 +197,10 @@ impl Places {
             let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
             for point in chosen {
                 let others = self.varying.iter().filter(|setting| *setting != listed);
-                let others: Vec<String> = others.map(|setting| setting.value(point)).collect();
-                let value = listed.value(point);
+                let others: Vec<String> = others
+                    .map(|setting| point.value(*setting).to_owned())
+                    .collect();
+                let value = point.value(*listed).to_owned();
                 match groups.iter_mut().find(|(known, _)| *known == others) {
                     Some((_, values)) if values.contains(&value) => {}
                     Some((_, values)) => values.push(value),
@@ -118,7 +209,9 @@ impl Places {
             }
             (*listed, groups)
         };
-        let all = self.varying.iter().rev().map(groups);
+        // A point without a tested preload has none to list.
+        let has = |setting: &&Setting| chosen.iter().all(|p| !p.value(**setting).is_empty());
+        let all = self.varying.iter().rev().filter(has).map(groups);
         let (listed, groups) = all.min_by_key(|(_, groups)| groups.len())?;
         let name = |(others, values): &(Vec<String>, Vec<String>)| {
             let mut others = others.iter();
@@ -129,7 +222,15 @@ impl Places {
                     true => Some(setting.text(&list(values))),
                     false => Some(setting.text(others.next()?)),
                 });
-            parts.collect::<Vec<_>>().join(", ")
+            let parts = parts.filter(|part| !part.is_empty());
+            let words = parts.collect::<Vec<_>>().join(", ");
+            // `IN 4096 B` of streams, as of exchanges.
+            match self.varying.contains(&Setting::Transfer) {
+                true => WAYS.iter().fold(words, |words, way| {
+                    words.replacen(&format!("{way}, "), &format!("{way} "), 1)
+                }),
+                false => words,
+            }
         };
         let names: Vec<String> = groups.iter().map(name).collect();
         (names.len() <= MOST_GROUPS).then(|| names.join("; "))

@@ -108,6 +108,7 @@ impl Bench<'_> {
                 let taken = summary.map(|point| Taken::Exchanges {
                     point: Box::new(point),
                     control,
+                    stored: false,
                 });
                 Ok((link(tried(ended, taken))?, responder))
             }
@@ -157,12 +158,16 @@ impl Bench<'_> {
                 let taken = point.map(|point| Taken::Exchanges {
                     point: Box::new(point),
                     control: None,
+                    stored: true,
                 });
                 let tried = stored(tried(ended, taken), finished)?;
                 match (tried, &self.task.control) {
                     (Tried::Done(Taken::Exchanges { point, .. }), Some(control)) => {
-                        let control = Some(control.of_run(dir)?);
-                        Ok(Tried::Done(Taken::Exchanges { point, control }))
+                        Ok(Tried::Done(Taken::Exchanges {
+                            point,
+                            control: Some(control.of_run(dir)?),
+                            stored: true,
+                        }))
                     }
                     (tried, _) => Ok(tried),
                 }

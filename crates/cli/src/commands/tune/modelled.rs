@@ -2,6 +2,7 @@
 //! measurement refutes is left out. All of the model is in the JSON.
 
 use super::found::{Found, TRUSTED, label, rate};
+use super::taken::Taken;
 use super::task::Kind;
 use wiregauge_model::StageCost;
 use wiregauge_record::{Carried, Figure};
@@ -40,7 +41,7 @@ pub fn words(found: &Found) -> Vec<String> {
         ));
     }
     let confirmed = found.best_taken();
-    let limit = confirmed.and_then(|taken| taken.limit_bytes_s());
+    let limit = limit(confirmed, &found.taken);
     let ways = [
         ("OUT", figures.out_bytes_s, Carried::Out),
         ("IN", figures.in_bytes_s, Carried::In),
@@ -63,6 +64,17 @@ fn cost(stage: &StageCost) -> String {
     units::time(stage.fixed_ns.value) + &a_byte.collect::<String>()
 }
 
+/// The physical limit of the confirmed setting; of a search that confirmed none, the largest of its probes.
+fn limit(confirmed: Option<&Taken>, probes: &[Option<Taken>]) -> Option<f64> {
+    match confirmed {
+        Some(taken) => taken.limit_bytes_s(),
+        None => {
+            let limits = probes.iter().flatten().filter_map(Taken::limit_bytes_s);
+            limits.reduce(f64::max)
+        }
+    }
+}
+
 /// The maximum throughput of a model, at most the physical limit; `None` if a confirmed rate exceeds it.
 fn maximum(most: f64, measured: Option<f64>, limit: Option<f64>) -> Option<String> {
     if measured.is_some_and(|measured| measured > most) {
@@ -78,6 +90,50 @@ fn maximum(most: f64, measured: Option<f64>, limit: Option<f64>) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::{BusLimit, Ending, Plan, Point, ResourceUse, Summariser};
+
+    fn probe(limit_bytes_s: f64) -> Taken {
+        let plan = r#"{"address": "null:", "protocol": "echo", "connect": "once", "points": [],
+            "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1000000,
+            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
+            "host": {"priority": null, "pin": null, "lock_memory": false, "load": {"cpu": 0, "memory": 0}},
+            "link": {"baud": null, "quick_ack": false}}"#;
+        let plan: Plan = serde_json::from_str(plan).expect("a plan");
+        let point = Point {
+            index: 0,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth: 1,
+            link: 0,
+            together: false,
+        };
+        let summariser = Summariser::new(&plan, point, None);
+        let mut point = summariser.finish(Ending::Complete, 0, None, ResourceUse::default());
+        point.limit = Some(BusLimit {
+            bytes_s: limit_bytes_s,
+            shared: true,
+            source: String::new(),
+            used: 0.5,
+        });
+        Taken::Exchanges {
+            point: Box::new(point),
+            control: None,
+            stored: false,
+        }
+    }
+
+    #[test]
+    fn a_search_without_a_confirmed_setting_knows_the_limit_from_its_probes() {
+        let probes = [Some(probe(1.1e6)), None, Some(probe(1.216e6))];
+        let known = limit(None, &probes);
+        assert_eq!(known, Some(1.216e6));
+        assert_eq!(
+            maximum(1.433e6, None, known).as_deref(),
+            Some("maximum throughput at any size and depth: at most the limit of 1.216 MB/s")
+        );
+        assert_eq!(limit(Some(&probe(1.1e6)), &probes), Some(1.1e6));
+        assert_eq!(limit(None, &[None]), None);
+    }
 
     #[test]
     fn a_maximum_that_a_confirmed_rate_exceeds_is_left_out() {

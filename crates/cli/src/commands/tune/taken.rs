@@ -18,6 +18,8 @@ pub enum Taken {
         point: Box<PointSummary>,
         /// What their delays do to a control loop, if the search is for one.
         control: Option<LoopResult>,
+        /// True of a run that is stored: its figures are those that the run shows.
+        stored: bool,
     },
     /// A stream.
     Stream(Box<StreamSummary>),
@@ -51,18 +53,24 @@ impl Taken {
         }
     }
 
-    /// The figure of what was taken. Rates of exchanges are those of the steady state, from the TRT: in a
+    /// The figure of what was taken. Rates of exchanges in a probe are those of the steady state, from the TRT: in a
     /// short run the time in which the last ones come in, and none is sent any more, would count against
-    /// a large depth.
+    /// a large depth. Those of a stored run are the same as `show` and `report` give of it.
     pub fn figure(&self, figure: Figure) -> Option<Estimate> {
         match self {
-            Taken::Exchanges { point, control } => {
+            Taken::Exchanges {
+                point,
+                control,
+                stored,
+            } => {
                 if let Figure::Control(figure) = figure {
                     return control.as_ref()?.figure(figure);
                 }
                 let found = figure.of_point(point)?;
                 let by = match figure {
-                    Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => steady(point),
+                    Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed if !stored => {
+                        steady(point)
+                    }
                     _ => return Some(found),
                 };
                 Some(Estimate {

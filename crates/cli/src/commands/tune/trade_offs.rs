@@ -87,7 +87,8 @@ pub struct Rival {
     pub confirmed: bool,
 }
 
-/// True of a reason that speaks of sizes or depths, where another one was better.
+/// True of a reason that speaks of sizes or depths, where another one was better; or of a constraint, which the better
+/// one meets as well.
 pub fn refutes(rival: &Rival, best: Candidate, why: &Why) -> bool {
     let (there, here) = (rival.at.setting, best.setting);
     let size = (there.out_bytes, there.in_bytes) != (here.out_bytes, here.in_bytes);
@@ -98,6 +99,7 @@ pub fn refutes(rival: &Rival, best: Candidate, why: &Why) -> bool {
         Why::InnerDepth => depth && is_clear,
         Why::LargestSize | Why::SmallestSize => size,
         Why::LargestDepth => depth,
+        Why::ConstraintBinds { .. } => true,
         _ => false,
     }
 }
@@ -139,6 +141,9 @@ mod tests {
         for why in [Why::InnerOptimum, Why::InnerDepth, Why::LargestSize] {
             assert!(refutes(&clear, best, &why), "{why}");
         }
+        // It meets the constraints, so they do not keep the objective where it is.
+        let binds = Why::ConstraintBinds { constraint: 0 };
+        assert!(refutes(&clear, best, &binds));
         let saturated = Why::Saturated { depth: 2.0 };
         assert!(!refutes(&clear, best, &saturated));
         // Of the same size, it says nothing of sizes.

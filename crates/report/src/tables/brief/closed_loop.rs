@@ -54,6 +54,7 @@ fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
     }
     let mut parts = Vec::new();
     parts.extend(latency(curves));
+    parts.extend(refuted(curves, held));
     parts.extend(above_floor(curves));
     if !curves.is_empty() {
         parts.push(stalls(curves));
@@ -77,6 +78,30 @@ fn latency(curves: &[&LoopSummary]) -> Option<String> {
         1 => text,
         _ => format!("{text} (shortest: row {})", best.point.index + 1),
     })
+}
+
+/// A test that stalled with a preload at least as long as the shortest latency.
+fn refuted(curves: &[&LoopSummary], tested: &[&LoopSummary]) -> Option<String> {
+    let known = curves.iter().filter_map(|p| Some((p.needed_ns?, p)));
+    let (needed_ns, best) = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let cell = |p: &LoopSummary| {
+        let point = &p.point;
+        (
+            point.rate_hz,
+            point.channels,
+            point.notify_bytes,
+            point.path,
+        )
+    };
+    let longer = tested.iter().filter(|p| {
+        cell(p) == cell(best) && p.point.preload_ns() >= needed_ns && p.overruns + p.underruns > 0
+    });
+    let worst = longer.max_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()))?;
+    Some(format!(
+        "but {} with a tested preload of {} ms",
+        counted(&[worst]),
+        TimeUnit::Milli.show(worst.point.preload_ns())
+    ))
 }
 
 /// How far the latency is above what this host adds by itself.
@@ -244,7 +269,8 @@ mod tests {
         ]);
         assert!(
             brief.finding.starts_with(
-                "lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); 1.25 to 2.50 x the floor"
+                "lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); but 3 stalls with a tested preload of \
+                 2.000 ms; 1.25 to 2.50 x the floor"
             ),
             "{}",
             brief.finding

@@ -1,6 +1,6 @@
 //! An exchange run in one table and one sentence.
 
-use super::{Brief, Fitted, of_limit, saturation};
+use super::{Brief, Fitted, MANY, of_limit, saturation};
 use crate::tables::can::can;
 use crate::tables::exchange::{below, explained, intervals, queries, unexpected};
 use crate::tables::percentile::{bounded, range};
@@ -10,7 +10,7 @@ use crate::tables::stages::stages;
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent, time};
 use wiregauge_explain::ExchangeVerdict;
-use wiregauge_record::{PointSummary, Schedule};
+use wiregauge_record::{Ending, Plan, Point, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
 
@@ -143,7 +143,7 @@ fn finding(file: &RunFile, points: &[PointSummary]) -> String {
     match points {
         [_] => parts.extend(limited(file, points)),
         _ if scheduled => {}
-        several => parts.extend(fastest(several)),
+        several => parts.extend(fastest(&file.plan, several)),
     }
     parts.extend(of_limit(
         points
@@ -220,6 +220,9 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
             None => "the device allows only one exchange at a time".into(),
         },
+        ExchangeVerdict::Unfinished { depth } => {
+            format!("depth {depth} is incomplete, too short or has losses: measure again")
+        }
         ExchangeVerdict::Connection { share, larger } => match larger {
             Some((name, share)) => format!("{name}: {} of each exchange", part(*share)),
             None => format!("opening the link takes {} of each exchange", part(*share)),
@@ -236,7 +239,7 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
 }
 
 /// The fastest of several points, and from which depth on its sizes are as fast.
-fn fastest(points: &[PointSummary]) -> Vec<String> {
+fn fastest(plan: &Plan, points: &[PointSummary]) -> Vec<String> {
     let sizes = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes);
     let one_size = points.iter().all(|p| sizes(p) == sizes(&points[0]));
     let bytes_s = |p: &PointSummary| p.throughput.out_bytes_s + p.throughput.in_bytes_s;
@@ -258,13 +261,17 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
     let places = Places::new(points.iter().map(|p| p.point));
     let place = places.bracketed(&[best.point.index]);
     let mut parts = vec![format!("fastest {most}{place}")];
-    let same = |p: &&PointSummary| {
-        let links = p.point.link == best.point.link && p.point.together == best.point.together;
-        links && sizes(p) == sizes(best)
+    let same = |point: &Point| {
+        let links = (point.link, point.together) == (best.point.link, best.point.together);
+        links && (point.out_bytes, point.in_bytes) == sizes(best)
     };
-    let depths = points.iter().filter(same);
-    let depths = depths.map(|p| (p.point.depth, p.throughput.exchanges_s));
+    let here = || points.iter().filter(|p| same(&p.point));
+    let mut planned = plan.points.iter().filter(|point| same(point));
+    let is_whole = planned.all(|point| here().any(|p| p.point.index == point.index));
+    let depths = here().map(|p| (p.point.depth, p.throughput.exchanges_s));
     let saturation = saturation("depth", depths.collect());
+    // A point that is not whole, or has few samples, does not show where the rate ends.
+    let saturation = saturation.filter(|_| is_whole && here().all(is_sure));
     // The depth at which others saturate may be another one.
     let at = if one_size { "" } else { " at this size" };
     let saturation = saturation.map(|text| text + at);
@@ -273,6 +280,14 @@ fn fastest(points: &[PointSummary]) -> Vec<String> {
     let near = limits.any(|limit| limit.used >= NEAR_LIMIT);
     parts.extend(saturation.filter(|text| !near || text.starts_with("saturated")));
     parts
+}
+
+/// True if the rate of a point is more than that of a few exchanges.
+fn is_sure(point: &PointSummary) -> bool {
+    let bounds = point.trt.as_ref().map(|trt| (trt.mean.low, trt.mean.high));
+    let has_interval = matches!(bounds, Some((Some(_), Some(_))));
+    let (n, depth) = (point.counts.exchanges, u64::from(point.point.depth));
+    point.ending == Ending::Complete && n >= 10 * depth && (has_interval || n >= MANY)
 }
 
 fn p99(

@@ -13,6 +13,9 @@ use super::Table;
 /// A faster point is one that is faster by more than the scatter of short runs.
 const SATURATED: f64 = 0.95;
 
+/// With so many samples, a rate is one also without an interval.
+const MANY: u64 = 1_000;
+
 /// What is printed of a run by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {

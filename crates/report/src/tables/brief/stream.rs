@@ -1,10 +1,11 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Fitted, of_limit, saturation};
+use super::{Brief, Fitted, MANY, of_limit, saturation};
 use crate::tables::flow_rows::Row;
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{bounded, range};
+use crate::tables::places::Places;
 use crate::tables::recording;
 use crate::tables::stream::{
     buffers, columns, half_width, known, limit_of, lost, matches, naks_s, point_cells,
@@ -12,7 +13,7 @@ use crate::tables::stream::{
 };
 use crate::tables::table::Table;
 use crate::units::{grouped, percent};
-use wiregauge_record::{FlowSummary, StreamPlan, Way};
+use wiregauge_record::{Ending, FlowSummary, StreamPlan, StreamPoint, Way};
 
 /// What a narrow terminal does without.
 const SPARE: &[&str] = &["95 % CI", "lost B", "on bus"];
@@ -95,7 +96,7 @@ fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
     }
     let mut parts = Vec::new();
     for way in [Way::In, Way::Out] {
-        parts.extend(fastest(rows, way));
+        parts.extend(fastest(plan, rows, way));
     }
     // A share that cannot be shown is more than all of the limit.
     let shares = rows.iter().filter_map(LimitShare::of);
@@ -119,9 +120,9 @@ fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
 }
 
 /// The fastest row of a direction, and from which queue on its transfers are as fast.
-fn fastest(rows: &[Row<'_>], way: Way) -> Vec<String> {
+fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way) -> Vec<String> {
     let rate = |flow: &FlowSummary| flow.rate.as_ref().map(|rate| rate.value);
-    let rated = (1..).zip(rows).filter_map(|(at, row)| {
+    let rated = (0..).zip(rows).filter_map(|(at, row)| {
         let of_way = row.1.way == way;
         Some((at, row, rate(row.1).filter(|_| of_way)?))
     });
@@ -137,18 +138,28 @@ fn fastest(rows: &[Row<'_>], way: Way) -> Vec<String> {
     );
     let (of, point) = (rows.iter().filter(|row| row.1.way == way), best.0.point);
     if of.clone().count() > 1 {
-        text = format!("{text} (row {at})");
+        text += &Places::of_rows(rows).bracketed(&[at]);
     }
-    let same = |row: &&Row<'_>| {
-        let other = row.0.point;
+    let same = |other: &StreamPoint| {
         let links = other.link == point.link && other.together == point.together;
         links && other.direction == point.direction && other.transfer_bytes == point.transfer_bytes
     };
-    let queues = of.filter(same);
-    let queues = queues.filter_map(|row| Some((row.0.point.queue, rate(row.1)?)));
-    let mut parts = vec![text];
-    parts.extend(saturation("queue", queues.collect()));
-    parts
+    let here = || of.clone().filter(|row| same(&row.0.point));
+    let mut planned = plan.points.iter().filter(|point| same(point));
+    let is_whole = planned.all(|point| here().any(|row| row.0.point.index == point.index));
+    let queues = here().filter_map(|row| Some((row.0.point.queue, rate(row.1)?)));
+    let saturation = saturation("queue", queues.collect());
+    // A point that is not whole, or has few samples, does not show where the rate ends.
+    let saturation = saturation.filter(|_| is_whole && here().all(is_sure));
+    [Some(text), saturation].into_iter().flatten().collect()
+}
+
+/// True if the rate of a row is more than that of a few transfers.
+fn is_sure((point, flow): &Row<'_>) -> bool {
+    let has_interval = flow
+        .rate
+        .is_some_and(|rate| rate.low.is_some() && rate.high.is_some());
+    point.ending == Ending::Complete && (has_interval || flow.transfers >= MANY)
 }
 
 /// What became of the bytes.

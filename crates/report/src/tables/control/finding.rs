@@ -24,33 +24,67 @@ pub(super) fn sentence(shown: &Shown<'_>) -> String {
         return "Finding: no response arrived in time.".into();
     };
     let place = shown.places.at(point.point.index);
-    let broken = shown.assessed().filter(|(_, one)| !held(&one.on_trace));
-    let broken: Vec<u32> = broken.map(|(point, _)| point.point.index).collect();
+    let broken = broken(shown).len();
     let all = shown.assessed().count();
-    let begin = match (all, broken.len()) {
-        (1, 0) => format!("the loop held, at a cost of {}", of_cost(assessment)),
+    let held_at = held_at(shown);
+    let begin = match (shown.controls.points.len(), broken) {
+        (1, 0) => format!("{held_at}, at a cost of {}", of_cost(assessment)),
         (1, _) => format!(
-            "the loop did not hold (it grew by {} per cycle)",
+            "{held_at} (it grew by {} per cycle)",
             growth(assessment.on_trace.growth)
         ),
-        (_, broken) if broken == all => format!("the loop did not hold at any of {all} points"),
-        (_, 0) => format!(
-            "the loop held at all {all} points; {}{place}: {}",
+        (_, broken) if broken == all => held_at,
+        (_, 0) if all > 1 => format!(
+            "{held_at}; {}{place}: {}",
             lowest_is(shown),
             of_cost(assessment)
         ),
-        (_, count) => format!(
-            "the loop did not hold at {count} of {all} points{}; the cost is lowest{place}: {}",
-            shown.places.bracketed(&broken),
+        (_, 0) => format!("{held_at}; its cost{place}: {}", of_cost(assessment)),
+        (_, _) => format!(
+            "{held_at}; the cost is lowest{place}: {}",
             of_cost(assessment)
         ),
     };
     format!(
         "Finding: on this trace {begin}.{}{}{}",
         far_off(assessment),
-        others(assessment, if all > 1 { &place } else { "" }),
+        others(assessment, &place),
         buffer(assessment)
     )
+}
+
+/// Points at which it did not hold.
+fn broken(shown: &Shown<'_>) -> Vec<u32> {
+    let broken = shown.assessed().filter(|(_, one)| !held(&one.on_trace));
+    broken.map(|(point, _)| point.point.index).collect()
+}
+
+/// At how many points of the run the loop held, and which were not computed.
+pub(super) fn held_at(shown: &Shown<'_>) -> String {
+    let broken = broken(shown);
+    let points = &shown.controls.points;
+    let without = points.iter().filter(|point| point.assessment.is_none());
+    let without: Vec<u32> = without.map(|point| point.point.index).collect();
+    let all = points.len();
+    let computed = all - without.len();
+    let words = match (computed, broken.len()) {
+        (0, _) => return "no response arrived in time".into(),
+        (_, 0) if all == 1 => return "the loop held".into(),
+        (_, _) if all == 1 => return "the loop did not hold".into(),
+        (_, 0) if computed == all => return format!("the loop held at all {all} points"),
+        (_, 0) => format!("the loop held at {computed} of {all} points"),
+        (_, count) if count == all => {
+            return format!("the loop did not hold at any of {all} points");
+        }
+        (_, count) => format!(
+            "the loop did not hold at {count} of {all} points{}",
+            shown.places.bracketed(&broken)
+        ),
+    };
+    match without.is_empty() {
+        true => words,
+        false => format!("{words}, not computed{}", shown.places.bracketed(&without)),
+    }
 }
 
 /// A loop that held may have been far off.

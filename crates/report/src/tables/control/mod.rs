@@ -62,6 +62,11 @@ pub fn of_controls_and_predictions(
     all
 }
 
+/// At how many points the loop held, in a few words.
+pub fn loop_held(controls: &Controls) -> String {
+    finding::held_at(&Shown::new(controls))
+}
+
 /// Tables of it, beside what the run was.
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);

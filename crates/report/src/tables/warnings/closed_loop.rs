@@ -1,9 +1,10 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
-use super::common::{self as warnings, named};
+use super::common as warnings;
 use super::warning::{Warning, add};
-use crate::units::{percent, time};
+use crate::tables::places::Places;
+use crate::units::{grouped, percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
@@ -41,7 +42,11 @@ pub(in crate::tables) enum LoopWarning {
     /// The device is a program on this host, and was late by itself.
     DeviceLate { points: Vec<u32>, worst: DeviceLate },
     /// Too few blocks.
-    FewBlocks { points: Vec<u32>, fewest: u64 },
+    FewBlocks {
+        points: Vec<u32>,
+        fewest: u64,
+        most: u64,
+    },
     /// A load ran.
     Load { cpu: u32, memory: u32 },
     /// A point is not whole.
@@ -62,7 +67,11 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
     let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
     add(&mut found, those(&stalled), |hit| LoopWarning::Stalled {
         points: hit,
-        most: points.iter().map(stalls).max().unwrap_or(0),
+        // A preload that was tested and is too short is another warning.
+        most: (points.iter().filter(|p| stalled(p)))
+            .map(stalls)
+            .max()
+            .unwrap_or(0),
     });
     let not_held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p) > 0;
     // Asked for with --preload, a preload is not followed by a longer one.
@@ -132,9 +141,11 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
         }
     });
     let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
+    let blocks = || points.iter().filter(|p| few(p)).map(|p| p.blocks);
     add(&mut found, those(&few), |hit| LoopWarning::FewBlocks {
         points: hit,
-        fewest: points.iter().map(|p| p.blocks).min().unwrap_or(0),
+        fewest: blocks().min().unwrap_or(0),
+        most: blocks().max().unwrap_or(0),
     });
     add(
         &mut found,
@@ -164,60 +175,67 @@ fn device_late(point: &LoopSummary) -> Option<DeviceLate> {
 
 impl LoopWarning {
     /// What is printed.
-    pub(in crate::tables) fn warning(&self) -> Warning {
+    pub(in crate::tables) fn warning_at(&self, places: &Places) -> Warning {
+        let at = |points: &[u32]| places.at_all(points);
         match self {
             LoopWarning::Stalled { points, most } => Warning::new(
                 Code::LoopStalled,
                 format!(
-                    "up to {most} stalls (input lost, or output without data) at {}",
-                    named(points)
+                    "up to {most} stalls (input lost, or output without data){}",
+                    at(points)
                 ),
                 ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a \
                  larger --ring, --priority, or a lower --rate",
             ),
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
-                format!("the requested preload was too short at {}", named(points)),
+                format!(
+                    "the requested preload was too short{}",
+                    places.bracketed(points)
+                ),
                 ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests \
                  preloads until one has no stall",
             ),
             LoopWarning::NotHeld { points } => Warning::new(
                 Code::PreloadNotHeld,
-                format!("the preload of {} was too short", named(points)),
+                format!("the preload was too short{}", places.bracketed(points)),
                 ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer \
                  delays; rely on the confidence bound, not on one run",
             ),
             LoopWarning::NeverHeld { points } => Warning::new(
                 Code::NoPreloadHeld,
-                format!("every tested preload was too short at {}", named(points)),
+                format!(
+                    "every tested preload was too short{}",
+                    places.bracketed(points)
+                ),
                 ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
                  machine",
             ),
             LoopWarning::Wrong { points } => Warning::new(
                 Code::WrongOutput,
                 format!(
-                    "the output at {} is not the processed input, delayed by the preload",
-                    named(points)
+                    "the output{} is not the processed input, delayed by the preload",
+                    at(points)
                 ),
                 ": the latency in the table is wrong",
             ),
             LoopWarning::Unheard { points } => Warning::new(
                 Code::MarkerLost,
-                format!("the marker sent at {} did not return", named(points)),
+                format!("the marker sent{} did not return", at(points)),
                 ", so the latency was not checked. Try a cable from output to input, the output's volume and \
                  the input's gain (alsamixer)",
             ),
             LoopWarning::Unverified { points } => Warning::new(
                 Code::Unverified,
-                format!("the output of {} was not checked", named(points)),
+                format!("the output{} was not checked", at(points)),
                 ": too few blocks without a stall",
             ),
             LoopWarning::Busy { points, worst } => Warning::new(
                 Code::Busy,
                 format!(
-                    "processing takes up to {} of the time at {}",
+                    "processing takes up to {} of the time{}",
                     percent(*worst),
-                    named(points)
+                    at(points)
                 ),
                 ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
             ),
@@ -238,9 +256,9 @@ impl LoopWarning {
             LoopWarning::DeviceLate { points, worst } => Warning::new(
                 Code::DeviceLate,
                 format!(
-                    "the virtual device, a program on this host, was up to {} late at {}",
+                    "the virtual device, a program on this host, was up to {} late{}",
                     time(worst.longest_ns as f64),
-                    named(points)
+                    at(points)
                 ),
                 format!(
                     " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, \
@@ -248,19 +266,27 @@ impl LoopWarning {
                     worst.times
                 ),
             ),
-            LoopWarning::FewBlocks { points, fewest } => Warning::new(
+            LoopWarning::FewBlocks {
+                points,
+                fewest,
+                most,
+            } => Warning::new(
                 Code::FewBlocks,
-                format!("only {fewest} blocks at {}", named(points)),
+                format!("only {} blocks{}", from_to(*fewest, *most), at(points)),
                 ", too few for rare delays. Try a longer --duration",
             ),
             LoopWarning::Load { cpu, memory } => warnings::load(*cpu, *memory),
-            LoopWarning::Cut { points } => Warning::new(
-                Code::Cut,
-                format!("{} did not run to the end", named(points)),
-                "",
-            ),
-            LoopWarning::Other(found) => found.warning(),
+            LoopWarning::Cut { points } => warnings::cut_at(&places.bracketed(points)),
+            LoopWarning::Other(found) => found.warning_at(&|points| places.bracketed(points)),
         }
+    }
+}
+
+/// `31`, `31 to 306`.
+fn from_to(fewest: u64, most: u64) -> String {
+    match fewest == most {
+        true => grouped(fewest),
+        false => format!("{} to {}", grouped(fewest), grouped(most)),
     }
 }
 
@@ -315,7 +341,11 @@ mod tests {
         file.conditions.host.rt_runtime_us = Some(950_000);
         change(&mut file);
         let found = of_run(&file);
-        let texts: Vec<String> = found.iter().map(|one| one.warning().to_string()).collect();
+        let places = Places::of_loop(file.points.iter().map(|point| point.point));
+        let texts: Vec<String> = found
+            .iter()
+            .map(|one| one.warning_at(&places).to_string())
+            .collect();
         texts.join("\n")
     }
 
@@ -392,11 +422,7 @@ mod tests {
                 point.disturbances.push(Disturbance::DeviceLate(late));
             }
         });
-        for said in [
-            "up to 2.000 ms late at rows 1, 2",
-            "40 of the blocks",
-            "Try `virtual`",
-        ] {
+        for said in ["up to 2.000 ms late", "40 of the blocks", "Try `virtual`"] {
             assert!(tables.contains(said), "{tables}");
         }
         assert!(!warnings(|_| {}).contains("was up to"));

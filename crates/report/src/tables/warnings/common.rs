@@ -98,24 +98,7 @@ pub(super) fn of_disturbances<'a>(
     warnings
 }
 
-/// `point 3`, `points 1, 2 and 7`, `12 points`; numbered from 1 as the table's rows are.
-pub(super) fn named(points: &[u32]) -> String {
-    match points {
-        [one] => format!("row {}", one + 1),
-        few if few.len() <= 4 => {
-            let names: Vec<String> = few.iter().map(|p| (p + 1).to_string()).collect();
-            format!("rows {}", names.join(", "))
-        }
-        many => format!("{} rows, from row {}", many.len(), many[0] + 1),
-    }
-}
-
 impl Disturbed {
-    /// What is printed where rows are named by their numbers.
-    pub(in crate::tables) fn warning(&self) -> Warning {
-        self.warning_at(&|rows| format!(" ({})", named(rows)))
-    }
-
     /// What is printed; `at` names points, in brackets.
     pub(in crate::tables) fn warning_at(&self, at: &dyn Fn(&[u32]) -> String) -> Warning {
         match self {
@@ -189,12 +172,7 @@ pub(super) fn load(cpu: u32, memory: u32) -> Warning {
     Warning::new(Code::Load, finding, ".")
 }
 
-/// That these rows are not whole.
-pub(super) fn cut(rows: &[u32]) -> Warning {
-    cut_at(&format!(" ({})", named(rows)))
-}
-
-/// The same, for rows that `place` names.
+/// That the points that `place` names are not whole.
 pub(super) fn cut_at(place: &str) -> Warning {
     Warning::new(
         Code::Cut,

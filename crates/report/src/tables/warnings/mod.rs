@@ -33,17 +33,18 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<Warning> {
     found.iter().map(|found| found.warning_at(&at)).collect()
 }
 
-/// The warnings that a stream run deserves; they name the rows by their position in `rows`.
+/// The warnings that a stream run deserves.
 pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<Warning> {
+    let places = Places::of_rows(rows);
+    let at = |rows: &[u32]| places.bracketed(rows);
     let found = stream::of_run(file, rows);
-    found.iter().map(stream::StreamWarning::warning).collect()
+    found.iter().map(|found| found.warning_at(&at)).collect()
 }
 
 /// The warnings that a loop run deserves.
 pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<Warning> {
+    let places = Places::of_loop(file.points.iter().map(|point| point.point));
     let found = closed_loop::of_run(file);
-    found
-        .iter()
-        .map(closed_loop::LoopWarning::warning)
-        .collect()
+    let warnings = found.iter().map(|found| found.warning_at(&places));
+    warnings.collect()
 }

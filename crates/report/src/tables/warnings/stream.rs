@@ -2,7 +2,7 @@
 //! using.
 
 use super::codes::Code;
-use super::common::{self as warnings, named};
+use super::common as warnings;
 use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
@@ -246,8 +246,8 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<StreamWarning>
 }
 
 impl StreamWarning {
-    /// What is printed.
-    pub(in crate::tables) fn warning(&self) -> Warning {
+    /// What is printed; `at` names rows, in brackets.
+    pub(in crate::tables) fn warning_at(&self, at: &dyn Fn(&[u32]) -> String) -> Warning {
         match self {
             StreamWarning::Lost {
                 rows,
@@ -273,21 +273,21 @@ impl StreamWarning {
                          cable and --baud."
                     }
                 };
-                let (part, rows) = (percent(*worst), named(rows));
-                let finding = format!("up to {part} of the bytes {who} ({rows})");
+                let (part, rows) = (percent(*worst), at(rows));
+                let finding = format!("up to {part} of the bytes {who}{rows}");
                 Warning::new(Code::BytesLost, finding, remedy)
             }
             StreamWarning::Damaged { rows } => Warning::new(
                 Code::BytesDamaged,
                 format!(
-                    "bytes are corrupted, duplicated or were never sent ({})",
-                    named(rows)
+                    "bytes are corrupted, duplicated or were never sent{}",
+                    at(rows)
                 ),
                 ": this link is not reliable. Check cable, --baud and the buffers of the device.",
             ),
             StreamWarning::Jumps { rows } => Warning::new(
                 Code::PatternJumps,
-                format!("the received pattern jumps ({})", named(rows)),
+                format!("the received pattern jumps{}", at(rows)),
                 ": bytes were lost, repeated or inserted; the pattern does not show how many.",
             ),
             StreamWarning::RecordWaited {
@@ -297,37 +297,34 @@ impl StreamWarning {
             } => Warning::new(
                 Code::RecordWaited,
                 format!(
-                    "the receiver waited {} for the storage, with {} bytes of the recording yet to be written ({})",
+                    "the receiver waited {} for the storage, with {} bytes of the recording yet to be written{}",
                     time(*most_ns as f64),
                     grouped(*waiting_bytes),
-                    named(rows)
+                    at(rows)
                 ),
                 ": the rate is that of the storage. Record to a faster file system or read the pipe faster, or \
                  leave out --record to measure the link.",
             ),
             StreamWarning::Unreported { rows } => Warning::new(
                 Code::Unreported,
-                format!(
-                    "the device did not report what it received ({})",
-                    named(rows)
-                ),
+                format!("the device did not report what it received{}", at(rows)),
                 ": the number of lost bytes is unknown.",
             ),
             StreamWarning::Overruns { rows, most } => Warning::new(
                 Code::Overruns,
                 format!(
-                    "the device could not send or receive data in time, up to {} times ({})",
+                    "the device could not send or receive data in time, up to {} times{}",
                     grouped(*most),
-                    named(rows)
+                    at(rows)
                 ),
                 ". Its buffer is too small for the gaps of this host, or it is too slow.",
             ),
             StreamWarning::Stalled { rows, most } => Warning::new(
                 Code::EndpointStalled,
                 format!(
-                    "endpoints stalled and were cleared, up to {} times ({})",
+                    "endpoints stalled and were cleared, up to {} times{}",
                     grouped(*most),
-                    named(rows)
+                    at(rows)
                 ),
                 ": the device rejected transfers. Check its firmware.",
             ),
@@ -338,8 +335,8 @@ impl StreamWarning {
             } => Warning::new(
                 Code::ShallowQueue,
                 format!(
-                    "a queue of {asked} was requested, {achieved:.1} achieved ({})",
-                    named(rows)
+                    "a queue of {asked} was requested, {achieved:.1} achieved{}",
+                    at(rows)
                 ),
                 ": the host gap is large compared with the transfer time. The rate is that of the achieved \
                  queue; try larger --transfer sizes, --priority, or --no-check.",
@@ -354,11 +351,11 @@ impl StreamWarning {
                     Way::Out => ("sent", "buffers in between were still filling"),
                     Way::In => ("received", "data had accumulated in buffers before"),
                 };
-                let (used, rows) = (percent(*used), named(rows));
+                let (used, rows) = (percent(*used), at(rows));
                 Warning::new(
                     Code::OverLimit,
                     format!(
-                        "the host {did} more than the wire carries, up to {used} of the limit ({rows})"
+                        "the host {did} more than the wire carries, up to {used} of the limit{rows}"
                     ),
                     format!(
                         ": {why}, or the limit ({source}) is not that of what carried the data. The share of the \
@@ -370,8 +367,8 @@ impl StreamWarning {
             StreamWarning::NoRealBus { rows, source } => Warning::new(
                 Code::NoRealBus,
                 format!(
-                    "both ends report more data than the reported bus can carry ({})",
-                    named(rows)
+                    "both ends report more data than the reported bus can carry{}",
+                    at(rows)
                 ),
                 format!(
                     ": the limit ({source}) is not that of what carried the data. An emulated bus has no limit; \
@@ -381,8 +378,8 @@ impl StreamWarning {
             StreamWarning::DeviceOverLimit { rows, source } => Warning::new(
                 Code::DeviceOverLimit,
                 format!(
-                    "the device reports more data than its link can carry ({})",
-                    named(rows)
+                    "the device reports more data than its link can carry{}",
+                    at(rows)
                 ),
                 format!(
                     ": its clock or its count is wrong, or the limit ({source}) is not that of its link. Use the \
@@ -391,32 +388,29 @@ impl StreamWarning {
             ),
             StreamWarning::Untrue { rows, why } => Warning::new(
                 Code::ReportUntrue,
-                format!(
-                    "the report of the device cannot be true: {why} ({})",
-                    named(rows)
-                ),
+                format!("the report of the device cannot be true: {why}{}", at(rows)),
                 ". It is in no figure. Check how the device counts bytes and reads its clock.",
             ),
             StreamWarning::Short { rows } => Warning::new(
                 Code::Short,
                 format!(
-                    "the point is too short for an interval of the rate ({})",
-                    named(rows)
+                    "the point is too short for an interval of the rate{}",
+                    at(rows)
                 ),
                 ". Try a longer --duration.",
             ),
             StreamWarning::Unsteady { rows } => Warning::new(
                 Code::Short,
                 format!(
-                    "the rate has no interval because it drifts or changes slowly ({})",
-                    named(rows)
+                    "the rate has no interval because it drifts or changes slowly{}",
+                    at(rows)
                 ),
                 ": its parts are autocorrelated, worth too few independent ones. Try a longer --duration; \
                  `wiregauge report` plots the rate over time.",
             ),
             StreamWarning::TooSlow { rows } => Warning::new(
                 Code::TooSlow,
-                format!("the link is slower than a --rate ({})", named(rows)),
+                format!("the link is slower than a --rate{}", at(rows)),
                 ": no buffer is large enough for it.",
             ),
             StreamWarning::Unchecked => Warning::new(
@@ -425,8 +419,8 @@ impl StreamWarning {
                 ": only lost bytes are detected.",
             ),
             StreamWarning::Load { cpu, memory } => warnings::load(*cpu, *memory),
-            StreamWarning::Cut { rows } => warnings::cut(rows),
-            StreamWarning::Other(found) => found.warning(),
+            StreamWarning::Cut { rows } => warnings::cut_at(&at(rows)),
+            StreamWarning::Other(found) => found.warning_at(at),
         }
     }
 }

@@ -1,0 +1,372 @@
+//! The first sentence of a page, the summary and the finding against the samples: what a run does not support is not said.
+
+use crate::common;
+
+use common::*;
+use wiregauge_record::*;
+use wiregauge_report::{Subject, figures, page, tables};
+use wiregauge_run::{AnyRun, State};
+
+fn page_of(run: AnyRun) -> String {
+    let tables = tables::of(&run, true);
+    let subject = Subject::load("run".to_owned(), run, tables, &|_| {});
+    let subjects = [subject];
+    let page = page::html(&subjects, &figures::of(&subjects), &[]);
+    page.replace('\u{a0}', " ")
+}
+
+/// The first sentence.
+fn answer_of(page: &str) -> &str {
+    let behind = page
+        .split_once("<p class=\"answer\">")
+        .expect("an answer")
+        .1;
+    behind.split_once("</p>").expect("its end").0
+}
+
+fn finding_of(run: &AnyRun) -> String {
+    tables::of(run, false).brief.expect("a finding").finding
+}
+
+fn exchange_file(run: &mut AnyRun) -> &mut wiregauge_run::RunFile {
+    match run {
+        AnyRun::Exchange(run) => &mut run.file,
+        _ => panic!("not an exchange run"),
+    }
+}
+
+/// Exchanges of `rtt_ns` at this depth, of which every `lost`th gets no response.
+fn paced(depth: u32, rtt_ns: u64, n: u64, lost: u64) -> impl Iterator<Item = Sample> {
+    let trt_ns = rtt_ns / u64::from(depth);
+    (0..=n).map(move |sequence| Sample {
+        intended_ns: sequence * trt_ns,
+        start_ns: sequence * trt_ns,
+        rtt_ns,
+        bytes_out: 16,
+        bytes_in: 48,
+        outstanding: depth,
+        status: match lost > 0 && sequence % lost == 1 {
+            true => Status::Lost,
+            false => Status::Ok,
+        },
+        ..exchange(sequence)
+    })
+}
+
+#[test]
+fn points_that_were_cut_short_are_not_counted_as_finished() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut run = exchange_run(&dir.path().join("run"), &plan(3), |point| {
+        paced(point.depth, 20_000, 500, 0)
+    });
+    let file = exchange_file(&mut run);
+    file.state = State::Failed {
+        error: "the device closed the link\n  hint: was it unplugged?".into(),
+    };
+    file.points.truncate(2);
+    file.points[1].ending = Ending::LinkFailed {
+        error: "the device closed the link".into(),
+    };
+    assert!(!finding_of(&run).contains("satur"), "{}", finding_of(&run));
+    let page = page_of(run);
+    assert!(
+        page.contains("The run failed: the device closed the link. 1 of 3 points are finished."),
+        "{page}"
+    );
+    let answer = answer_of(&page);
+    assert!(
+        answer.starts_with("1 of 3 points measured; OUT 16 B"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_only_point_cut_short_is_no_finished_point() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut run = exchange_run(&dir.path().join("run"), &plan(1), |_| exchanges(300, 1));
+    let file = exchange_file(&mut run);
+    file.state = State::Interrupted;
+    file.points[0].ending = Ending::Interrupted;
+    let page = page_of(run);
+    assert!(page.contains("The run was interrupted. No point was finished."));
+    assert!(answer_of(&page).starts_with("0 of 1 points measured; "));
+}
+
+#[test]
+fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let answer = |name: &str, n: u64| {
+        let run = exchange_run(&dir.path().join(name), &plan(2), |point| {
+            paced(1, 20_000 * u64::from(point.depth), n, 0)
+        });
+        answer_of(&page_of(run)).to_owned()
+    };
+    let known = answer("known", 2_000);
+    assert!(
+        known.contains("no depth has a higher exchange rate than depth 1"),
+        "{known}"
+    );
+    let few = answer("few", 3);
+    assert!(
+        few.contains("no depth is proven to have a higher exchange rate"),
+        "{few}"
+    );
+}
+
+#[test]
+fn saturation_is_claimed_of_complete_points_with_enough_samples() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = |name: &str, n: u64| {
+        exchange_run(&dir.path().join(name), &plan(2), |_| paced(1, 20_000, n, 0))
+    };
+    let mut long = run("long", 2_000);
+    assert!(
+        finding_of(&long).contains("saturated at depth 1"),
+        "{}",
+        finding_of(&long)
+    );
+    exchange_file(&mut long).plan.points.push(Point {
+        index: 2,
+        depth: 8,
+        ..point(0)
+    });
+    assert!(!finding_of(&long).contains("satur"), "depth 8 is missing");
+    let short = finding_of(&run("short", 4));
+    assert!(!short.contains("satur"), "{short}");
+}
+
+#[test]
+fn a_schedule_that_was_not_kept_is_not_said_to_be() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut plan = plan(1);
+    plan.schedule = Schedule::EveryNs(6_000_000);
+    let answer = |name: &str, rtt_ns: u64| {
+        let run = exchange_run(&dir.path().join(name), &plan, |_| {
+            on_ticks(6_000_000, &[rtt_ns; 500]).into_iter()
+        });
+        answer_of(&page_of(run)).to_owned()
+    };
+    let kept = answer("kept", 3_000_000);
+    assert!(
+        kept.contains("OUT 16 B, IN 48 B, one exchange every 6 ms;"),
+        "{kept}"
+    );
+    assert!(
+        kept.contains("0 of 500 cycles missed their deadline (0.00 %)"),
+        "{kept}"
+    );
+    let late = answer("late", 7_728_000);
+    assert!(
+        late.contains("the schedule of one exchange every 6 ms was not kept: one every 7.728 ms"),
+        "{late}"
+    );
+    assert!(
+        late.contains("500 of 500 cycles missed their deadline (100.00 %)"),
+        "{late}"
+    );
+}
+
+#[test]
+fn a_ratio_of_rates_is_that_of_the_table_with_the_digits_of_the_bottleneck() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Twenty exchanges: the last response weighs on the rate, and not on the mean TRT.
+    let run = exchange_run(&dir.path().join("run"), &plan(2), |point| {
+        paced(
+            point.depth,
+            20_000 + 400_000 * u64::from(point.depth - 1),
+            20,
+            0,
+        )
+    });
+    let AnyRun::Exchange(stored) = &run else {
+        panic!("an exchange run")
+    };
+    let mut rates = stored.file.points.iter().map(|p| p.throughput.exchanges_s);
+    let (one, two) = (
+        rates.next().expect("depth 1"),
+        rates.next().expect("depth 2"),
+    );
+    assert!(one > two);
+    let swapped = exchange_run(&dir.path().join("swapped"), &plan(2), |point| {
+        paced(
+            point.depth,
+            20_000 + 400_000 * u64::from(2 - point.depth),
+            20,
+            0,
+        )
+    });
+    let AnyRun::Exchange(stored) = &swapped else {
+        panic!("an exchange run")
+    };
+    let rate = |at: usize| stored.file.points[at].throughput.exchanges_s;
+    let ratio = format!("{:.1} times", rate(1) / rate(0));
+    let page = page_of(swapped);
+    assert!(
+        answer_of(&page).contains(&ratio),
+        "{ratio}: {}",
+        answer_of(&page)
+    );
+    assert!(
+        page.contains(&format!("throughput is {ratio} as high")),
+        "{ratio}"
+    );
+}
+
+#[test]
+fn no_percentile_among_the_unanswered_stands_in_the_answer_and_errors_have_their_names() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let answer = |name: &str, lost: u64| {
+        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
+            paced(1, 20_000, 1_000, lost).map(|sample| Sample {
+                status: match sample.sequence {
+                    500 => Status::Reordered,
+                    600 | 700 => Status::Duplicated,
+                    _ => sample.status,
+                },
+                ..sample
+            })
+        });
+        answer_of(&page_of(run)).to_owned()
+    };
+    let few = answer("few", 200);
+    assert!(few.contains("p99 20.00 µs"), "{few}");
+    assert!(
+        few.contains("5 of 998 exchanges lost, 2 duplicated, 1 out of order"),
+        "{few}"
+    );
+    let many = answer("many", 20);
+    assert!(
+        many.contains("p90 20.00 µs") && !many.contains("p99"),
+        "{many}"
+    );
+    let most = answer("most", 3);
+    assert!(
+        most.contains("p50 20.00 µs") && !most.contains("p90"),
+        "{most}"
+    );
+}
+
+#[test]
+fn a_limit_is_reached_only_where_its_share_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut run = exchange_run(&dir.path().join("run"), &plan(1), |_| exchanges(500, 1));
+    exchange_file(&mut run).points[0].limit = Some(BusLimit {
+        bytes_s: 1_216_000.0,
+        shared: true,
+        source: "USB full-speed bulk".into(),
+        used: 0.9487,
+    });
+    let page = page_of(run);
+    let answer = answer_of(&page);
+    assert!(
+        answer.contains("94.87 % of the bus limit at OUT 16 B, IN 48 B"),
+        "{answer}"
+    );
+    assert!(!answer.contains("reached"), "{answer}");
+}
+
+#[test]
+fn the_timeout_of_lost_exchanges_is_no_trt() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&dir.path().join("run"), &plan(1), |_| {
+        paced(1, 101_900_000, 2, 0).map(|sample| Sample {
+            status: Status::Lost,
+            ..sample
+        })
+    });
+    let page = page_of(run);
+    assert!(!page.contains("Shortest TRT"), "{page}");
+}
+
+#[test]
+fn bytes_are_not_said_to_be_whole_where_no_transfer_was_measured() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+    let mut run = stream_run(&dir.path().join("run"), &plan, |point| {
+        transfers(point, 5, 1)
+    });
+    let AnyRun::Stream(stored) = &mut run else {
+        panic!("a stream run")
+    };
+    let flow = &mut stored.file.points[0].flows[0];
+    assert_eq!(flow.transfers, 0);
+    flow.counts.received = Some(2_867_000);
+    flow.counts.sent = Some(2_867_000);
+    let page = page_of(run);
+    assert!(!page.contains("was lost or corrupted"), "{page}");
+    assert!(page.contains("No transfer was measured"), "{page}");
+}
+
+#[test]
+fn warnings_of_streams_and_loops_name_points_by_their_settings() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut points: Vec<StreamPoint> = (0..3).map(|i| stream_point(i, Direction::In)).collect();
+    points[2].queue = 4;
+    let mut run = stream_run(&dir.path().join("stream"), &stream_plan(points), |point| {
+        transfers(point, 3_000, 1)
+    });
+    let AnyRun::Stream(stored) = &mut run else {
+        panic!("a stream run")
+    };
+    for at in [1, 2] {
+        stored.file.points[at].ending = Ending::Interrupted;
+    }
+    let tables = tables::of(&run, true);
+    let cut = tables.warnings.iter().map(|w| w.to_string());
+    let cut = cut.filter(|text| text.contains("not measured to the end"));
+    let cut: Vec<String> = cut.collect();
+    assert!(
+        cut[0].contains("(1,024 B, queue 1; 2,048 B, queue 4)"),
+        "{cut:?}"
+    );
+    let points = vec![
+        loop_point(0, None),
+        loop_point(1, None),
+        loop_point(4, None),
+    ];
+    let run = loop_run(&dir.path().join("loop"), &loop_plan(points), |point| {
+        blocks(
+            point,
+            [31, 5_000, 306][point.index as usize / 2 + point.index as usize % 2],
+            1,
+        )
+    });
+    let tables = tables::of(&run, true);
+    let texts: Vec<String> = tables.warnings.iter().map(|w| w.to_string()).collect();
+    let few = texts
+        .iter()
+        .find(|text| text.contains("blocks"))
+        .expect("a warning");
+    assert!(
+        few.contains("only 11 to 286 blocks at 1 MS/s, notify 1,024 and 4,096 B"),
+        "{few}"
+    );
+    assert!(!texts.iter().any(|text| text.contains("row")), "{texts:?}");
+}
+
+#[test]
+fn a_latency_that_a_tested_preload_refutes_says_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let points = vec![
+        loop_point(0, None),
+        LoopPoint {
+            index: 1,
+            ..loop_point(0, Some(65_536))
+        },
+    ];
+    let mut run = loop_run(&dir.path().join("run"), &loop_plan(points), |point| {
+        blocks(point, 5_000, 1)
+    });
+    let before = page_of(run.clone());
+    assert!(!answer_of(&before).contains("a tested preload of"));
+    let AnyRun::Loop(stored) = &mut run else {
+        panic!("a loop run")
+    };
+    stored.file.points[1].underruns = 3;
+    let page = page_of(run);
+    let answer = answer_of(&page);
+    assert!(
+        answer.contains("but a tested preload of 32.77 ms had 3 stalls"),
+        "{answer}"
+    );
+}
