@@ -2,78 +2,137 @@
 
 use super::axes::number;
 use super::canvas::{Frame, Key};
+use super::cells::listed;
 use super::look::Series;
+use std::collections::BTreeSet;
 use wiregauge_record::BusLimit;
 
 /// The limits that concern a figure.
 pub(super) struct Limits {
-    drawn: Vec<BusLimit>,
-    beyond: Vec<BusLimit>,
+    drawn: Vec<Known>,
+    beyond: Vec<Known>,
+    /// All links of the figure have the same ones.
+    for_all: bool,
+}
+
+/// A limit and the links that have it.
+struct Known {
+    limit: BusLimit,
+    links: Vec<u32>,
+}
+
+impl Known {
+    /// ` of link 0`; nothing if all links have it.
+    fn owner(&self, for_all: bool) -> String {
+        match (for_all, &self.links[..]) {
+            (true, _) => String::new(),
+            (false, [link]) => format!(" of link {link}"),
+            (false, links) => format!(" of links {}", listed(links)),
+        }
+    }
 }
 
 impl Limits {
-    /// Those of some points, each once; drawn if they are at most `reach` times what was measured.
+    /// Those of some points, each once, by the links of the points; drawn if they are at most `reach` times what was
+    /// measured.
     pub(super) fn of<'a>(
-        known: impl IntoIterator<Item = &'a BusLimit>,
+        points: impl IntoIterator<Item = (u32, Option<&'a BusLimit>)>,
         measured: f64,
         reach: f64,
     ) -> Limits {
-        let mut all: Vec<BusLimit> = Vec::new();
-        for limit in known {
-            let same =
-                |other: &BusLimit| other.bytes_s == limit.bytes_s && other.source == limit.source;
-            if limit.bytes_s.is_finite() && limit.bytes_s > 0.0 && !all.iter().any(same) {
-                all.push(limit.clone());
+        let mut all: Vec<Known> = Vec::new();
+        let mut links = BTreeSet::new();
+        for (link, limit) in points {
+            links.insert(link);
+            let sound = |limit: &&BusLimit| limit.bytes_s.is_finite() && limit.bytes_s > 0.0;
+            let Some(limit) = limit.filter(sound) else {
+                continue;
+            };
+            let same = |other: &&mut Known| {
+                other.limit.bytes_s == limit.bytes_s && other.limit.source == limit.source
+            };
+            match all.iter_mut().find(same) {
+                Some(known) if known.links.contains(&link) => {}
+                Some(known) => known.links.push(link),
+                None => all.push(Known {
+                    limit: limit.clone(),
+                    links: vec![link],
+                }),
             }
         }
+        let for_all = all.iter().all(|known| known.links.len() == links.len());
         let (drawn, beyond) = all
             .into_iter()
-            .partition(|limit| limit.bytes_s <= measured * reach);
-        Limits { drawn, beyond }
+            .partition(|known| known.limit.bytes_s <= measured * reach);
+        Limits {
+            drawn,
+            beyond,
+            for_all,
+        }
+    }
+
+    /// True if some links have a limit that others do not have: each link needs a panel of its own.
+    pub(super) fn differ(&self) -> bool {
+        !self.for_all && !self.drawn.is_empty()
     }
 
     /// The highest that is drawn; 0 if none is.
     pub(super) fn highest(&self) -> f64 {
         self.drawn
             .iter()
-            .map(|limit| limit.bytes_s)
+            .map(|known| known.limit.bytes_s)
             .fold(0.0, f64::max)
     }
 
-    /// As lines with their names.
-    pub(super) fn draw(&self, frame: &Frame) {
-        for limit in &self.drawn {
-            frame.limit(limit.bytes_s, &name(limit));
+    /// Those of a link, as lines with their names.
+    pub(super) fn draw(&self, frame: &Frame, link: u32) {
+        for known in self.of_link(link) {
+            frame.limit(known.limit.bytes_s, &name(&known.limit));
         }
     }
 
     /// As lines whose names stand in the legend, where data would run through them.
-    pub(super) fn draw_bare(&self, frame: &Frame) {
-        for limit in &self.drawn {
-            frame.limit(limit.bytes_s, "");
+    pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
+        for known in self.of_link(link) {
+            frame.limit(known.limit.bytes_s, "");
         }
+    }
+
+    fn of_link(&self, link: u32) -> impl Iterator<Item = &Known> {
+        let of_it = move |known: &&Known| known.links.contains(&link);
+        self.drawn.iter().filter(of_it)
     }
 
     /// For the legend.
     pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
-        let entry = |limit| (Key::Line(Series::limit()), name(limit));
+        let entry = |known: &Known| {
+            let owner = known.owner(self.for_all);
+            let name = name(&known.limit).replacen("limit", &format!("limit{owner}"), 1);
+            (Key::Line(Series::limit()), name)
+        };
         self.drawn.iter().map(entry)
     }
 
     /// What a reader must know of them.
     pub(super) fn caption(&self) -> String {
         let mut caption = String::new();
-        for limit in self.drawn.iter().take(4) {
+        for known in self.drawn.iter().take(4) {
+            let (limit, owner) = (&known.limit, known.owner(self.for_all));
             let shared = if limit.shared {
                 ", shared by both directions"
             } else {
                 ""
             };
-            caption.push_str(&format!(" The limit: {}{shared}.", limit.source));
+            caption.push_str(&format!(" The limit{owner}: {}{shared}.", limit.source));
         }
-        for limit in self.beyond.iter().take(4) {
+        for known in self.beyond.iter().take(4) {
+            let (limit, owner) = (&known.limit, known.owner(self.for_all));
+            let owner = match owner.is_empty() {
+                true => owner,
+                false => format!(" the limit{owner},"),
+            };
             caption.push_str(&format!(
-                " Not shown, because it is far above: {}, {}.",
+                " Not shown, because it is far above:{owner} {}, {}.",
                 rate(limit.bytes_s),
                 limit.source
             ));

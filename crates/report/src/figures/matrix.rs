@@ -101,7 +101,9 @@ fn figure(
     let value = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
     let range = bounds(cells.iter().filter_map(value)).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 60.0);
-    let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
+    let known = cells
+        .iter()
+        .map(|cell| (cell.point.link, cell.flow.limit.as_ref()));
     let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
     let only = match legend.as_slice() {
         [(_, name)] => format!(" Shown: {name}."),
@@ -157,7 +159,7 @@ fn figure(
         }
         frame.close();
         frame.intervals(&intervals, super::look::INK);
-        limits.draw_bare(&frame);
+        limits.draw_bare(&frame, panel.link);
     }
     let caption = format!(
         "Thin bars: 95 % confidence interval.{only}{}{}{left_out}{}",
