@@ -375,6 +375,11 @@ impl Frame {
         (high - low) * px / self.inner.width
     }
 
+    /// The lower end of the vertical axis.
+    pub(crate) fn lowest(&self) -> f64 {
+        self.y.range().0
+    }
+
     /// True if a point lies within both axes.
     pub(crate) fn holds(&self, (x, y): (f64, f64)) -> bool {
         self.x.holds(x) && self.y.holds(y)

@@ -137,13 +137,16 @@ fn runs_of_different_lengths_are_compared_by_shares() {
 #[test]
 fn an_axis_of_counts_has_whole_numbers_each_once() {
     let dir = tempfile::tempdir().expect("a place for runs");
-    let rtts: Vec<(u64, Status)> = (1..=20_u64).map(|n| (n * 50_000, Status::Ok)).collect();
+    // One or two in a bar; times have three digits.
+    let rtt = |n: i32| (130_000.0 * 1.09_f64.powi(n)) as u64;
+    let rtts: Vec<(u64, Status)> = (0..20).map(|n| (rtt(n), Status::Ok)).collect();
     let run = exchange_run(&dir.path().join("a"), &plan(1), |_| one_by_one(&rtts).into_iter());
     let figures = sound(&[subject("a", run)]);
     let counts: Vec<String> = texts(&figures["rtt-histogram-log"])
         .into_iter()
         .filter(|text| text.len() < 3 && text.parse::<u32>().is_ok())
         .collect();
+    assert!(counts.contains(&"1".to_owned()), "{counts:?}");
     let mut once = counts.clone();
     once.sort();
     once.dedup();
