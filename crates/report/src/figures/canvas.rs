@@ -38,8 +38,8 @@ pub(crate) enum Key {
 const MARGIN: f64 = 10.0;
 const LEGEND_ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
-/// Bold letters are wider by this factor.
-const TITLE: f64 = 1.05;
+/// Bold letters are wider by this factor (DejaVu Sans).
+const TITLE: f64 = 1.18;
 /// Height of a row of names of limits.
 pub(crate) const LIMIT_ROW: f64 = 16.0;
 
@@ -288,7 +288,8 @@ impl Frame {
             let text = fitting(title, FONT_SIZE * TITLE, place.width - 8.0);
             // Above the frame where it fits, else as far left as it must be.
             let latest = place.x + place.width - 4.0 - text_width(&text, FONT_SIZE * TITLE);
-            self.svg.text(inner.x.min(latest), inner.y - 12.0, &text, ink);
+            self.svg
+                .text(inner.x.min(latest), inner.y - 12.0, &text, ink);
         }
         self.svg.close();
     }

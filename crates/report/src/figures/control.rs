@@ -102,11 +102,7 @@ fn step(steps: &Steps, place: &str) -> Option<Figure> {
     if steps.is_limited {
         caption += " Commands reached the limits of the model.";
     }
-    Some(canvas.finish(
-        "control-step",
-        &titled("Step response", place),
-        &caption,
-    ))
+    Some(canvas.finish("control-step", &titled("Step response", place), &caption))
 }
 
 fn variance(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Option<Figure> {

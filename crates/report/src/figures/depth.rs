@@ -188,12 +188,13 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             }
         }
     }
-    let mut caption = String::from(
-        "TRT is the time from the start of one exchange to the start of the next.",
-    );
+    let mut caption =
+        String::from("TRT is the time from the start of one exchange to the start of the next.");
     caption.push_str(match (has_ideal, scheduled) {
         (true, _) => " Where it stays above the ideal, a higher depth helps less.",
-        (false, true) => " A schedule starts the exchanges, so no depth makes TRT shorter than its period.",
+        (false, true) => {
+            " A schedule starts the exchanges, so no depth makes TRT shorter than its period."
+        }
         (false, false) => "",
     });
     caption.push_str(" Bars: 95 % confidence interval.");

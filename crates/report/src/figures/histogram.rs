@@ -84,7 +84,11 @@ fn has_limits_from_intended(points: &[Sampled<'_>]) -> bool {
 fn from_intended<'a>(point: &Sampled<'a>) -> Sampled<'a> {
     let values = &point.loaded.from_intended;
     Sampled {
-        values: if values.is_empty() { point.values } else { values },
+        values: if values.is_empty() {
+            point.values
+        } else {
+            values
+        },
         ..*point
     }
 }

@@ -28,15 +28,7 @@ pub(crate) const DARK: &str = "#16181b";
 
 /// Dashes, as in `stroke-dasharray`, in pixels. There are fewer than colours: series that share one differ clearly
 /// in colour.
-pub(crate) const DASHES: [&str; 7] = [
-    "",
-    "7 3",
-    "2 3",
-    "10 3 2 3",
-    "4 2",
-    "10 3 2 3 2 3",
-    "16 4",
-];
+pub(crate) const DASHES: [&str; 7] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3", "16 4"];
 
 /// plotters knows no dashes: the thousands of a stroke's width (in tenths of a pixel) are an index
 /// into `DASHES`.

@@ -352,14 +352,21 @@ struct Step {
 /// a silence until its last sample, and is at least `narrowest` wide.
 fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
     let pieces = series.pieces(most / 2);
-    let drawn = |times: usize| pieces.iter().map(|piece| piece.len().div_ceil(times)).sum::<usize>();
+    let drawn = |times: usize| {
+        pieces
+            .iter()
+            .map(|piece| piece.len().div_ceil(times))
+            .sum::<usize>()
+    };
     let mut times = series.slices.len().div_ceil(most.max(1)).max(1);
     while drawn(times) > most.max(1) {
         times += 1;
     }
     let length = series.usual_distance() as f64;
     let piece = |slices: &&[Slice]| {
-        let end = slices.last().map_or(0.0, |last| last.last_ns as f64 + length);
+        let end = slices
+            .last()
+            .map_or(0.0, |last| last.last_ns as f64 + length);
         let slices = joined(slices, times);
         let next = slices.iter().skip(1).map(|slice| slice.at_ns as f64);
         let ends = next.chain([end]);

@@ -69,7 +69,11 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
             true => Axis::log_rate(what, low, high),
             false => Axis::rate(what, high),
         };
-        let title = if panels.len() > 1 { name } else { &String::new() };
+        let title = if panels.len() > 1 {
+            name
+        } else {
+            &String::new()
+        };
         let frame = canvas.frame(place, title, x, y);
         for curve in keys.curves(cells, size, rate) {
             frame.curve(&curve.values(), curve.series);
@@ -110,7 +114,11 @@ fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>
         (name.join(", "), of_it.copied().collect())
     };
     let left_out = match drawn.len() < all.len() {
-        true => format!(" {} of {} combinations of link and alone or together are shown.", drawn.len(), all.len()),
+        true => format!(
+            " {} of {} combinations of link and alone or together are shown.",
+            drawn.len(),
+            all.len()
+        ),
         false => String::new(),
     };
     (drawn.iter().map(panel).collect(), left_out)

@@ -14,7 +14,7 @@ impl Series {
         distances.get(distances.len() / 2).copied().unwrap_or(0)
     }
 
-    /// The slices between silences: no line leads through a time in which no exchange that was answered was under way.
+    /// The slices between silences: no line leads through a time in which nothing started.
     /// At most so many pieces: of very many silences only the longest are seen.
     pub(crate) fn pieces(&self, most: usize) -> Vec<&[Slice]> {
         let mut least_ns = self.slice_ns.max(1);
@@ -29,9 +29,9 @@ impl Series {
     /// The slices between silences of at least `least_ns`.
     fn apart(&self, least_ns: u64) -> Vec<&[Slice]> {
         let usual = SILENCE.saturating_mul(self.usual_distance());
-        let usual = usual.max(self.slice_ns).max(least_ns);
+        let longest = usual.max(self.slice_ns).max(least_ns);
         self.slices
-            .chunk_by(|a, b| b.at_ns - a.last_ns <= usual.max(a.max_ns.saturating_mul(2)))
+            .chunk_by(|a, b| b.at_ns - a.last_ns <= longest)
             .collect()
     }
 }

@@ -71,7 +71,8 @@ fn contrast(one: &str, other: &str) -> f64 {
 fn of_one_dash(colours: [&'static str; 10]) -> Vec<(&'static str, &'static str)> {
     let all = (0..colours.len()).flat_map(|at| (0..at).map(move |before| (before, at)));
     let same = all.filter(|(before, at)| before % DASHES.len() == at % DASHES.len());
-    same.map(|(before, at)| (colours[before], colours[at])).collect()
+    same.map(|(before, at)| (colours[before], colours[at]))
+        .collect()
 }
 
 /// Björn Ottosson's OKLab (2020).
@@ -138,7 +139,10 @@ fn lines_of_one_dash_differ_clearly_in_colour() {
         for (one, other) in of_one_dash(colours) {
             for (name, vision) in &VISION {
                 let found = distance(one, other, vision);
-                assert!(found >= DISTANCE_OF_DASH, "{one} and {other}, {name}: {found}");
+                assert!(
+                    found >= DISTANCE_OF_DASH,
+                    "{one} and {other}, {name}: {found}"
+                );
             }
         }
     }

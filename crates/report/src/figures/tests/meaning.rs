@@ -103,32 +103,49 @@ fn an_ideal_is_drawn_only_where_it_is_possible() {
     plan.schedule = Schedule::EveryNs(MS);
     let paced = exchange("c", plan, likely);
     let ideal = |subjects: &[Subject]| {
-        let figure = sound(subjects).remove("rtt-trt-depth").expect("it is drawn");
+        let figure = sound(subjects)
+            .remove("rtt-trt-depth")
+            .expect("it is drawn");
         (shapes(&figure, "ideal").len(), figure.caption)
     };
     let (drawn, caption) = ideal(&[fast]);
-    assert!(drawn == 1 && caption.contains("above the ideal"), "{caption}");
+    assert!(
+        drawn == 1 && caption.contains("above the ideal"),
+        "{caption}"
+    );
     let (drawn, caption) = ideal(&[paced]);
     assert!(drawn == 0 && !caption.contains("ideal"), "{caption}");
     assert!(caption.contains("schedule"), "{caption}");
     let both = [exchange("a", sweep(&[48], &[1, 2, 4]), likely), again];
     let (drawn, caption) = ideal(&both);
-    assert!(drawn == 0 && !caption.contains("above the ideal"), "{caption}");
+    assert!(
+        drawn == 0 && !caption.contains("above the ideal"),
+        "{caption}"
+    );
 }
 
 #[test]
 fn runs_of_different_lengths_are_compared_by_shares() {
     let dir = tempfile::tempdir().expect("a place for runs");
     let run = |name: &str, n: u64| {
-        let run = exchange_run(&dir.path().join(name), &plan(1), |_| common::exchanges(n, 3));
+        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
+            common::exchanges(n, 3)
+        });
         subject(name, run)
     };
     let two = sound(&[run("a", 200), run("b", 4000)]);
     let figure = &two["rtt-histogram-log"];
     let texts_of_two = texts(figure);
     let axis = "Exchanges (%, log)";
-    assert!(texts_of_two.iter().any(|text| text == axis), "{texts_of_two:?}");
-    assert!(figure.caption.starts_with("Percentage of each run's exchanges"));
+    assert!(
+        texts_of_two.iter().any(|text| text == axis),
+        "{texts_of_two:?}"
+    );
+    assert!(
+        figure
+            .caption
+            .starts_with("Percentage of each run's exchanges")
+    );
     let one = sound(&[run("c", 4000)]);
     let texts_of_one = texts(&one["rtt-histogram-log"]);
     assert!(texts_of_one.iter().any(|text| text == "Exchanges (log)"));
@@ -140,7 +157,9 @@ fn an_axis_of_counts_has_whole_numbers_each_once() {
     // One or two in a bar; times have three digits.
     let rtt = |n: i32| (130_000.0 * 1.09_f64.powi(n)) as u64;
     let rtts: Vec<(u64, Status)> = (0..20).map(|n| (rtt(n), Status::Ok)).collect();
-    let run = exchange_run(&dir.path().join("a"), &plan(1), |_| one_by_one(&rtts).into_iter());
+    let run = exchange_run(&dir.path().join("a"), &plan(1), |_| {
+        one_by_one(&rtts).into_iter()
+    });
     let figures = sound(&[subject("a", run)]);
     let counts: Vec<String> = texts(&figures["rtt-histogram-log"])
         .into_iter()
@@ -159,15 +178,21 @@ fn a_trt_of_0_leaves_the_axis_logarithmic() {
     plan.batch = None;
     let figures = sound(&[exchange("a", plan, |_| {
         // Requests sent in one call: every second TRT is 0, some are a thousand times the usual one.
-        (0..400).map(|n| match n % 100 {
-            50 => 240 * MS,
-            n => u64::from(n % 2 == 0) * 100_000,
-        })
-        .collect()
+        (0..400)
+            .map(|n| match n % 100 {
+                50 => 240 * MS,
+                n => u64::from(n % 2 == 0) * 100_000,
+            })
+            .collect()
     })]);
     let figure = &figures["trt-size-in"];
     let texts = texts(figure);
-    assert!(texts.iter().any(|text| text == "TRT (log)" || text == "TRT (ms, log)"), "{texts:?}");
+    assert!(
+        texts
+            .iter()
+            .any(|text| text == "TRT (log)" || text == "TRT (ms, log)"),
+        "{texts:?}"
+    );
     assert!(figure.caption.contains("TRT of 0"), "{}", figure.caption);
 }
 
@@ -175,7 +200,10 @@ fn a_trt_of_0_leaves_the_axis_logarithmic() {
 fn a_floor_is_the_longest_delay_of_the_loop_itself() {
     let run = looped("a", &[1_000_000], &[4096], &[], delays);
     let caption = &sound(&[run])["stalls-latency"].caption;
-    assert!(caption.contains("one block plus the longest host delay"), "{caption}");
+    assert!(
+        caption.contains("one block plus the longest host delay"),
+        "{caption}"
+    );
     assert!(!caption.contains("timer"), "{caption}");
 }
 
