@@ -288,7 +288,7 @@ fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables
         "3-in-48-b-depth-4",
         "4-in-96-b-depth-1",
     ];
-    assert_eq!(names, points.map(|point| each(point)).concat());
+    assert_eq!(names, points.map(each).concat());
     // The other figures are counted on.
     assert!(section.contains("Figure 9: Cost against constant delay"));
     assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));

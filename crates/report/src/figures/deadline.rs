@@ -121,14 +121,22 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         false => "deadline",
     };
     frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
-    let mut caption = format!(
-        "Share of all cycles, as in the table: at the {name} the missed ones. A line that goes on to the right: {}.",
-        match deadlines.taken {
-            Taken::AsScheduled => "cycles without a correct response",
-            Taken::Replayed | Taken::ReplayedFrom { .. } =>
-                "cycles without a correct response, and those in which no request could be sent",
-        }
-    );
+    let mut caption =
+        format!("Share of all cycles, as in the table: at the {name} the missed ones.");
+    if drawn
+        .iter()
+        .any(|point| point.cycles.cycles > point.responses.len())
+    {
+        caption += match deadlines.taken {
+            Taken::AsScheduled => {
+                " A line that goes on to the right edge: cycles without a correct response."
+            }
+            Taken::Replayed | Taken::ReplayedFrom { .. } => {
+                " A line that goes on to the right edge: cycles without a correct response, or in which no request \
+                 could be sent."
+            }
+        };
+    }
     if deadlines.control_loop.jitter_ns.is_some() {
         caption += " Responses that are too early miss as well and are not in the lines.";
     }
