@@ -2,8 +2,9 @@
 
 use super::axes::number;
 use super::canvas::{Frame, Key};
-use super::cells::listed;
+use super::cells::{distinct, listed};
 use super::look::Series;
+use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::BusLimit;
 
@@ -13,22 +14,32 @@ pub(super) struct Limits {
     beyond: Vec<Known>,
     /// All links of the figure have the same ones.
     for_all: bool,
+    /// The points are of one run.
+    is_one_run: bool,
 }
+
+/// A run and its link.
+type Link = (usize, u32);
 
 /// A limit and the links that have it.
 struct Known {
     limit: BusLimit,
-    links: Vec<u32>,
+    links: Vec<Link>,
+    /// ` of link 0`, ` of RUN`; nothing if all links have it.
+    owner: String,
 }
 
-impl Known {
-    /// ` of link 0`; nothing if all links have it.
-    fn owner(&self, for_all: bool) -> String {
-        match (for_all, &self.links[..]) {
-            (true, _) => String::new(),
-            (false, [link]) => format!(" of link {link}"),
-            (false, links) => format!(" of links {}", listed(links)),
+/// The links in words, by what tells them apart.
+fn owner(subjects: &[Subject], links: &[Link], is_one_run: bool) -> String {
+    let runs = distinct(links.iter().map(|link| link.0));
+    let labels: Vec<&str> = runs.iter().map(|run| &subjects[*run].label[..]).collect();
+    match (is_one_run, links) {
+        (true, [(_, link)]) => format!(" of link {link}"),
+        (true, links) => {
+            let links: Vec<u32> = links.iter().map(|link| link.1).collect();
+            format!(" of links {}", listed(&links))
         }
+        (false, _) => format!(" of {}", listed(&labels)),
     }
 }
 
@@ -36,7 +47,8 @@ impl Limits {
     /// Those of some points, each once, by the links of the points; drawn if they are at most `reach` times what was
     /// measured.
     pub(super) fn of<'a>(
-        points: impl IntoIterator<Item = (u32, Option<&'a BusLimit>)>,
+        subjects: &[Subject],
+        points: impl IntoIterator<Item = (Link, Option<&'a BusLimit>)>,
         measured: f64,
         reach: f64,
     ) -> Limits {
@@ -57,10 +69,15 @@ impl Limits {
                 None => all.push(Known {
                     limit: limit.clone(),
                     links: vec![link],
+                    owner: String::new(),
                 }),
             }
         }
+        let is_one_run = distinct(links.iter().map(|link: &Link| link.0)).len() < 2;
         let for_all = all.iter().all(|known| known.links.len() == links.len());
+        for known in all.iter_mut().filter(|_| !for_all) {
+            known.owner = owner(subjects, &known.links, is_one_run);
+        }
         let (drawn, beyond) = all
             .into_iter()
             .partition(|known| known.limit.bytes_s <= measured * reach);
@@ -68,12 +85,13 @@ impl Limits {
             drawn,
             beyond,
             for_all,
+            is_one_run,
         }
     }
 
-    /// True if some links have a limit that others do not have: each link needs a panel of its own.
+    /// True if some links of a run have a limit that others do not have: each link needs a panel of its own.
     pub(super) fn differ(&self) -> bool {
-        !self.for_all && !self.drawn.is_empty()
+        self.is_one_run && !self.for_all && !self.drawn.is_empty()
     }
 
     /// The highest that is drawn; 0 if none is.
@@ -87,7 +105,9 @@ impl Limits {
     /// Those of a link, as lines with their names.
     pub(super) fn draw(&self, frame: &Frame, link: u32) {
         for known in self.of_link(link) {
-            frame.limit(known.limit.bytes_s, &name(&known.limit));
+            // Where each link has its own panel, the panel names it.
+            let owner = if self.is_one_run { "" } else { &known.owner };
+            frame.limit(known.limit.bytes_s, &name(&known.limit, owner));
         }
     }
 
@@ -99,15 +119,14 @@ impl Limits {
     }
 
     fn of_link(&self, link: u32) -> impl Iterator<Item = &Known> {
-        let of_it = move |known: &&Known| known.links.contains(&link);
+        let of_it = move |known: &&Known| known.links.iter().any(|known| known.1 == link);
         self.drawn.iter().filter(of_it)
     }
 
     /// For the legend.
     pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
         let entry = |known: &Known| {
-            let owner = known.owner(self.for_all);
-            let name = name(&known.limit).replacen("limit", &format!("limit{owner}"), 1);
+            let name = name(&known.limit, &known.owner);
             (Key::Line(Series::limit()), name)
         };
         self.drawn.iter().map(entry)
@@ -117,7 +136,7 @@ impl Limits {
     pub(super) fn caption(&self) -> String {
         let mut caption = String::new();
         for known in self.drawn.iter().take(4) {
-            let (limit, owner) = (&known.limit, known.owner(self.for_all));
+            let (limit, owner) = (&known.limit, &known.owner);
             let shared = if limit.shared {
                 ", shared by both directions"
             } else {
@@ -126,9 +145,9 @@ impl Limits {
             caption.push_str(&format!(" The limit{owner}: {}{shared}.", limit.source));
         }
         for known in self.beyond.iter().take(4) {
-            let (limit, owner) = (&known.limit, known.owner(self.for_all));
+            let (limit, owner) = (&known.limit, &known.owner);
             let owner = match owner.is_empty() {
-                true => owner,
+                true => String::new(),
                 false => format!(" the limit{owner},"),
             };
             caption.push_str(&format!(
@@ -141,8 +160,12 @@ impl Limits {
     }
 }
 
-fn name(limit: &BusLimit) -> String {
-    format!("limit {}: {}", rate(limit.bytes_s), short(&limit.source))
+fn name(limit: &BusLimit, owner: &str) -> String {
+    format!(
+        "limit{owner} {}: {}",
+        rate(limit.bytes_s),
+        short(&limit.source)
+    )
 }
 
 /// What comes before the place where it is written.

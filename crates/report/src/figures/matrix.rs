@@ -103,8 +103,13 @@ fn figure(
     let logarithmic = wide(range, 60.0);
     let known = cells
         .iter()
-        .map(|cell| (cell.point.link, cell.flow.limit.as_ref()));
-    let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
+        .map(|cell| ((cell.subject, cell.point.link), cell.flow.limit.as_ref()));
+    let limits = Limits::of(
+        subjects,
+        known,
+        range.1,
+        if logarithmic { 30.0 } else { 2.5 },
+    );
     let only = match legend.as_slice() {
         [(_, name)] => format!(" Shown: {name}."),
         _ => String::new(),

@@ -41,11 +41,18 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     let values = curves.iter().flat_map(|curve| curve.values());
     let range = bounds(values.map(|(_, rate)| rate)).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 30.0);
-    let known = sweep
-        .cells
-        .iter()
-        .map(|cell| (cell.point().link, cell.summary.limit.as_ref()));
-    let limits = Limits::of(known, range.1, if logarithmic { 100.0 } else { 4.0 });
+    let known = sweep.cells.iter().map(|cell| {
+        (
+            (cell.subject, cell.point().link),
+            cell.summary.limit.as_ref(),
+        )
+    });
+    let limits = Limits::of(
+        subjects,
+        known,
+        range.1,
+        if logarithmic { 100.0 } else { 4.0 },
+    );
     let (low, high) = (range.0, range.1.max(limits.highest()));
 
     let (panels, left_out) = panels(sweep, limits.differ());

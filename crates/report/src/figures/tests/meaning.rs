@@ -59,6 +59,25 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     assert!(figure.caption.contains(" The limit: USB"));
 }
 
+#[test]
+fn a_limit_of_one_of_several_runs_is_named_after_it() {
+    let of = |label: &str, limit: Option<BusLimit>| {
+        let plan = sweep(&[48, 4800], &[1]);
+        let points = plan.points.iter().map(|point| PointSummary {
+            limit: limit.clone(),
+            ..summarised(&plan, *point, likely(*point))
+        });
+        let points = points.collect();
+        subject(label, AnyRun::Exchange(stored(plan, points)))
+    };
+    let runs = [of("usb", Some(usb(1_216_000.0))), of("tcp", None)];
+    let figure = &sound(&runs)["throughput-size-in"];
+    let texts = texts(figure);
+    let name = "limit of usb 1.22 MB/s: USB full-speed bulk";
+    assert!(texts.iter().any(|text| text == name), "{texts:?}");
+    assert!(figure.caption.contains("The limit of usb: USB"));
+}
+
 /// A run whose exchanges start at their ticks, 1 in 20 of them late.
 fn scheduled(dir: &std::path::Path, below_ns: Vec<u64>) -> Subject {
     let mut plan = sweep(&[48], &[1, 2]);
