@@ -464,7 +464,7 @@ fn several_runs_with_a_loop_have_figures_of_their_own() {
     desk.output(&format!(
         "report servo other {SERVO} --figures drawn --format svg"
     ));
-    let names = ["run1", "run2-0", "run2-1"];
+    let names = ["run1", "run2-0-depth-1", "run2-1-depth-2"];
     for name in names {
         let file = format!("drawn/control-step-{name}.svg");
         assert!(desk.path(&file).exists(), "{file}");

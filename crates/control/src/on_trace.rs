@@ -21,8 +21,11 @@ const LONGEST_STEP: usize = 400;
 /// Outputs a period of a simulated step.
 const SAMPLES: u32 = 8;
 
-/// Points of the curve of cost against constant delay.
+/// Points of the curve of cost against constant delay, at equal distances.
 const CURVE: u64 = 48;
+
+/// Neighbours of that curve whose costs differ by more than this factor get a point between them, if there is room.
+const STEEP: f64 = 1.1;
 
 /// The verdict on one trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -172,6 +175,26 @@ fn curve(model: &Loop, flows: &mut Flows, period_ns: u64, longest_ns: u64) -> Ve
             break;
         }
         curve.push(found);
+    }
+    // Where the cost rises steeply, the points between are computed as well.
+    let mut spare = CURVE;
+    let mut at = 0;
+    while let Some((low, high)) = curve.get(at).zip(curve.get(at + 1)) {
+        let middle = low.delay_ns.midpoint(high.delay_ns) / tick * tick;
+        let is_steep = low
+            .cost
+            .zip(high.cost)
+            .is_some_and(|(low, high)| high > STEEP * low);
+        if !is_steep || middle <= low.delay_ns || spare == 0 {
+            at += 1;
+            continue;
+        }
+        spare -= 1;
+        let found = constant_delay(model, flows, period_ns, middle);
+        match found.cost {
+            Some(_) => curve.insert(at + 1, found),
+            None => at += 1,
+        }
     }
     curve
 }

@@ -50,21 +50,18 @@ impl ControlReport {
         ending: &str,
     ) -> ControlReport {
         let places = Places::new(controls.points.iter().map(|point| point.point));
-        let has_several = controls.points.len() > 1;
         let ranked = ranked(controls);
         let drawn = ranked.iter().take(MOST_DRAWN).map(|(point, assessment)| {
             let index = point.point.index;
-            let mut figures = figures::of_control(assessment, &point.cycles.delays);
+            let place = places.name(&[index]);
+            let mut figures = figures::of_control(assessment, &point.cycles.delays, &place);
             for figure in &mut figures {
                 figure.name += ending;
-                if has_several {
-                    figure.name += &format!("-{index}");
-                }
-                figure.title += &places.at(index);
+                figure.name += &places.ending(index);
             }
             ControlDrawn {
                 key: figures::point_key::exchange(point.point),
-                place: places.name(&[index]),
+                place,
                 has_cost: assessment.on_trace.cost.is_some(),
                 statements: tables::statements(assessment),
                 figures,

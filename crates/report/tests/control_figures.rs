@@ -27,7 +27,7 @@ fn delays() -> Vec<Option<u64>> {
 }
 
 fn drawn(delays: &[Option<u64>]) -> Vec<Figure> {
-    let figures = of_control(&assessed(delays), delays);
+    let figures = of_control(&assessed(delays), delays, "");
     if let Some(folder) = std::env::var_os("FIGURES") {
         for figure in &figures {
             let file = std::path::Path::new(&folder).join(format!("{}.svg", figure.name));
@@ -114,5 +114,15 @@ fn what_grows_by_orders_of_magnitude_does_not_flatten_the_rest() {
     assert!(!cost.svg.contains("this trace"));
     for figure in &figures {
         assert!(!figure.svg.contains("000,000"), "{}", figure.name);
+    }
+}
+
+#[test]
+fn figures_of_several_points_name_their_point() {
+    let delays = delays();
+    for figure in of_control(&assessed(&delays), &delays, "depth 2") {
+        assert!(figure.title.ends_with(" at depth 2"), "{}", figure.title);
+        // In the picture too, which may be copied without its title.
+        assert!(figure.svg.contains(">depth 2</text>"), "{}", figure.name);
     }
 }

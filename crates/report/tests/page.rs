@@ -285,9 +285,15 @@ fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables
         .figures()
         .map(|figure| figure.name.as_str())
         .collect();
-    let each =
-        |point: u32| ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"));
-    assert_eq!(names, [each(2), each(3), each(4)].concat());
+    let each = |point: &str| {
+        ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"))
+    };
+    let points = [
+        "2-in-48-b-depth-3",
+        "3-in-48-b-depth-4",
+        "4-in-96-b-depth-1",
+    ];
+    assert_eq!(names, points.map(each).concat());
     // The other figures are counted on.
     assert!(section.contains("Figure 9: Cost against constant delay"));
     assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));

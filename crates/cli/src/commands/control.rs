@@ -84,19 +84,20 @@ fn not_kept(args: &ControlArgs, controls: &Controls) -> Vec<Missed> {
     missed
 }
 
-/// Those of all points, their names ending in the point's number where there are several; true if some are missing.
+/// Those of all points, their names ending in the point's number and settings where there are several; true if some are missing.
 fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
     let mut drawn = Vec::new();
     let mut is_cut = false;
+    let places = Places::new(controls.points.iter().map(|point| point.point));
     for point in &controls.points {
+        let index = point.point.index;
+        let place = places.name(&[index]);
         let Some(assessment) = &point.assessment else {
             continue;
         };
         is_cut |= point.cycles.delays.is_empty();
-        for mut figure in figures::of_control(assessment, &point.cycles.delays) {
-            if controls.points.len() > 1 {
-                figure.name += &format!("-{}", point.point.index);
-            }
+        for mut figure in figures::of_control(assessment, &point.cycles.delays, &place) {
+            figure.name += &places.ending(index);
             drawn.push(figure);
         }
     }

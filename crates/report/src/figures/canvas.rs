@@ -5,8 +5,9 @@ pub(crate) use super::place::Place;
 
 use super::Figure;
 use super::axes::Axis;
+use super::axis_labels::{Label, roomy};
 use super::legend::Legend;
-use super::limit_names::{self, LIMIT_ROW, Label, Line};
+use super::limit_names::{self, LIMIT_ROW, Line};
 use super::look::{
     FONT_SIZE, GRID, INK, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths,
     text_width,
@@ -21,11 +22,13 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 pub(crate) use super::legend::{Entry, Key};
 
 const MARGIN: f64 = 10.0;
+/// Bold letters are wider by this factor (DejaVu Sans).
+const TITLE: f64 = 1.18;
 
 /// What the limits of a frame cover, in pixels.
 pub(crate) struct LimitMarks {
     lines: Vec<f64>,
-    labels: Vec<Label>,
+    labels: Vec<limit_names::Label>,
     /// How many have no room for their name.
     pub(crate) unnamed: usize,
 }
@@ -35,7 +38,7 @@ impl LimitMarks {
     pub(crate) fn cross(&self, (x, baseline): (f64, f64), width: f64) -> bool {
         let (left, right) = (x - width / 2.0, x + width / 2.0);
         let (top, bottom) = (baseline - LIMIT_ROW + 4.0, baseline + 4.0);
-        let covers = |label: &Label| {
+        let covers = |label: &limit_names::Label| {
             let beside = right < label.left || label.right < left;
             !beside && top < label.bottom() && label.top < bottom
         };
@@ -253,34 +256,31 @@ impl Frame {
                 bold: true,
                 ..Ink::new(Anchor::Start)
             };
-            let text = fitting(title, FONT_SIZE * 1.05, place.x + place.width - inner.x);
-            self.svg.text(inner.x, inner.y - 12.0, &text, ink);
+            let text = fitting(title, FONT_SIZE * TITLE, place.width - 8.0);
+            // Above the frame where it fits, else as far left as it must be.
+            let latest = place.x + place.width - 4.0 - text_width(&text, FONT_SIZE * TITLE);
+            self.svg
+                .text(inner.x.min(latest), inner.y - 12.0, &text, ink);
         }
         self.svg.close();
     }
 
-    /// The labels of the horizontal axis that have room left of `end`, the last one always.
+    /// The labels of the horizontal axis that have room left of `end`.
     fn x_labels(&self, end: f64) -> Vec<(f64, &str)> {
-        let mut shown: Vec<(f64, f64, &str)> = Vec::new();
-        for (n, tick) in self.x.ticks.iter().enumerate() {
-            let width = text_width(&tick.label, FONT_SIZE) + 6.0;
-            // The last one may be wider than the margin.
-            let at = self.x_px(tick.at).min(end - (width - 6.0) / 2.0);
-            let clear =
-                |(before, wide, _): &(f64, f64, &str)| (at - before).abs() >= (width + wide) / 2.0;
-            if n + 1 == self.x.ticks.len() {
-                while shown.len() > 1 && !shown.last().is_none_or(clear) {
-                    shown.pop();
+        let all: Vec<Label<'_>> = (self.x.ticks.iter())
+            .map(|tick| {
+                let width = text_width(&tick.label, FONT_SIZE) + 6.0;
+                Label {
+                    tick: self.x_px(tick.at),
+                    // The last one may be wider than the margin.
+                    at: self.x_px(tick.at).min(end - (width - 6.0) / 2.0),
+                    width,
+                    text: &tick.label,
                 }
-            }
-            if shown.last().is_none_or(clear) {
-                shown.push((at, width, &tick.label));
-            }
-        }
-        shown
-            .into_iter()
-            .map(|(at, _, label)| (at, label))
-            .collect()
+            })
+            .collect();
+        let shown = roomy(&all);
+        shown.iter().map(|label| (label.at, label.text)).collect()
     }
 
     /// Where a value stands on the sheet, in pixels.
@@ -358,6 +358,11 @@ impl Frame {
     pub(crate) fn x_step(&self, px: f64) -> f64 {
         let (low, high) = self.x.range();
         (high - low) * px / self.inner.width
+    }
+
+    /// The lower end of the vertical axis.
+    pub(crate) fn lowest(&self) -> f64 {
+        self.y.range().0
     }
 
     /// True if a point lies within both axes.

@@ -369,13 +369,18 @@ pub(super) fn only<E: Clone + Into<Entry>>(legend: &[E]) -> String {
     }
 }
 
-/// A warning where exchanges were started by a schedule: then it bounds how many there are.
-pub(super) fn schedule(subjects: &[Subject]) -> String {
+/// True if exchanges of any run were started by a schedule.
+pub(super) fn has_schedule(subjects: &[Subject]) -> bool {
     let kept = |subject: &Subject| match &subject.run {
         AnyRun::Exchange(run) => matches!(run.file.plan.schedule, Schedule::EveryNs(_)),
         AnyRun::Stream(_) | AnyRun::Loop(_) | AnyRun::Control(_) => false,
     };
-    if subjects.iter().any(kept) {
+    subjects.iter().any(kept)
+}
+
+/// A warning where exchanges were started by a schedule: then it bounds how many there are.
+pub(super) fn schedule(subjects: &[Subject]) -> String {
+    if has_schedule(subjects) {
         " A schedule started the exchanges, which limits the throughput.".to_owned()
     } else {
         String::new()

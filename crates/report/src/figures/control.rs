@@ -26,14 +26,27 @@ const NONE: usize = 2;
 /// The measured delays.
 const MEASURED: usize = 0;
 
-/// All figures of an assessment; `delays` are those of its trace (`None`: lost).
-pub fn of_control(assessment: &Assessment, delays: &[Option<u64>]) -> Vec<Figure> {
-    let steps = assessment.on_trace.step.as_ref().and_then(step);
-    let drawn = [steps, variance(assessment, delays), cost(assessment)];
+/// All figures of an assessment; `delays` are those of its trace (`None`: lost). `place`: the settings of its point,
+/// such as `depth 2`; empty if the run has no other.
+pub fn of_control(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Vec<Figure> {
+    let steps = assessment.on_trace.step.as_ref();
+    let drawn = [
+        steps.and_then(|steps| step(steps, place)),
+        variance(assessment, delays, place),
+        cost(assessment, place),
+    ];
     drawn.into_iter().flatten().collect()
 }
 
-fn step(steps: &Steps) -> Option<Figure> {
+/// The title of a figure of a point.
+fn titled(title: &str, place: &str) -> String {
+    match place {
+        "" => title.to_owned(),
+        place => format!("{title} at {place}"),
+    }
+}
+
+fn step(steps: &Steps, place: &str) -> Option<Figure> {
     let legend = [
         (Key::Line(Series::with(NONE, 1)), "no delay".to_owned()),
         (
@@ -61,7 +74,7 @@ fn step(steps: &Steps) -> Option<Figure> {
     let margin = 0.05 * (high - low);
     let bottom = if low < 0.0 { low - margin } else { 0.0 };
     let y = Axis::linear("Output for a reference of 1", bottom, high + margin, 1.0);
-    let frame = canvas.frame(canvas.place(), "", x, y);
+    let frame = canvas.frame(canvas.place(), place, x, y);
     let at = |sample: usize| sample as f64 * sample_ns;
     let band = steps.band.iter().enumerate();
     let edges: Vec<_> = band
@@ -89,10 +102,10 @@ fn step(steps: &Steps) -> Option<Figure> {
     if steps.is_limited {
         caption += " Commands reached the limits of the model.";
     }
-    Some(canvas.finish("control-step", "Step response", &caption))
+    Some(canvas.finish("control-step", &titled("Step response", place), &caption))
 }
 
-fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
+fn variance(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Option<Figure> {
     let usual = assessment
         .on_trace
         .no_delay
@@ -138,7 +151,7 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
         true => Axis::log(&format!("{title} (log)"), low.min(1.0), high, 1.0, multiple),
         false => Axis::linear(title, 0.0, (high * 1.12).max(1.2), 1.0),
     };
-    let frame = canvas.frame(canvas.place(), "", x, y);
+    let frame = canvas.frame(canvas.place(), place, x, y);
     let end = all.len() as f64 * period_ns;
     frame.line(&[(0.0, 1.0), (end, 1.0)], Series::limit());
     frame.line(&line_points, line(MEASURED));
@@ -155,12 +168,12 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>]) -> Option<Figure> {
     }
     Some(canvas.finish(
         "control-variance",
-        "How the output varies along the trace",
+        &titled("How the output varies along the trace", place),
         &caption,
     ))
 }
 
-fn cost(assessment: &Assessment) -> Option<Figure> {
+fn cost(assessment: &Assessment, place: &str) -> Option<Figure> {
     let trace = &assessment.on_trace;
     let curve: Vec<(f64, f64)> = (trace.curve.iter())
         .filter_map(|point| Some((point.delay_ns as f64, point.cost?)))
@@ -191,7 +204,7 @@ fn cost(assessment: &Assessment) -> Option<Figure> {
     let x = Axis::time("Delay of each command", longest.max(1.0));
     let y = Axis::linear("Cost", 0.0, shown * 1.05, 1.0);
     let (_, top) = y.range();
-    let frame = canvas.frame(canvas.place(), "", x, y);
+    let frame = canvas.frame(canvas.place(), place, x, y);
     let inside = curve.iter().copied().take_while(|at| frame.holds(*at));
     let mut inside: Vec<_> = inside.collect();
     let is_cut = inside.len() < curve.len();
@@ -221,7 +234,11 @@ fn cost(assessment: &Assessment) -> Option<Figure> {
     if is_cut {
         caption += " The curve goes on above the figure.";
     }
-    Some(canvas.finish("control-cost", "Cost against constant delay", &caption))
+    Some(canvas.finish(
+        "control-cost",
+        &titled("Cost against constant delay", place),
+        &caption,
+    ))
 }
 
 /// A tick of a logarithmic axis.

@@ -1,13 +1,13 @@
-//! How often a response takes longer than a time, on logarithmic axes: what was measured, the
-//! deadline, and the fitted tail with its band as far as it is supported.
+//! How often a cycle gets its response later than a time or never, on logarithmic axes: what was measured, the
+//! deadline, and the fitted tail of the responses with its band as far as it is supported.
 
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key};
-use super::look::{HEIGHT, Marker, Series};
+use super::look::{DASH_OF_LIMITS, HEIGHT, LINE, Marker, Series};
 use super::point_key;
 use crate::Subject;
-use crate::load::{DeadlinePoint, Deadlines};
+use crate::load::{DeadlinePoint, Deadlines, Taken};
 use crate::units::time;
 use hdrhistogram::Histogram;
 
@@ -33,14 +33,24 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     figures
 }
 
-/// Draws the points of a run, the first few of them.
+/// Those with the most missed cycles, in the order of the sweep; and how many have cycles.
+fn worst(points: &[DeadlinePoint]) -> (Vec<&DeadlinePoint>, usize) {
+    let measured: Vec<&DeadlinePoint> = points.iter().filter(|p| p.cycles.cycles > 0).collect();
+    let mut worst: Vec<usize> = (0..measured.len()).collect();
+    let share = |at: usize| measured[at].cycles.share.value;
+    worst.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
+    worst.truncate(MOST_CURVES);
+    worst.sort_unstable();
+    let drawn = worst.into_iter().map(|at| measured[at]).collect();
+    (drawn, measured.len())
+}
+
+/// Draws the points of a run, those with the most missed cycles if they are many.
 pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
-    let measured = |point: &&DeadlinePoint| !point.responses.is_empty();
-    let all: Vec<&DeadlinePoint> = deadlines.points.iter().filter(measured).collect();
-    let drawn = &all[..all.len().min(MOST_CURVES)];
-    if drawn.is_empty() {
-        return None;
-    }
+    let (drawn, of) = worst(&deadlines.points);
+    let drawn = &drawn[..];
+    let answered = || drawn.iter().filter(|point| !point.responses.is_empty());
+    answered().next()?;
     let mut legend: Vec<Entry> = Vec::new();
     for (number, point) in drawn.iter().enumerate() {
         legend.push(Entry {
@@ -59,8 +69,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         .iter()
         .map(|point| point.limit_ns)
         .fold(f64::INFINITY, f64::min);
-    let lows = drawn.iter().map(|point| point.responses.min() as f64);
-    let highs = drawn.iter().flat_map(|point| {
+    let lows = answered().map(|point| point.responses.min() as f64);
+    let highs = answered().flat_map(|point| {
         let reach = point.beyond.curve.last().and_then(|(_, level)| level.high);
         // A heavy tail's bound would push all else to the left.
         let most = point.responses.max() as f64;
@@ -69,12 +79,13 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     let (low, high) = bounds(lows.chain(highs))?;
     let rarest = drawn.iter().map(|point| {
         let tables = point.beyond.curve.last().map_or(0.0, |(one_in, _)| *one_in);
-        tables.max(point.responses.len() as f64)
+        tables.max(point.cycles.cycles as f64)
     });
     let rarest = 1.0 / rarest.fold(1.0, f64::max);
-    let x = Axis::log_time("Response", low.max(1.0), high * 1.15);
+    let x = Axis::log_time("Response time", low.max(1.0), high * 1.15);
+    let (first, last) = x.range();
     let y = Axis::log(
-        "Share with longer responses (log)",
+        "Cycles with a later response or none (log)",
         rarest * 0.5,
         // Room for the deadline's name above the curves, which all begin at 1.
         2.5,
@@ -103,10 +114,11 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             .map(|(one_in, level)| (level.value, 1.0 / one_in))
             .collect();
         let inside: Vec<_> = line.into_iter().take_while(|at| frame.holds(*at)).collect();
-        frame.line(&inside, fitted(number));
+        frame.line_of(&inside, fitted(number), 1.2);
         frame.close();
         frame.open_point("measured", &point_key::exchange(point.point));
-        frame.line(&survival(&point.responses), measured_line(number));
+        let line = survival(&point.responses, point.cycles.cycles, (first, last));
+        frame.line_of(&line, measured_line(number), LINE);
         frame.close();
     }
     let name = match limit < deadlines.control_loop.deadline_ns as f64 {
@@ -114,17 +126,35 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         false => "deadline",
     };
     frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
-    let mut caption = String::from(
-        "The line ends at the longest response. From the threshold on: the fitted generalised Pareto tail, as \
-         far as the data support it, with the 95 % interval of the response time at each share.",
-    );
-    if drawn.iter().all(|point| point.beyond.curve.is_empty()) {
-        caption = "The line ends at the longest response; there is no extrapolation.".into();
+    let mut caption =
+        format!("Share of all cycles, as in the table: at the {name} the missed ones.");
+    if drawn
+        .iter()
+        .any(|point| point.cycles.cycles > point.responses.len())
+    {
+        caption += match deadlines.taken {
+            Taken::AsScheduled => {
+                " A line that goes on to the right edge: cycles without a correct response."
+            }
+            Taken::Replayed | Taken::ReplayedFrom { .. } => {
+                " A line that goes on to the right edge: cycles without a correct response, or in which no request \
+                 could be sent."
+            }
+        };
     }
-    if drawn.len() < all.len() {
+    if deadlines.control_loop.jitter_ns.is_some() {
+        caption += " Responses that are too early miss as well and are not in the lines.";
+    }
+    caption += match drawn.iter().all(|point| point.beyond.curve.is_empty()) {
+        true => " There is no extrapolation.",
+        false => {
+            " From the threshold on: the generalised Pareto tail fitted to the correct responses alone, as far as the \
+             data support it, with the 95 % interval of the response time at each share."
+        }
+    };
+    if drawn.len() < of {
         caption += &format!(
-            " Only the first {1} of {0} points are shown.",
-            all.len(),
+            " Shown: the {} points with the highest share of missed cycles, of {of}.",
             drawn.len()
         );
     }
@@ -140,27 +170,28 @@ fn name(drawn: &[&DeadlinePoint], point: &DeadlinePoint) -> String {
 }
 
 fn measured_line(number: usize) -> Series {
-    Series {
-        dash: 0,
-        ..Series::of(number)
-    }
+    Series::of(number)
 }
 
-/// The same colour as the samples it was fitted to, but for a lone curve.
+/// The same colour as the samples it was fitted to, thinner.
 fn fitted(number: usize) -> Series {
     Series {
-        dash: 1,
+        dash: DASH_OF_LIMITS,
         marker: Marker::Circle,
         colour: Series::of(number).colour,
         hollow: false,
     }
 }
 
-/// Which share of the values is larger than each, as the steps that they make.
-fn survival(values: &Histogram<u64>) -> Vec<(f64, f64)> {
-    let n = values.len() as f64;
+/// Which share of the cycles has a later response or none, as the steps that the responses make. From one end of the
+/// axis to the other if some have none.
+fn survival(values: &Histogram<u64>, cycles: u64, (first, last): (f64, f64)) -> Vec<(f64, f64)> {
+    let n = cycles.max(values.len()) as f64;
     let mut left = n;
     let mut line = Vec::new();
+    if values.is_empty() {
+        line.push((first, left / n));
+    }
     for step in values.iter_recorded() {
         let value = step.value_iterated_to() as f64;
         line.push((value, left / n));
@@ -168,6 +199,9 @@ fn survival(values: &Histogram<u64>) -> Vec<(f64, f64)> {
         if left > 0.0 {
             line.push((value, left / n));
         }
+    }
+    if left > 0.0 {
+        line.push((last, left / n));
     }
     line
 }
@@ -177,5 +211,113 @@ fn share(share: f64) -> String {
     match share {
         s if s >= 0.99e-6 => format!("{} %", super::axes::number(s * 100.0, s * 100.0)),
         s => format!("{s:.0e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Beyond, ControlLoop};
+    use wiregauge_record::Point;
+    use wiregauge_stats::{Estimate, Missed};
+
+    const MS: u64 = 1_000_000;
+
+    /// A point of this size with these responses, of so many cycles, that misses 2 ms.
+    fn point(in_bytes: u32, responses: &[u64], cycles: u64) -> DeadlinePoint {
+        let mut values = Histogram::new(3).expect("three digits");
+        responses.iter().for_each(|value| values += *value);
+        let in_time = responses.iter().filter(|value| **value <= 2 * MS).count() as u64;
+        let missed = cycles - in_time;
+        DeadlinePoint {
+            point: Point {
+                index: in_bytes,
+                out_bytes: 16,
+                in_bytes,
+                depth: 1,
+                link: 0,
+                together: false,
+            },
+            unanswered: cycles - responses.len() as u64,
+            response: None,
+            cycles: Missed {
+                cycles,
+                missed,
+                share: Estimate {
+                    value: missed as f64 / cycles.max(1) as f64,
+                    low: None,
+                    high: None,
+                },
+                effective_cycles: cycles as f64,
+                runs: 0,
+                longest_run: 0,
+                mean_run: None,
+            },
+            limit_ns: (2 * MS) as f64,
+            beyond: Beyond {
+                refused: None,
+                why: None,
+                tail: None,
+                one_in: None,
+                late: None,
+                level: None,
+                curve: Vec::new(),
+            },
+            responses: values,
+        }
+    }
+
+    fn of(points: Vec<DeadlinePoint>) -> Deadlines {
+        Deadlines {
+            control_loop: ControlLoop {
+                period_ns: 2 * MS,
+                deadline_ns: 2 * MS,
+                jitter_ns: None,
+                beyond: None,
+            },
+            taken: Taken::AsScheduled,
+            points,
+        }
+    }
+
+    #[test]
+    fn of_many_points_those_with_the_most_misses_are_drawn() {
+        let points = (1..=12).map(|size| {
+            let late = if size > 8 { 20 } else { size as usize };
+            let mut responses = vec![MS; 100 - late];
+            responses.resize(100, 5 * MS);
+            point(size, &responses, 100)
+        });
+        let figure = of_deadlines(&of(points.collect())).expect("it is drawn");
+        for size in 9..=12 {
+            assert!(figure.svg.contains(&format!("IN {size} B")), "{size}");
+        }
+        assert!(!figure.svg.contains("IN 1 B"));
+        let words = "the 4 points with the highest share of missed cycles, of 12";
+        assert!(figure.caption.contains(words), "{}", figure.caption);
+    }
+
+    #[test]
+    fn a_line_is_at_the_share_of_the_table_at_the_deadline_and_never_below_what_got_no_response() {
+        let mut responses = vec![MS; 80];
+        responses.resize(90, 5 * MS);
+        let point = point(48, &responses, 100);
+        let line = survival(&point.responses, point.cycles.cycles, (1.0, 1e9));
+        let at_deadline = line.iter().rev().find(|(time, _)| *time <= point.limit_ns);
+        assert_eq!(at_deadline.map(|at| at.1), Some(point.cycles.share.value));
+        assert_eq!(line.first().map(|at| at.1), Some(1.0));
+        assert_eq!(line.last(), Some(&(1e9, 0.1)));
+        // All answered: the line ends at the longest response.
+        let line = survival(&point.responses, 90, (1.0, 1e9));
+        assert!(line.last().is_some_and(|at| at.0 < 6e6), "{line:?}");
+    }
+
+    #[test]
+    fn a_point_without_any_response_is_a_line_at_all_of_its_cycles() {
+        let figure = of_deadlines(&of(vec![point(48, &[MS; 50], 50), point(500, &[], 50)]));
+        let figure = figure.expect("it is drawn");
+        assert!(figure.svg.contains("IN 500 B"));
+        assert_eq!(figure.svg.matches("class=\"measured\"").count(), 2);
+        assert!(of_deadlines(&of(vec![point(48, &[], 50)])).is_none());
     }
 }

@@ -4,7 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, size_text};
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, bare, comparable, distinct, links, reach};
+use super::cells::{self, Cell, bare, comparable, distinct, has_schedule, links, reach};
 use super::look::{HEIGHT, Series};
 use super::marked::{self, Marked};
 use crate::Subject;
@@ -108,6 +108,9 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         values
     };
 
+    // A schedule sets when exchanges start: no depth can bring TRT down to the ideal.
+    let scheduled = has_schedule(subjects);
+    let has_ideal = runs.len() == 1 && !scheduled;
     let single = runs.len() == 1;
     let smallest = cells
         .iter()
@@ -124,7 +127,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
             legend.push((Key::Points(pick(at, what)), name));
         }
     }
-    if single {
+    if has_ideal {
         let name = format!("ideal TRT: RTT at depth {smallest} / depth");
         legend.push((Key::Line(Series::limit()), name));
     }
@@ -133,7 +136,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         for run in &runs {
             values.extend(curve(*run, panel, &rtt));
             values.extend(curve(*run, panel, &trt));
-            if single {
+            if has_ideal {
                 values.extend(ideal(*run, panel));
             }
         }
@@ -158,7 +161,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         };
         canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
-        if single {
+        if has_ideal {
             let values = ideal(runs[0], panel);
             // It is made of the RTT at the smallest depth.
             let first = values.first().map_or("", |value| value.key.as_str());
@@ -174,15 +177,18 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
         }
         canvas.close();
     }
-    let mut caption = String::from(
-        "TRT is the time from the start of one exchange to the start of the next. Where it stays above the ideal, a \
-         higher depth helps less. Bars: 95 % confidence interval.",
-    );
+    let mut caption =
+        String::from("TRT is the time from the start of one exchange to the start of the next.");
+    caption.push_str(match (has_ideal, scheduled) {
+        (true, _) => " Where it stays above the ideal, a higher depth helps less.",
+        (false, true) => {
+            " A schedule starts the exchanges, so no depth makes TRT shorter than its period."
+        }
+        (false, false) => "",
+    });
+    caption.push_str(" Bars: 95 % confidence interval.");
     if let ([only], 1) = (panels, of) {
         caption.push_str(&format!(" Shown: {}.", only.name(panels)));
-    }
-    if !single {
-        caption.push_str(" The ideal is shown only for a single run.");
     }
     if panels.len() < of {
         let names: Vec<String> = panels.iter().map(|panel| panel.name(panels)).collect();

@@ -2,7 +2,7 @@
 //! on logarithmic ones that hold every single exchange.
 
 use super::Figure;
-use super::axes::Axis;
+use super::axes::{Axis, number};
 use super::canvas::{Canvas, Frame, Key, LimitMarks};
 use super::limit_names::LIMIT_ROW;
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
@@ -42,6 +42,8 @@ enum Kind {
 #[derive(Clone, Copy, PartialEq)]
 enum Quantity {
     Rtt,
+    /// The response time from the intended start, which the limits of a scheduled run are about.
+    FromIntended,
     Trt,
 }
 
@@ -49,6 +51,7 @@ impl Quantity {
     fn name(self) -> &'static str {
         match self {
             Quantity::Rtt => "RTT",
+            Quantity::FromIntended => "Response time from the intended start",
             Quantity::Trt => "TRT",
         }
     }
@@ -60,11 +63,36 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         return Vec::new();
     }
     let choice = rtt::choice(&points, MOST_PANELS);
-    let kinds = [Kind::Linear, Kind::Log];
-    kinds
-        .iter()
-        .map(|kind| figure(subjects, &points, &choice, *kind, Quantity::Rtt))
-        .collect()
+    let from_intended: Vec<Sampled<'_>> = points.iter().map(from_intended).collect();
+    let linear = match has_limits_from_intended(&points) {
+        true => (&from_intended, Quantity::FromIntended),
+        false => (&points, Quantity::Rtt),
+    };
+    vec![
+        figure(subjects, linear.0, &choice, Kind::Linear, linear.1),
+        figure(subjects, &points, &choice, Kind::Log, Quantity::Rtt),
+    ]
+}
+
+/// True if limits of `--below` count from the intended start, at some point.
+fn has_limits_from_intended(points: &[Sampled<'_>]) -> bool {
+    let has = |point: &Sampled<'_>| {
+        !point.loaded.from_intended.is_empty() && !point.summary.below.is_empty()
+    };
+    points.iter().any(has)
+}
+
+/// The point with its times from the intended start; as it is where they are its RTTs.
+fn from_intended<'a>(point: &Sampled<'a>) -> Sampled<'a> {
+    let values = &point.loaded.from_intended;
+    Sampled {
+        values: if values.is_empty() {
+            point.values
+        } else {
+            values
+        },
+        ..*point
+    }
 }
 
 /// For the TRT only the histogram with logarithmic axes, in which every single exchange is visible.
@@ -224,6 +252,14 @@ fn figure(
     let rows = if panels == 1 { 1 } else { panels.div_ceil(2) };
     let canvas = Canvas::new(if rows == 1 { HEIGHT } else { 240 * rows as u32 }, &legend);
     let (mut notes, mut unnamed) = (Vec::new(), 0);
+    // A limit that counts from the intended start has no place among RTTs.
+    let has_limits = match of_what {
+        Quantity::Rtt => !has_limits_from_intended(points),
+        Quantity::FromIntended => true,
+        Quantity::Trt => false,
+    };
+    // Runs of different lengths are compared by shares.
+    let is_share = kind == Kind::Linear || runs.len() > 1;
     for (cell, place) in choice.cells.iter().zip(canvas.panels(panels, 2)) {
         let drawn: Vec<(usize, &Sampled<'_>)> = runs
             .iter()
@@ -249,10 +285,10 @@ fn figure(
             &title,
             &of_them,
             &bars,
-            kind,
-            of_what.name(),
+            (kind, of_what),
+            (is_share, has_limits),
         );
-        let marks = (of_what == Quantity::Rtt).then(|| limits(&frame, &of_them));
+        let marks = has_limits.then(|| limits(&frame, &of_them));
         unnamed += marks.as_ref().map_or(0, |marks| marks.unnamed);
         for (((at, point), bars), only) in drawn
             .iter()
@@ -260,9 +296,10 @@ fn figure(
             .zip([drawn.len() == 1].iter().cycle())
         {
             let n = point.values.len().max(1) as f64;
-            let height = |count: u64| match kind {
-                Kind::Linear => count as f64 / n,
-                Kind::Log => (count as f64).max(0.5),
+            let height = |count: u64| match (kind, is_share) {
+                (Kind::Linear, _) => count as f64 / n,
+                (Kind::Log, true) => (count as f64 / n).max(frame.lowest()),
+                (Kind::Log, false) => (count as f64).max(0.5),
             };
             let outlines = bars.outlines(height);
             frame.open("histogram");
@@ -297,10 +334,12 @@ fn figure(
     }
     let (name, title) = match (of_what, kind) {
         (Quantity::Rtt, Kind::Linear) => ("rtt-histogram", "RTT histogram"),
+        (Quantity::FromIntended, _) => ("rtt-histogram", "Histogram of response times"),
         (Quantity::Rtt, Kind::Log) => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
         (Quantity::Trt, _) => ("trt-histogram", "TRT histogram, logarithmic axes"),
     };
-    let mut caption = caption(points, choice, (kind, of_what), &notes, (runs.len(), of));
+    let what = (kind, of_what, has_limits);
+    let mut caption = caption(points, choice, what, &notes, (runs.len(), of));
     if unnamed > 0 {
         caption.push_str(" Names of limits are left out where there is no room.");
     }
@@ -321,8 +360,8 @@ fn axes(
     title: &str,
     points: &[&Sampled<'_>],
     bars: &[Bars],
-    kind: Kind,
-    quantity: &str,
+    (kind, quantity): (Kind, Quantity),
+    (is_share, has_limits): (bool, bool),
 ) -> Frame {
     let edges = &bars[0].edges;
     let (low, high) = (edges[0], edges[edges.len() - 1]);
@@ -337,24 +376,33 @@ fn axes(
         });
         all.fold(0.0, f64::max)
     };
+    let name = quantity.name();
+    let x = match kind {
+        Kind::Linear => Axis::time_between(name, roomy(low, high).0, roomy(low, high).1),
+        Kind::Log => Axis::log_time(name, low, high),
+    };
     // Room above the bars for the names of limits and the shares of peaks.
-    let named = points[0].summary.below.iter().filter(|share| {
-        let limit = share.limit as f64;
-        low <= limit && limit <= high
-    });
-    let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
-    let (x, y) = match kind {
-        Kind::Linear => (
-            Axis::time_between(quantity, roomy(low, high).0, roomy(low, high).1),
-            Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
-        ),
-        Kind::Log => {
+    let limits = points[0].summary.below.iter().filter(|_| has_limits);
+    let named = limits.filter(|share| x.holds(share.limit as f64)).count();
+    let head = LIMIT_ROW * (named as f64 + 1.0) / (place.height - 90.0);
+    let y = match (kind, is_share) {
+        (Kind::Linear, _) => Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
+        (Kind::Log, true) => {
+            let most = points.iter().map(|point| point.values.len()).max();
+            let bottom = 0.5 / most.unwrap_or(1).max(1) as f64;
+            let tallest = tallest(true).max(4.0 * bottom);
+            let top = bottom * (tallest / bottom).powf(1.0 / (1.0 - head));
+            let label = |value: f64| number(value, value);
+            Axis::log("Exchanges (%, log)", bottom, top, 0.01, label)
+        }
+        (Kind::Log, false) => {
             let label = |value: f64| count(value as u64);
             let top = 0.5 * (tallest(false).max(2.0) / 0.5).powf(1.0 / (1.0 - head));
             let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
-            y.ticks.retain(|tick| tick.at >= 1.0);
-            y.grid.retain(|at| *at >= 1.0);
-            (Axis::log_time(quantity, low, high), y)
+            let is_count = |at: f64| at >= 1.0 && (at - at.round()).abs() < 1e-9 * at;
+            y.ticks.retain(|tick| is_count(tick.at));
+            y.grid.retain(|at| is_count(*at));
+            y
         }
     };
     canvas.frame(place, title, x, y)
@@ -435,13 +483,16 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
 fn caption(
     points: &[Sampled<'_>],
     choice: &Choice,
-    (kind, of_what): (Kind, Quantity),
+    (kind, of_what, has_limits): (Kind, Quantity, bool),
     notes: &[String],
     (runs, of): (usize, usize),
 ) -> String {
     let mut text = String::from(match kind {
         Kind::Linear => {
             "Percentage of the exchanges in each bar; the axis shows at least 90 % of each point."
+        }
+        Kind::Log if runs > 1 => {
+            "Percentage of each run's exchanges in each bar; even a single one is visible, and an empty bar is a gap."
         }
         Kind::Log => {
             "Number of exchanges in each bar; even a single one is visible, and an empty bar is a gap."
@@ -465,18 +516,17 @@ fn caption(
             " Diamonds: peaks, with their percentage of the exchanges where there is room.",
         );
     }
-    if of_rtt && points.iter().any(|point| !point.summary.below.is_empty()) {
-        let from = match points
-            .iter()
-            .any(|point| point.summary.from_intended.is_some())
-        {
-            true => ", from the intended start",
-            false => "",
-        };
-        text.push_str(&format!(
-            " Dashed: limits of --below and the percentage of all exchanges below{from}; one without a correct \
-             answer is not below. A limit beyond the axis is not shown."
-        ));
+    if of_what == Quantity::FromIntended {
+        text.push_str(
+            " From the intended start: includes the delay of late starts, as the limits of a run with a schedule \
+             do.",
+        );
+    }
+    if has_limits && points.iter().any(|point| !point.summary.below.is_empty()) {
+        text.push_str(
+            " Dashed: limits of --below and the percentage of all exchanges below; one without a correct answer \
+             is not below. A limit beyond the axis is not shown.",
+        );
     }
     if runs < of {
         text.push_str(&format!(" Only the first {runs} of {of} runs are shown."));

@@ -2,78 +2,156 @@
 
 use super::axes::number;
 use super::canvas::{Frame, Key};
+use super::cells::{distinct, listed};
 use super::look::Series;
+use crate::Subject;
+use std::collections::BTreeSet;
 use wiregauge_record::BusLimit;
 
 /// The limits that concern a figure.
 pub(super) struct Limits {
-    drawn: Vec<BusLimit>,
-    beyond: Vec<BusLimit>,
+    drawn: Vec<Known>,
+    beyond: Vec<Known>,
+    /// All links of the figure have the same ones.
+    for_all: bool,
+    /// The points are of one run.
+    is_one_run: bool,
+}
+
+/// A run and its link.
+type Link = (usize, u32);
+
+/// A limit and the links that have it.
+struct Known {
+    limit: BusLimit,
+    links: Vec<Link>,
+    /// ` of link 0`, ` of RUN`; nothing if all links have it.
+    owner: String,
+}
+
+/// The links in words, by what tells them apart.
+fn owner(subjects: &[Subject], links: &[Link], is_one_run: bool) -> String {
+    let runs = distinct(links.iter().map(|link| link.0));
+    let labels: Vec<&str> = runs.iter().map(|run| &subjects[*run].label[..]).collect();
+    match (is_one_run, links) {
+        (true, [(_, link)]) => format!(" of link {link}"),
+        (true, links) => {
+            let links: Vec<u32> = links.iter().map(|link| link.1).collect();
+            format!(" of links {}", listed(&links))
+        }
+        (false, _) => format!(" of {}", listed(&labels)),
+    }
 }
 
 impl Limits {
-    /// Those of some points, each once; drawn if they are at most `reach` times what was measured.
+    /// Those of some points, each once, by the links of the points; drawn if they are at most `reach` times what was
+    /// measured.
     pub(super) fn of<'a>(
-        known: impl IntoIterator<Item = &'a BusLimit>,
+        subjects: &[Subject],
+        points: impl IntoIterator<Item = (Link, Option<&'a BusLimit>)>,
         measured: f64,
         reach: f64,
     ) -> Limits {
-        let mut all: Vec<BusLimit> = Vec::new();
-        for limit in known {
-            let same =
-                |other: &BusLimit| other.bytes_s == limit.bytes_s && other.source == limit.source;
-            if limit.bytes_s.is_finite() && limit.bytes_s > 0.0 && !all.iter().any(same) {
-                all.push(limit.clone());
+        let mut all: Vec<Known> = Vec::new();
+        let mut links = BTreeSet::new();
+        for (link, limit) in points {
+            links.insert(link);
+            let sound = |limit: &&BusLimit| limit.bytes_s.is_finite() && limit.bytes_s > 0.0;
+            let Some(limit) = limit.filter(sound) else {
+                continue;
+            };
+            let same = |other: &&mut Known| {
+                other.limit.bytes_s == limit.bytes_s && other.limit.source == limit.source
+            };
+            match all.iter_mut().find(same) {
+                Some(known) if known.links.contains(&link) => {}
+                Some(known) => known.links.push(link),
+                None => all.push(Known {
+                    limit: limit.clone(),
+                    links: vec![link],
+                    owner: String::new(),
+                }),
             }
+        }
+        let is_one_run = distinct(links.iter().map(|link: &Link| link.0)).len() < 2;
+        let for_all = all.iter().all(|known| known.links.len() == links.len());
+        for known in all.iter_mut().filter(|_| !for_all) {
+            known.owner = owner(subjects, &known.links, is_one_run);
         }
         let (drawn, beyond) = all
             .into_iter()
-            .partition(|limit| limit.bytes_s <= measured * reach);
-        Limits { drawn, beyond }
+            .partition(|known| known.limit.bytes_s <= measured * reach);
+        Limits {
+            drawn,
+            beyond,
+            for_all,
+            is_one_run,
+        }
+    }
+
+    /// True if some links of a run have a limit that others do not have: each link needs a panel of its own.
+    pub(super) fn differ(&self) -> bool {
+        self.is_one_run && !self.for_all && !self.drawn.is_empty()
     }
 
     /// The highest that is drawn; 0 if none is.
     pub(super) fn highest(&self) -> f64 {
         self.drawn
             .iter()
-            .map(|limit| limit.bytes_s)
+            .map(|known| known.limit.bytes_s)
             .fold(0.0, f64::max)
     }
 
-    /// As lines with their names.
-    pub(super) fn draw(&self, frame: &Frame) {
-        for limit in &self.drawn {
-            frame.limit(limit.bytes_s, &name(limit));
+    /// Those of a link, as lines with their names.
+    pub(super) fn draw(&self, frame: &Frame, link: u32) {
+        for known in self.of_link(link) {
+            // Where each link has its own panel, the panel names it.
+            let owner = if self.is_one_run { "" } else { &known.owner };
+            frame.limit(known.limit.bytes_s, &name(&known.limit, owner));
         }
     }
 
     /// As lines whose names stand in the legend, where data would run through them.
-    pub(super) fn draw_bare(&self, frame: &Frame) {
-        for limit in &self.drawn {
-            frame.limit(limit.bytes_s, "");
+    pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
+        for known in self.of_link(link) {
+            frame.limit(known.limit.bytes_s, "");
         }
+    }
+
+    fn of_link(&self, link: u32) -> impl Iterator<Item = &Known> {
+        let of_it = move |known: &&Known| known.links.iter().any(|known| known.1 == link);
+        self.drawn.iter().filter(of_it)
     }
 
     /// For the legend.
     pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
-        let entry = |limit| (Key::Line(Series::limit()), name(limit));
+        let entry = |known: &Known| {
+            let name = name(&known.limit, &known.owner);
+            (Key::Line(Series::limit()), name)
+        };
         self.drawn.iter().map(entry)
     }
 
     /// What a reader must know of them.
     pub(super) fn caption(&self) -> String {
         let mut caption = String::new();
-        for limit in self.drawn.iter().take(4) {
+        for known in self.drawn.iter().take(4) {
+            let (limit, owner) = (&known.limit, &known.owner);
             let shared = if limit.shared {
                 ", shared by both directions"
             } else {
                 ""
             };
-            caption.push_str(&format!(" The limit: {}{shared}.", limit.source));
+            caption.push_str(&format!(" The limit{owner}: {}{shared}.", limit.source));
         }
-        for limit in self.beyond.iter().take(4) {
+        for known in self.beyond.iter().take(4) {
+            let (limit, owner) = (&known.limit, &known.owner);
+            let owner = match owner.is_empty() {
+                true => String::new(),
+                false => format!(" the limit{owner},"),
+            };
             caption.push_str(&format!(
-                " Not shown, because it is far above: {}, {}.",
+                " Not shown, because it is far above:{owner} {}, {}.",
                 rate(limit.bytes_s),
                 limit.source
             ));
@@ -82,8 +160,12 @@ impl Limits {
     }
 }
 
-fn name(limit: &BusLimit) -> String {
-    format!("limit {}: {}", rate(limit.bytes_s), short(&limit.source))
+fn name(limit: &BusLimit, owner: &str) -> String {
+    format!(
+        "limit{owner} {}: {}",
+        rate(limit.bytes_s),
+        short(&limit.source)
+    )
 }
 
 /// What comes before the place where it is written.

@@ -15,19 +15,20 @@ pub(crate) const GRID: &str = "#dddddd";
 /// three more. `tests/colours.rs` computes their contrast, and that all differ, also for people with any common
 /// colour blindness. Neighbours differ in lightness too.
 pub(crate) const SERIES: [&str; 10] = [
-    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#000000", "#788a59",
+    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03", "#cc71c0", "#788a59", "#000000",
     "#772dce", "#712200",
 ];
 /// The same on a dark screen.
 pub(crate) const SERIES_ON_DARK: [&str; 10] = [
-    "#3ba9df", "#efdb80", "#06d39c", "#9dd6f7", "#fe893c", "#cc85ae", "#ffffff", "#f0bf16",
+    "#3ba9df", "#efdb80", "#06d39c", "#9dd6f7", "#fe893c", "#cc85ae", "#f0bf16", "#ffffff",
     "#9e6df0", "#b16040",
 ];
 /// The background of a dark screen.
 pub(crate) const DARK: &str = "#16181b";
 
-/// Dashes, as in `stroke-dasharray`, in pixels.
-pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3"];
+/// Dashes, as in `stroke-dasharray`, in pixels. There are fewer than colours: series that share one differ clearly
+/// in colour.
+pub(crate) const DASHES: [&str; 7] = ["", "7 3", "2 3", "10 3 2 3", "4 2", "10 3 2 3 2 3", "16 4"];
 
 /// plotters knows no dashes: the thousands of a stroke's width (in tenths of a pixel) are an index
 /// into `DASHES`.

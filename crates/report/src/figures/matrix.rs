@@ -109,8 +109,15 @@ fn figure(
     let value = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
     let range = bounds(cells.iter().filter_map(value)).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 60.0);
-    let known = cells.iter().filter_map(|cell| cell.flow.limit.as_ref());
-    let limits = Limits::of(known, range.1, if logarithmic { 30.0 } else { 2.5 });
+    let known = cells
+        .iter()
+        .map(|cell| ((cell.subject, cell.point.link), cell.flow.limit.as_ref()));
+    let limits = Limits::of(
+        subjects,
+        known,
+        range.1,
+        if logarithmic { 30.0 } else { 2.5 },
+    );
     let only = only(&legend);
     if legend.len() < 2 {
         legend.clear();
@@ -169,7 +176,7 @@ fn figure(
                 frame.intervals(&[interval], super::look::INK);
             });
         }
-        limits.draw_bare(&frame);
+        limits.draw_bare(&frame, panel.link);
         canvas.close();
     }
     let caption = format!(

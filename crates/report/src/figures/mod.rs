@@ -1,6 +1,7 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
+mod axis_labels;
 mod below;
 mod buffer;
 mod bus;

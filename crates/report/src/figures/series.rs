@@ -350,12 +350,24 @@ struct Step {
 }
 
 /// The slices as steps, those between silences together, about `most` of them. A slice lasts until the next one, before
-/// a silence as long as usual, and is at least `narrowest` wide.
+/// a silence until its last sample, and is at least `narrowest` wide.
 fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
-    let times = series.slices.len().div_ceil(most.max(1)).max(1);
-    let length = series.usual_distance().max(series.slice_ns) as f64;
-    let piece = |slices: &[Slice]| {
-        let end = slices.last().map_or(0.0, |last| last.at_ns as f64 + length);
+    let pieces = series.pieces(most / 2);
+    let drawn = |times: usize| {
+        pieces
+            .iter()
+            .map(|piece| piece.len().div_ceil(times))
+            .sum::<usize>()
+    };
+    let mut times = series.slices.len().div_ceil(most.max(1)).max(1);
+    while drawn(times) > most.max(1) {
+        times += 1;
+    }
+    let length = series.usual_distance() as f64;
+    let piece = |slices: &&[Slice]| {
+        let end = slices
+            .last()
+            .map_or(0.0, |last| last.last_ns as f64 + length);
         let slices = joined(slices, times);
         let next = slices.iter().skip(1).map(|slice| slice.at_ns as f64);
         let ends = next.chain([end]);
@@ -369,7 +381,7 @@ fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
             })
             .collect()
     };
-    series.pieces().into_iter().map(piece).collect()
+    pieces.iter().map(piece).collect()
 }
 
 /// The slices, each made of `times` neighbours. Loses no extreme.
@@ -383,6 +395,7 @@ fn joined(slices: &[Slice], times: usize) -> Vec<Slice> {
         let first = some.first()?;
         Some(Slice {
             at_ns: first.at_ns,
+            last_ns: some.last()?.last_ns,
             n,
             min_ns: some.iter().map(|slice| slice.min_ns).min()?,
             mean_ns: sum / n as f64,

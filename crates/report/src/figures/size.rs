@@ -134,7 +134,9 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
         .filter_map(|cell| (of.of)(cell.summary))
         .flat_map(|rtt| statistics.iter().map(|(_, _, value)| value(rtt)))
         .collect();
-    let range = reach(&values);
+    // A TRT of 0 has no place on a logarithmic axis, and need not press all others flat.
+    let has_zero = values.iter().any(|value| value.value == 0.0);
+    let range = reach(values.iter().filter(|value| value.value > 0.0));
     let logarithmic = wide(range, 20.0);
 
     let rows = panels.len().div_ceil(2) as u32;
@@ -175,6 +177,11 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
         String::from("max3: third-largest. Bars at the mean: 95 % confidence interval.");
     if of.name == TRT.name {
         caption.push_str(" TRT: from the start of an exchange to the start of the next.");
+        if has_zero && logarithmic {
+            caption.push_str(
+                " Requests sent in one call start together: their TRT of 0 is drawn at the lower edge.",
+            );
+        }
     }
     if let [only] = all_panels.as_slice() {
         caption.push_str(&format!(" Shown: {}.", name(*only, &all_panels)));

@@ -363,11 +363,11 @@ fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
     match most.unwrap_or(0) {
         0 => {}
         n if n <= MOST_NAMED => text.push_str(
-            " The floor is one block plus the latest wake-up of a plain timer thread in the same run.",
+            " The floor: one block plus the longest host delay of the same run.",
         ),
         _ => text.push_str(
-            " The vertical lines, with the markers of their curves, are the floors: one block plus the latest \
-             wake-up of a plain timer thread in the same run.",
+            " The vertical lines, with the markers of their curves, are the floors: one block plus the longest host \
+             delay of the same run.",
         ),
     }
     if tests {

@@ -4,6 +4,7 @@
 mod colours;
 #[path = "../../tests/common/mod.rs"]
 mod common;
+mod meaning;
 mod sound;
 mod subjects;
 

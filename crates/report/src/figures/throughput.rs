@@ -3,12 +3,17 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry};
-use super::cells::{self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, links, only, wide};
+use super::cells::{
+    self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, spread, wide,
+};
 use super::limits::Limits;
 use super::look::HEIGHT;
 use super::marked;
 use crate::Subject;
 use wiregauge_record::PointSummary;
+
+/// More panels would be too small.
+const MOST_PANELS: usize = 6;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let mut cells = cells::exchange(subjects);
@@ -29,31 +34,29 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     };
     let size = |point: &_| f64::from((sweep.size)(point));
     let keys = Keys::of(subjects, &sweep.cells, MOST_CURVES);
-    // Alone and together stand side by side.
-    let panels: Vec<(&str, Vec<Cell<'_>>)> = [("alone", false), ("together", true)]
-        .into_iter()
-        .map(|(name, together)| {
-            let of_it = sweep
-                .cells
-                .iter()
-                .filter(|cell| cell.point().together == together);
-            (name, of_it.copied().collect::<Vec<_>>())
-        })
-        .filter(|(_, cells)| !cells.is_empty())
-        .collect();
     let curves = keys.curves(&sweep.cells, size, rate);
     let legend: Vec<Entry> = curves.iter().map(Curve::entry).collect();
     let values = curves.iter().flat_map(|curve| &curve.values);
     let range = bounds(values.map(|value| value.y.value)).unwrap_or((0.0, 1.0));
     let logarithmic = wide(range, 30.0);
-    let known = sweep
-        .cells
-        .iter()
-        .filter_map(|cell| cell.summary.limit.as_ref());
-    let limits = Limits::of(known, range.1, if logarithmic { 100.0 } else { 4.0 });
+    let known = sweep.cells.iter().map(|cell| {
+        (
+            (cell.subject, cell.point().link),
+            cell.summary.limit.as_ref(),
+        )
+    });
+    let limits = Limits::of(
+        subjects,
+        known,
+        range.1,
+        if logarithmic { 100.0 } else { 4.0 },
+    );
     let (low, high) = (range.0, range.1.max(limits.highest()));
 
-    let canvas = Canvas::new(HEIGHT, &legend);
+    let (panels, left_out) = panels(sweep, limits.differ());
+    let rows = panels.len().div_ceil(2) as u32;
+    let height = if rows == 1 { HEIGHT } else { 280 * rows };
+    let canvas = Canvas::new(height, &legend);
     let places = canvas.panels(panels.len(), 2);
     let sizes: Vec<u32> = sweep
         .cells
@@ -71,17 +74,17 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
             true => Axis::log_rate(what, low, high),
             false => Axis::rate(what, high),
         };
-        let title = if panels.len() > 1 { name } else { "" };
+        let title = if panels.len() > 1 { name.as_str() } else { "" };
         canvas.open("panel");
         let frame = canvas.frame(place, title, x, y);
-        limits.draw(&frame);
         for curve in keys.curves(cells, size, rate) {
             marked::curve(&frame, &curve.values, curve.series);
         }
+        limits.draw(&frame, cells[0].point().link);
         canvas.close();
     }
     let caption = format!(
-        "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{}{}",
+        "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{left_out}{}{}",
         only(&legend),
         cells::schedule(subjects),
         limits.caption(),
@@ -91,4 +94,35 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     );
     let title = format!("{what} against size");
     canvas.finish(&format!("throughput-{}", sweep.stem), &title, &caption)
+}
+
+/// Alone and together stand side by side; so do the links where their limits differ. With what is left out, in words.
+fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>, String) {
+    let of = |cell: &Cell<'_>| {
+        let point = cell.point();
+        (point.together, if by_link { point.link } else { 0 })
+    };
+    let all = distinct(sweep.cells.iter().map(of));
+    let drawn = spread(&all, MOST_PANELS);
+    let has_both = all.iter().any(|panel| panel.0 != all[0].0);
+    let panel = |panel: &(bool, u32)| {
+        let mut name = Vec::new();
+        if by_link {
+            name.push(format!("link {}", panel.1));
+        }
+        if has_both {
+            name.push(if panel.0 { "together" } else { "alone" }.to_owned());
+        }
+        let of_it = sweep.cells.iter().filter(|cell| of(cell) == *panel);
+        (name.join(", "), of_it.copied().collect())
+    };
+    let left_out = match drawn.len() < all.len() {
+        true => format!(
+            " {} of {} combinations of link and alone or together are shown.",
+            drawn.len(),
+            all.len()
+        ),
+        false => String::new(),
+    };
+    (drawn.iter().map(panel).collect(), left_out)
 }

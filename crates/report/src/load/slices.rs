@@ -20,6 +20,7 @@ pub(crate) struct Slices {
 #[derive(Clone, Copy)]
 struct Cell {
     at_ns: u64,
+    last_ns: u64,
     n: u64,
     min_ns: u64,
     sum_ns: u128,
@@ -28,6 +29,7 @@ struct Cell {
 
 const EMPTY: Cell = Cell {
     at_ns: u64::MAX,
+    last_ns: 0,
     n: 0,
     min_ns: u64::MAX,
     sum_ns: 0,
@@ -37,6 +39,7 @@ const EMPTY: Cell = Cell {
 impl Cell {
     fn join(&mut self, other: &Cell) {
         self.at_ns = self.at_ns.min(other.at_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
         self.n += other.n;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.sum_ns += other.sum_ns;
@@ -71,6 +74,7 @@ impl Slices {
         }
         self.cells[place].join(&Cell {
             at_ns,
+            last_ns: at_ns,
             n: 1,
             min_ns: value_ns,
             sum_ns: value_ns.into(),
@@ -104,6 +108,7 @@ impl Slices {
         let cells = joined(&self.cells, self.base, times);
         let slices = cells.iter().filter(|cell| cell.n > 0).map(|cell| Slice {
             at_ns: cell.at_ns,
+            last_ns: cell.last_ns,
             n: cell.n,
             min_ns: cell.min_ns,
             mean_ns: cell.sum_ns as f64 / cell.n as f64,

@@ -148,6 +148,8 @@ pub struct Bad {
 pub struct Slice {
     /// Start of its first sample, in nanoseconds from the start of the point.
     pub at_ns: u64,
+    /// Start of its last sample.
+    pub last_ns: u64,
     /// Samples in it.
     pub n: u64,
     /// The shortest, in nanoseconds.

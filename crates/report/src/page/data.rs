@@ -322,16 +322,16 @@ fn steps(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 /// with a start without a slice; the last slice stands there twice, at its start and at its end.
 fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
     let each = series.slices.len().div_ceil(most.max(1)).max(1);
-    let length = series.usual_distance().max(series.slice_ns);
+    let length = series.usual_distance();
     let mut merged = Vec::new();
-    for piece in series.pieces() {
+    for piece in series.pieces(most / 2) {
         merged.extend(
             piece
                 .chunks(each)
                 .map(joined)
                 .map(|slice| (slice.at_ns, Some(slice))),
         );
-        merged.extend(piece.last().map(|last| (last.at_ns + length, None)));
+        merged.extend(piece.last().map(|last| (last.last_ns + length, None)));
     }
     let count = merged.len();
     if count > 1 {
@@ -349,6 +349,7 @@ fn joined(group: &[Slice]) -> Slice {
         .sum();
     Slice {
         at_ns: group[0].at_ns,
+        last_ns: group[group.len() - 1].last_ns,
         n,
         min_ns: group.iter().map(|slice| slice.min_ns).min().unwrap_or(0),
         mean_ns: sum / n.max(1) as f64,
@@ -419,6 +420,7 @@ mod tests {
         let slices: Vec<Slice> = (0..10)
             .map(|at| Slice {
                 at_ns: at * 100,
+                last_ns: at * 100 + 50,
                 n: 1 + at % 2,
                 min_ns: 1000 - at,
                 mean_ns: 1000.0 + at as f64,
@@ -432,7 +434,7 @@ mod tests {
         };
         let merged = merge(&series, 3);
         let starts: Vec<u64> = merged.iter().map(|(at, _)| *at).collect();
-        assert_eq!(starts, [0, 400, 800, 1000]);
+        assert_eq!(starts, [0, 400, 800, 1050]);
         assert_eq!(merged[3].1, merged[2].1);
         let merged: Vec<Slice> = merged[..3].iter().filter_map(|(_, slice)| *slice).collect();
         assert_eq!(merged.iter().map(|slice| slice.n).sum::<u64>(), 15);
@@ -446,6 +448,7 @@ mod tests {
     fn a_silence_has_a_start_without_a_slice() {
         let slice = |at_ns| Slice {
             at_ns,
+            last_ns: at_ns + 67,
             n: 3,
             min_ns: 10,
             mean_ns: 11.0,
@@ -456,12 +459,13 @@ mod tests {
             slice_ns: 100,
             ..Series::default()
         };
-        let starts: Vec<(u64, bool)> = merge(&series, 2)
+        let starts: Vec<(u64, bool)> = merge(&series, 4)
             .into_iter()
             .map(|(at, slice)| (at, slice.is_some()))
             .collect();
-        let expected = [(0, true), (300, false), (9000, true), (9200, true)];
-        assert_eq!(starts, expected);
+        let first = [(0, true), (200, true), (300, false)];
+        let second = [(9000, true), (9200, true)];
+        assert_eq!(starts, [&first[..], &second].concat());
     }
 
     #[test]
@@ -514,6 +518,7 @@ mod tests {
             slices: (0..1000)
                 .map(|at| Slice {
                     at_ns: at * 1_000_000,
+                    last_ns: at * 1_000_000 + 990_000,
                     n: 100,
                     min_ns: 20_000,
                     mean_ns: 21_000.0,

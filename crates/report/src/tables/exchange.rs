@@ -6,7 +6,8 @@ use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
 use crate::units::{TimeUnit, grouped, percent, time};
-use wiregauge_record::{Connect, Plan, PointSummary, Schedule};
+use std::collections::BTreeMap;
+use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Estimate;
 
@@ -93,6 +94,33 @@ fn times(points: &[PointSummary]) -> Table {
     table
 }
 
+/// The limit in words; of each link its own where they differ.
+pub(super) fn limits_of(points: &[PointSummary]) -> Option<String> {
+    let mut limits: BTreeMap<u32, &BusLimit> = BTreeMap::new();
+    for point in points {
+        if let Some(limit) = &point.limit {
+            limits.entry(point.point.link).or_insert(limit);
+        }
+    }
+    let (_, first) = limits.first_key_value()?;
+    let text = |limit: &BusLimit| {
+        let most = grouped(limit.bytes_s as u64);
+        format!("{most} B/s ({})", limit.source)
+    };
+    let is_first = |point: &PointSummary| {
+        let limit = point.limit.as_ref();
+        limit.is_some_and(|limit| limit.bytes_s == first.bytes_s)
+    };
+    let link = points[0].point.link;
+    let is_one_link = points.iter().all(|point| point.point.link == link);
+    if is_one_link || points.iter().all(is_first) {
+        return Some(format!("limit: {}", text(first)));
+    }
+    let each = limits.iter();
+    let each = each.map(|(link, limit)| format!("limit of link {link}: {}", text(limit)));
+    Some(each.collect::<Vec<_>>().join("; "))
+}
+
 fn rates(points: &[PointSummary]) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
@@ -101,9 +129,8 @@ fn rates(points: &[PointSummary]) -> Table {
          exchanges",
         unit.name()
     );
-    if let Some(limit) = limit {
-        let most = grouped(limit.bytes_s as u64);
-        title += &format!("; limit: {most} B/s ({})", limit.source);
+    if let Some(limits) = limits_of(points) {
+        title += &format!("; {limits}");
     }
     let mut names = columns(
         points,

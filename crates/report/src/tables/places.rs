@@ -181,6 +181,17 @@ impl Places {
         self.within(indices, " at ", "")
     }
 
+    /// `-1-depth-2`: how the name of a file ends that is about one of several points.
+    pub fn ending(&self, index: u32) -> String {
+        if self.points.len() < 2 {
+            return String::new();
+        }
+        let name = self.name(&[index]).to_lowercase().replace(',', "");
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let words = words.filter(|word| !word.is_empty());
+        words.fold(format!("-{index}"), |ending, word| ending + "-" + word)
+    }
+
     fn within(&self, indices: &[u32], before: &str, after: &str) -> String {
         match self.name(indices) {
             name if name.is_empty() => name,
@@ -248,6 +259,13 @@ fn list(values: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_about_a_point_has_its_number_and_its_settings_in_its_name() {
+        let places = Places::new([point(0, 16, 48, 1), point(1, 16, 1000, 2)].into_iter());
+        assert_eq!(places.ending(1), "-1-in-1000-b-depth-2");
+        assert_eq!(Places::new([point(0, 16, 48, 1)].into_iter()).ending(0), "");
+    }
 
     fn point(index: u32, out_bytes: u32, in_bytes: u32, depth: u32) -> Point {
         Point {

@@ -1,11 +1,14 @@
 //! The colours of series are visible on their background and distinguishable, also for the colour-blind.
 
-use crate::figures::look::{DARK, PAPER, SERIES, SERIES_ON_DARK, rgb};
+use crate::figures::look::{DARK, DASHES, PAPER, SERIES, SERIES_ON_DARK, rgb};
 
 /// WCAG 2, 1.4.11: parts of a figure.
 const CONTRAST: f64 = 3.0;
 /// In OKLab, where black and white are 1 apart. 0.02 is what is just seen side by side.
 const DISTANCE: f64 = 0.08;
+
+/// The same for lines of one dash that may cross: colour alone tells them apart.
+const DISTANCE_OF_DASH: f64 = 0.16;
 
 /// What a dichromat sees, in linear RGB: Machado, Oliveira and Fernandes, "A physiologically-based model for
 /// simulation of color vision deficiency" (2009), severity 1.
@@ -62,6 +65,14 @@ fn contrast(one: &str, other: &str) -> f64 {
     };
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+/// Colours of series that are drawn with the same dash.
+fn of_one_dash(colours: [&'static str; 10]) -> Vec<(&'static str, &'static str)> {
+    let all = (0..colours.len()).flat_map(|at| (0..at).map(move |before| (before, at)));
+    let same = all.filter(|(before, at)| before % DASHES.len() == at % DASHES.len());
+    same.map(|(before, at)| (colours[before], colours[at]))
+        .collect()
 }
 
 /// Björn Ottosson's OKLab (2020).
@@ -134,4 +145,19 @@ fn matlab_draws_in_the_same_colours() {
         .filter(|part| part.starts_with('#'))
         .collect();
     assert_eq!(found, SERIES);
+}
+
+#[test]
+fn lines_of_one_dash_differ_clearly_in_colour() {
+    for colours in [SERIES, SERIES_ON_DARK] {
+        for (one, other) in of_one_dash(colours) {
+            for (name, vision) in &VISION {
+                let found = distance(one, other, vision);
+                assert!(
+                    found >= DISTANCE_OF_DASH,
+                    "{one} and {other}, {name}: {found}"
+                );
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! An exchange run in one table and one sentence.
 
-use super::{Brief, Fitted, MANY, of_limit, saturation};
+use super::{Brief, Fitted, MANY, Used, of_limits, saturation};
 use crate::tables::can::can;
-use crate::tables::exchange::{below, explained, intervals, queries, unexpected};
+use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
 use crate::tables::point_columns::{columns, dashes, point_cells, typical};
@@ -87,9 +87,8 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
     rest.extend(is_unexpected.then_some("unexpected"));
     rest.extend(["p50", "p99", "max", other, "exchanges/s"]);
     let mut heads = columns(points, &rest);
-    if let Some(limit) = limit {
-        let most = grouped(limit.bytes_s as u64);
-        title += &format!("; limit: {most} B/s ({})", limit.source);
+    if let Some(limits) = limits_of(points) {
+        title += &format!("; {limits}");
         heads.push("% of limit");
     }
     let mut table = Table::new(title, &heads);
@@ -145,12 +144,12 @@ fn finding(file: &RunFile, points: &[PointSummary]) -> String {
         _ if scheduled => {}
         several => parts.extend(fastest(&file.plan, several)),
     }
-    parts.extend(of_limit(
-        points
-            .iter()
-            .filter_map(|p| p.limit.as_ref())
-            .map(|l| l.used),
-    ));
+    let used = points.iter().map(|p| Used {
+        link: p.point.link,
+        limit: p.limit.as_ref().map(|limit| limit.bytes_s),
+        used: p.limit.as_ref().map_or(0.0, |limit| limit.used),
+    });
+    parts.extend(of_limits(&used.collect::<Vec<_>>()));
     let intended = points.iter().any(|p| p.from_intended.is_some());
     parts.extend(match intended {
         true => p99(points, "p99 from the intended start", |p| {
@@ -276,7 +275,8 @@ fn fastest(plan: &Plan, points: &[PointSummary]) -> Vec<String> {
     let at = if one_size { "" } else { " at this size" };
     let saturation = saturation.map(|text| text + at);
     // Near the limit, a higher depth has little to gain.
-    let mut limits = points.iter().filter_map(|p| p.limit.as_ref());
+    let of_link = points.iter().filter(|p| p.point.link == best.point.link);
+    let mut limits = of_link.filter_map(|p| p.limit.as_ref());
     let near = limits.any(|limit| limit.used >= NEAR_LIMIT);
     parts.extend(saturation.filter(|text| !near || text.starts_with("saturated")));
     parts

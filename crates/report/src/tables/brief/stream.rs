@@ -1,6 +1,6 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Fitted, MANY, of_limit, saturation};
+use super::{Brief, Fitted, MANY, Used, of_limits, saturation};
 use crate::tables::flow_rows::Row;
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
@@ -99,10 +99,12 @@ fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
         parts.extend(fastest(plan, rows, way));
     }
     // A share that cannot be shown is more than all of the limit.
-    let shares = rows.iter().filter_map(LimitShare::of);
-    parts.extend(of_limit(
-        shares.map(|share| share.shown().unwrap_or(f64::INFINITY)),
-    ));
+    let used = rows.iter().map(|row| Used {
+        link: row.0.point.link,
+        limit: row.1.limit.as_ref().map(|limit| limit.bytes_s),
+        used: LimitShare::of(row).map_or(0.0, |share| share.shown().unwrap_or(f64::INFINITY)),
+    });
+    parts.extend(of_limits(&used.collect::<Vec<_>>()));
     let unit = typical_gap(rows);
     let gaps = rows
         .iter()
