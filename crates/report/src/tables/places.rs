@@ -122,7 +122,7 @@ impl Places {
         let named = points.map(|point| {
             let preload = match point.aim {
                 Aim::Curve => String::new(),
-                Aim::Hold => grouped(point.preload_bytes.into()),
+                Aim::Hold => grouped(point.preload_bytes),
             };
             let values = vec![
                 (Setting::Rate, format!("{}", point.rate_hz as f64 / 1e6)),
