@@ -189,7 +189,10 @@ impl LoopWarning {
             ),
             LoopWarning::TooShort { points } => Warning::new(
                 Code::PreloadTooShort,
-                format!("the requested preload was too short{}", places.bracketed(points)),
+                format!(
+                    "the requested preload was too short{}",
+                    places.bracketed(points)
+                ),
                 ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests \
                  preloads until one has no stall",
             ),
@@ -201,7 +204,10 @@ impl LoopWarning {
             ),
             LoopWarning::NeverHeld { points } => Warning::new(
                 Code::NoPreloadHeld,
-                format!("every tested preload was too short{}", places.bracketed(points)),
+                format!(
+                    "every tested preload was too short{}",
+                    places.bracketed(points)
+                ),
                 ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
                  machine",
             ),
