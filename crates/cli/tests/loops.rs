@@ -145,7 +145,7 @@ fn a_preload_of_one_block_starves_the_output_at_every_block_and_says_when() {
         .success()
         .stdout(
             contains("Tested preloads")
-                .and(contains("was too short at"))
+                .and(contains("the requested preload was too short\n"))
                 .and(contains("finding: the preload of 1,024 B is too short ("))
                 .and(contains("no errors").not()),
         );

@@ -295,7 +295,7 @@ fn is_shown(printed: &Value, ended: &Ended) -> bool {
 fn the_rate_of_the_choice_is_that_of_the_run_that_confirms_it() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 2ms");
-    let flags = "--maximise in-throughput --subject-to in-throughput>=1 --in 64,128 --depth 4 --count 40 --confirm 60";
+    let flags = "--maximise in-throughput --subject-to in-throughput>=1kB/s --in 64,128 --depth 4 --count 40 --confirm 60";
     let (printed, _) = tune(&desk, &server.address, flags);
     let run = desk.json("show last --json");
     let rate = number(&run["points"][0]["throughput"]["in_bytes_s"]);

@@ -1,6 +1,7 @@
 //! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest; and what limits.
 //! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
+use crate::busy::{FULL, busy_device};
 use crate::depth::{EQUAL, is_telling, most_outstanding, needed};
 use crate::exchange_verdict::ExchangeVerdict;
 use crate::modelled::Modelled;
@@ -10,9 +11,6 @@ use wiregauge_record::{Conditions, Connect, Plan, Point, PointSummary, Schedule}
 /// Part of the RTT from which a side is said to dominate.
 const MOST: f64 = 0.5;
 const BEHIND: f64 = 0.75;
-pub(crate) const FULL: f64 = 0.90;
-/// A device that needs this part of the TRT has no time left.
-const BUSY: f64 = 0.80;
 /// A gain that says more than the device's part of the RTT does.
 const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
@@ -63,15 +61,6 @@ impl ExchangeSplit {
     pub fn share(&self, part_ns: Option<f64>) -> Option<f64> {
         Some(part_ns? / self.total_ns().filter(|&total| total > 0.0)?)
     }
-}
-
-/// What a device needs for each exchange, in nanoseconds, where that is nearly the whole TRT. Requests that wait
-/// inside the device count as its time; the shortest one hardly waited. More than the TRT would mean that the
-/// device works on several at once.
-pub(crate) fn busy_device(summary: &PointSummary) -> Option<f64> {
-    let needs_ns = summary.device.as_ref()?.min;
-    let part = needs_ns / summary.trt.as_ref()?.mean.value.max(1.0);
-    (summary.point.depth > 1 && (BUSY..=1.05).contains(&part)).then_some(needs_ns)
 }
 
 /// Where the run itself does not show whether a higher depth is faster, what its model predicts.

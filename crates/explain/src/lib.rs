@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod busy;
 mod depth;
 mod exchange;
 mod exchange_verdict;

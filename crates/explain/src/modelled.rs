@@ -1,8 +1,8 @@
 //! The link in a few numbers, from the points of a run: one model for each way of each link, or the
 //! reason why there is none; and what it says of settings that were not measured.
 
+use crate::busy::{FULL, busy_device};
 use crate::depth::is_answered;
-use crate::exchange::{FULL, busy_device};
 use crate::meaning;
 use crate::verdict::REAL;
 use serde::Serialize;
