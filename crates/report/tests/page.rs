@@ -317,6 +317,8 @@ fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
     ] {
         assert!(section.contains(words), "{words}: {section}");
     }
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    assert!(answer.ends_with("; the loop did not hold."), "{answer}");
     assert!(!section.contains("<h3>At "), "{section}");
 }
 
