@@ -346,6 +346,34 @@ fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
 }
 
 #[test]
+fn a_share_without_an_interval_has_none_in_the_summary_and_no_bar_in_the_figure() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        below_ns: vec![30_000],
+        ..plan(1)
+    };
+    // Each takes longer than the one before: they depend on each other as far as they can.
+    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+        (0..=300_u64).map(|sequence| Sample {
+            intended_ns: sequence * 2_000_000,
+            start_ns: sequence * 2_000_000,
+            rtt_ns: 20_000 + sequence * 100,
+            ..common::exchange(sequence)
+        })
+    });
+    let subjects = [subject("run", run)];
+    let page = page_of(&subjects);
+    let said = between(&page, "<ul class=\"said\">", "</ul>");
+    let of = between(said, "of the exchanges were below 30 µs", "</li>");
+    assert_eq!(of, " (no interval: too few independent samples, or drift).");
+    let below = figures::of(&subjects);
+    let below = below.iter().find(|figure| figure.name == "below").unwrap();
+    assert!(below.caption.contains("has no interval"), "{below:?}");
+    let drawn = below.svg.split_once("class=\"shares\"").unwrap().1;
+    assert!(!drawn.contains("stroke="), "a bar: {drawn}");
+}
+
+#[test]
 fn losses_and_limits_that_were_asked_about_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);

@@ -97,6 +97,14 @@ pub struct Share {
     pub high: f64,
 }
 
+impl Share {
+    /// The 95 % interval; `None` where the samples exclude nothing.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let (low, high) = (self.low, self.high);
+        (low > 0.0 || high < 1.0).then_some((low, high))
+    }
+}
+
 /// One peak of a distribution, in the unit of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mode {

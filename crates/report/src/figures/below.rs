@@ -53,7 +53,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                     .iter()
                     .filter(|share| share.limit == *limit)
                 {
-                    frame.intervals_across(&[(share.low, share.high, y)], series.colour);
+                    if let Some((low, high)) = share.interval() {
+                        frame.intervals_across(&[(low, high, y)], series.colour);
+                    }
                     frame.markers(&[(share.share, y)], series);
                 }
             });
@@ -64,6 +66,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         "Bars: 95 % confidence interval. A mark at the right edge means all exchanges. An exchange without a \
          correct answer is not below; with a schedule, times start at the intended start.",
     );
+    let shares = || drawn.iter().flat_map(|cell| &cell.summary.below);
+    if shares().any(|share| share.interval().is_none()) {
+        caption.push_str(
+            " A mark without a bar has no interval: too few independent samples, or drift.",
+        );
+    }
     caption.push_str(&cells::only(&legend));
     if drawn.len() < all.len() {
         caption.push_str(&format!(

@@ -334,12 +334,14 @@ fn exchange_outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
                 1 => String::new(),
                 _ => format!("At the worst point ({}), ", named.name),
             };
+            let interval = match share.interval() {
+                Some((low, high)) => format!("95 % interval {} to {}", percent(low), percent(high)),
+                None => "no interval: too few independent samples, or drift".into(),
+            };
             said.push(format!(
-                "{whose}{} of the exchanges were below {} (95 % interval {} to {}).",
+                "{whose}{} of the exchanges were below {} ({interval}).",
                 percent(share.share),
                 given(Measure::Trt, limit),
-                percent(share.low),
-                percent(share.high)
             ));
         }
     }

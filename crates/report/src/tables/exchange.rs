@@ -295,10 +295,9 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         let mut cells = point_cells(points, point);
         for share in &point.below {
             cells.push(percent(share.share));
-            // From 0 to 1 is what is known without any sample.
-            cells.push(match (share.low, share.high) {
-                (0.0, 1.0) => "? .. ?".into(),
-                (low, high) => format!("{:.2} .. {:.2}", low * 100.0, high * 100.0),
+            cells.push(match share.interval() {
+                None => "? .. ?".into(),
+                Some((low, high)) => format!("{:.2} .. {:.2}", low * 100.0, high * 100.0),
             });
         }
         table.row(cells);
