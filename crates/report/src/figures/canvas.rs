@@ -283,6 +283,12 @@ impl Frame {
         shown.iter().map(|label| (label.at, label.text)).collect()
     }
 
+    /// Where a text of this width stands between the edges of the frame, as near to `x` as that can be: its middle.
+    pub(crate) fn inside(&self, x: f64, width: f64) -> f64 {
+        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        x.min(right - width / 2.0).max(left + 2.0 + width / 2.0)
+    }
+
     /// Where a value stands on the sheet, in pixels.
     pub(crate) fn x_px(&self, value: f64) -> f64 {
         self.inner.x + self.x.part(value) * self.inner.width
@@ -566,5 +572,21 @@ impl Frame {
             &self.screen,
             &PathElement::new(vec![at(from), at(to)], style),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_above_a_value_at_the_edge_stays_in_the_frame() {
+        let canvas = Canvas::new::<Entry>(300, &[]);
+        let axis = || Axis::rate("a rate", 100.0);
+        let frame = canvas.frame(canvas.place(), "", axis(), axis());
+        let (left, right) = (frame.x_px(0.0), frame.x_px(100.0));
+        assert!(frame.inside(left, 30.0) - 15.0 > left);
+        assert!(frame.inside(right, 30.0) + 15.0 <= right);
+        assert_eq!(frame.inside(left + 100.0, 30.0), left + 100.0);
     }
 }

@@ -438,28 +438,33 @@ fn mark_modes(
     let places: Vec<(f64, f64)> = marked.iter().map(|(_, at)| *at).collect();
     frame.markers(&places, mark);
     let px = |at: &(f64, f64)| (frame.x_px(at.0), frame.y_px(at.1));
-    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    // Each with its place, how far it is moved to stay in the frame, and its text.
+    let mut labels: Vec<((f64, f64), f64, String)> = Vec::new();
     for (mode, at) in &marked {
-        let (x, y) = px(at);
+        let text = percent(mode.share);
+        let width = text_width(&text, SMALL);
+        let (top, y) = px(at);
+        let x = frame.inside(top, width);
         // Over no other label and over no other mark.
-        let clear_of_label = |other: &(f64, f64)| {
+        let clear_of_label = |other: &(f64, f64), moved: f64| {
             let other = px(other);
-            (other.0 - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW
+            (other.0 + moved - x).abs() > 40.0 || (other.1 - y).abs() > LIMIT_ROW
         };
         let clear_of_mark = |other: &(f64, f64)| {
             let other = px(other);
             (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
         };
-        let text = percent(mode.share);
-        let is_clear = labels.iter().all(|(other, _)| clear_of_label(other))
+        let is_clear = labels
+            .iter()
+            .all(|(other, moved, _)| clear_of_label(other, *moved))
             && places.iter().all(clear_of_mark)
-            && !limits.cross((x, y - 9.0), text_width(&text, SMALL));
+            && !limits.cross((x, y - 9.0), width);
         if is_clear {
-            labels.push((*at, text));
+            labels.push((*at, x - top, text));
         }
     }
-    for (at, text) in labels {
-        frame.label(at, (0.0, -9.0), Anchor::Middle, &text);
+    for (at, moved, text) in labels {
+        frame.label(at, (moved, -9.0), Anchor::Middle, &text);
     }
     frame.close();
 }

@@ -16,30 +16,49 @@ function unpacked(point) {
   };
   const low = point.low.map((value) => (value === null ? null : value * point.unit));
   const above = (steps) => steps.map((step, i) => (low[i] === null ? null : low[i] + step * point.unit));
-  const edges = [];
-  const counts = [];
-  let bin = point.bins[0];
-  for (const count of point.bins[1]) {
-    if (count < 0) {
-      edges.push(Math.pow(10, bin / data.bins));
-      counts.push(0);
-      bin -= count;
-    } else {
-      edges.push(Math.pow(10, bin / data.bins));
-      counts.push(count);
-      bin += 1;
-    }
-  }
-  edges.push(Math.pow(10, bin / data.bins));
-  counts.push(0);
   point.ready = {
     at: running(point.at), low, mean: above(point.mean), high: above(point.high),
     longest: [running(point.longest[0]), point.longest[1].map((value) => value * point.unit)],
     bad: [running(point.bad[0]), point.bad[1]],
     percentiles: point.percentiles.map((value) => value * point.unit),
-    edges, counts,
   };
   return point.ready;
+}
+
+// The edges of bins in nanoseconds and what each holds: `wide` stored bins make one, an empty one ends the bin before it.
+function binned(point, wide) {
+  const edges = [];
+  const counts = [];
+  const edge = (bin) => Math.pow(10, (bin * wide) / data.bins);
+  const close = (bin, count) => {
+    edges.push(edge(bin));
+    counts.push(count);
+  };
+  let [stored, all] = point.bins;
+  let open = null;
+  for (const count of all) {
+    if (count < 0) {
+      stored -= count;
+      continue;
+    }
+    const bin = Math.floor(stored / wide);
+    if (bin === open) {
+      counts[counts.length - 1] += count;
+    } else {
+      if (open !== null && bin > open + 1) close(open + 1, 0);
+      close(bin, count);
+      open = bin;
+    }
+    stored += 1;
+  }
+  if (open !== null) close(open + 1, 0);
+  return { edges, counts };
+}
+
+// How many stored bins make one of a histogram: the fewer samples, the wider, as in the drawn ones.
+function widthOfBins(samples) {
+  const aDecade = samples < 1000 ? 25 : samples < 10000 ? 50 : samples < 100000 ? 100 : data.bins;
+  return Math.max(1, Math.round(data.bins / aDecade));
 }
 
 // What can be selected in a figure: a point of all runs at once; of one run, a point or a row of the sweep.

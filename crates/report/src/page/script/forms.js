@@ -141,10 +141,13 @@ function bins(u, s, first, last) {
 
 // Counts in bins of equal width on a logarithmic axis.
 function drawHistogram(chosen, log) {
-  const unit = unitOf(Math.min(...chosen.map((c) => unpacked(c.point).edges[0] || Infinity)));
+  const wide = widthOfBins(Math.min(...chosen.map((c) => c.point.of)));
+  const all = chosen.map((c) => binned(c.point, wide));
+  const unit = unitOf(Math.min(...all.map((p) => p.edges[0] || Infinity)));
+  // Only 0 is shorter than 1 ns.
+  const hasZero = all.some((p) => p.edges[0] <= 1);
   let least = Infinity;
-  const tables = chosen.map(({ point }) => {
-    const p = unpacked(point);
+  const tables = all.map((p) => {
     const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
     least = Math.min(least, 1 / all);
     return [p.edges.map((ns) => ns / unit.size), p.counts.map((count) => (count > 0 ? count / all : null))];
@@ -181,7 +184,8 @@ function drawHistogram(chosen, log) {
     ],
     wantsLog: true,
     note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
-      grouped(100 * (Math.pow(10, 1 / data.bins) - 1), 1) + " % each); an empty bin is a gap.",
+      grouped(100 * (Math.pow(10, wide / data.bins) - 1), 1) + " % each); an empty bin is a gap." +
+      (hasZero ? " Requests sent in one call start together: their TRT of 0 is drawn at 1 ns." : ""),
   };
 }
 
