@@ -376,9 +376,12 @@ def compare(
     >>> comparison = wg.compare("before", "after", only=["p50", "p99"])
     >>> comparison.table()
     """
+    values = dict(locals())
     sides = [_side("before", before), _side("after", after)]
-    called, _ = _call.command("compare", sides, locals(), ["--json"])
-    return Comparison(_call.answer(called), sides, tuple(called.missed))
+    called, _ = _call.command("compare", sides, values, ["--json"])
+    return Comparison(
+        _call.answer(called), sides, tuple(called.missed), [] if only is None else v.texts("only", only)
+    )
 
 
 def _side(name: str, runs: object) -> str:
