@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._optional import need
 from ._progress import Meter, Slice
-from .plot import time_unit
+from ._axes import rate_unit, time_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,5 +229,5 @@ def _legend(ax: Any) -> None:
 def _unit(kind: str, high: float) -> tuple[float, str]:
     """Return the factor and name of the unit for values up to this one."""
     if kind == "stream":
-        return (1e6, "MB/s") if high >= 1e6 else (1e3, "kB/s")
+        return rate_unit(high)
     return time_unit(high)

@@ -128,7 +128,7 @@ class Comparison(Text):
 
     @cached_property
     def _text(self) -> str:
-        return self._as("--full")
+        return in_python(self._as("--full"))
 
     def markdown(self) -> str:
         """Return it as Markdown, for a pull request.
@@ -150,7 +150,7 @@ class Comparison(Text):
 
     def _as(self, form: str) -> str:
         extra = [form, *(f"--only={names}" for names in self._only)]
-        return in_python(_call.said(_call.command("compare", self._sides, extra=extra)[0]))
+        return _call.said(_call.command("compare", self._sides, extra=extra)[0])
 
     def __str__(self) -> str:
         """Return words and tables."""

@@ -167,7 +167,7 @@ class Run:
         OSError
             Its sample file is missing or damaged.
         """
-        place = range(len(self.points))[point]
+        place = samples.place_of(point, len(self.points))
         if "samples" in self.__dict__:
             index = self.points[place]["point"]["index"]
             found = np.flatnonzero(self.samples["point"] == index)
@@ -196,7 +196,7 @@ class Run:
         UsageError
             The run did not store them.
         """
-        place = range(len(self.points))[point]
+        place = samples.place_of(point, len(self.points))
         try:
             return _native.answers(self.path, place)
         except ValueError as error:
