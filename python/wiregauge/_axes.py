@@ -108,8 +108,7 @@ class Sweep:
         self.points = [
             point
             for point in points
-            if point["counts"]["answered"]
-            and (self.is_equal or point["point"][f"{other}_bytes"] == smallest)
+            if point["counts"]["answered"] and (self.is_equal or point["point"][f"{other}_bytes"] == smallest)
         ]
 
     @property

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._axes import rate_unit, time_unit
 from ._optional import need
 from ._progress import Meter, Slice
-from ._axes import rate_unit, time_unit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -61,6 +61,7 @@ def _names(line: str) -> list[str]:
 _OF_THE_PARSER: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(rf"^invalid value '(.*)' for '({_FLAG})[^']*'\n\s*\[possible values: (.*)\]"), _no_choice),
     (re.compile(rf"^invalid value '(.*)' for '({_FLAG})[^']*': (.*)", re.DOTALL), _invalid),
+    (re.compile(r"use a framing, for example raw"), "use a framing, for example framing=wg.Raw()"),
     (re.compile(r"\n\n\s*tip: a similar value exists: (.*)"), r"; did you mean \1?"),
     (re.compile(rf"the argument '({_FLAG})[^']*'"), r"the argument \1"),
     (re.compile(rf"cannot be used with '({_FLAG})[^']*'"), r"cannot be used with \1"),

@@ -37,6 +37,27 @@ fn raised_or(raised: &Raised, py: Python<'_>, error: &LinkError) -> PyErr {
     raised.unwrap_or_else(|| errors::of_link(py, error))
 }
 
+/// The size of a reply; Python's own conversion of a negative number names no argument.
+fn size(reply_bytes: Option<i64>) -> PyResult<Option<usize>> {
+    let size = |bytes: i64| {
+        usize::try_from(bytes).map_err(|_| {
+            PyValueError::new_err(format!("reply_bytes must be at least 0, not {bytes}"))
+        })
+    };
+    reply_bytes.map(size).transpose()
+}
+
+/// The bytes of a request that is no text.
+fn request_bytes(request: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    if request.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "a request must be bytes or an array, not str; str is for the protocols text and scpi, and the framing \
+             Terminator",
+        ));
+    }
+    Bytes::of(request, "a request")
+}
+
 /// The device and what it said last.
 struct Open {
     device: Device,
@@ -158,7 +179,7 @@ impl RawDevice {
         &self,
         py: Python<'py>,
         request: &Bound<'py, PyAny>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         into: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut guard = self.lock()?;
@@ -166,13 +187,13 @@ impl RawDevice {
         let mut into = into
             .map(|into| Bytes::writable(into, "`into`"))
             .transpose()?;
-        let reply_bytes = reply_bytes.or(into.as_ref().map(Bytes::len));
+        let reply_bytes = size(reply_bytes)?.or(into.as_ref().map(Bytes::len));
         let view;
         let bytes = match (request.cast::<PyBytes>(), request.cast::<PyString>()) {
             (Ok(bytes), _) => bytes.as_bytes(),
             (_, Ok(text)) if self.is_text => text.to_str()?.as_bytes(),
             _ => {
-                view = Bytes::of(request, "a request")?;
+                view = request_bytes(request)?;
                 view.as_slice()
             }
         };
@@ -230,16 +251,17 @@ impl RawDevice {
         &self,
         py: Python<'py>,
         request: &Bound<'py, PyAny>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         depth: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let reply_bytes = size(reply_bytes)?;
         let mut guard = self.lock()?;
         let Open { device, last } = opened(&mut guard);
         let view;
         let bytes = match request.cast::<PyString>() {
             Ok(text) if self.is_text => text.to_str()?.as_bytes(),
             _ => {
-                view = Bytes::of(request, "a request")?;
+                view = request_bytes(request)?;
                 view.as_slice()
             }
         };
@@ -314,7 +336,7 @@ impl RawDevice {
         request: &Bound<'_, PyBytes>,
         period_ns: u64,
         depth: u32,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         priority: Option<u8>,
         pin: Option<u32>,
         cycles: &Bound<'_, PyAny>,
@@ -327,7 +349,7 @@ impl RawDevice {
             period_ns,
             depth,
             largest_request: largest.max(request.len()),
-            reply_bytes,
+            reply_bytes: size(reply_bytes)?,
             priority,
             pin,
             ..ControlPlan::default()
@@ -346,9 +368,9 @@ impl RawDevice {
     fn _read<'py>(
         &self,
         py: Python<'py>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.receive_alone(py, reply_bytes)
+        self.receive_alone(py, size(reply_bytes)?)
     }
 
     #[pyo3(signature = (table, address, into, unit))]

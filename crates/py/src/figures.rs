@@ -93,8 +93,7 @@ pub fn figures_of_comparison(
             open(&before).map_err(|error| error.to_string())?,
             open(&after).map_err(|error| error.to_string())?,
         );
-        let is_wanted =
-            |figure: &_| only.is_empty() || only.contains(&ToString::to_string(figure));
+        let is_wanted = |figure: &_| only.is_empty() || only.contains(&ToString::to_string(figure));
         let compared = wiregauge_compare::compare(&before, &after, &is_wanted, &|_| {})
             .map_err(|error| error.to_string())?;
         Ok(finished(drawn::of_comparison(&compared)))
