@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullLocator
 
 
 class LogTicks(Locator):
-    """Ticks at 1, 2 and 5 over less than three decades, more over less than one, else only at powers of 10."""
+    """Ticks at 1, 2 and 5; more over less than about a decade; over three and more only powers of 10."""
 
     def __call__(self) -> Any:
         """Return the ticks of the axis."""

@@ -228,7 +228,7 @@ class Campaign:
         self._ended: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: list[Result] = []
         store.mkdir(parents=True, exist_ok=True)
-        # A worker that sees its plan's directory here shares the caller's disk, and need not send the run back.
+        # A worker that sees its plan's directory here shares the caller's disk: it sends no run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
         drop = Path(self._drop.name).resolve()
         extras = _understood(executor)
@@ -349,7 +349,7 @@ class Campaign:
         return drop / f"plan-{index}"
 
     def _rescued(self, plan: Plan, index: int) -> Run | None:
-        """Store the run of a worker that was killed; its process ends by itself, and keeps what it measured."""
+        """Store the run of a worker that was killed; the process of the run ends by itself."""
         place = self._place(Path(self._drop.name), index)
         patience = time.monotonic() + _PATIENCE
         while True:

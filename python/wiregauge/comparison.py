@@ -115,9 +115,9 @@ class Comparison(Text):
     @cached_property
     def figures(self) -> Figures:
         """The figure of it, by its name."""
-        sides = [[_native.find(run) for run in self._runs(side)] for side in self._sides]
+        before, after = ([_native.find(run) for run in self._runs(side)] for side in self._sides)
         only = [name.strip() for names in self._only for name in names.split(",")]
-        return Figures(_native.figures_of_comparison(*sides, only))
+        return Figures(_native.figures_of_comparison(before, after, only))
 
     @staticmethod
     def _runs(side: str) -> list[str]:

@@ -211,7 +211,7 @@ class Plot:
         return self._finish(ax, self._of(points))
 
     def throughput(self, *, ax: Axes | None = None) -> Axes:
-        """Plot throughput over size, one line per depth, or per direction and queue; with the limit of the medium.
+        """Plot throughput over size and the limit of the medium, one line per depth, or direction and queue.
 
         Parameters
         ----------
