@@ -308,7 +308,7 @@ def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path)
     assert set(table["verdict"]) <= {"worse", "better", "no-difference-shown", "cannot-tell"}
     assert comparison.met == ()
     assert table["before"][0] == stored.points[0]["rtt"]["p50"]["value"]
-    assert "point" in str(comparison)
+    assert "before: " in str(comparison)
     assert comparison.markdown().startswith("## wiregauge compare")
     assert comparison.figures
     met = wg.compare(stored, [other], fail_if=["p50 > 0.000001% different", "lost > 50% more"])

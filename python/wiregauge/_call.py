@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _native
 from . import _values as v
 from ._progress import meter
+from ._words import in_python
 from .errors import interrupted, of_failure
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ def runs_of(called: _native.Called) -> list[Run]:
 def said(called: _native.Called) -> str:
     """Return what a command said."""
     return called.said.decode()
+
+
+def text(called: _native.Called) -> str:
+    """Return what a command said to a person, with functions and arguments instead of commands and flags."""
+    return in_python(said(called))
 
 
 def answer(called: _native.Called) -> Any:

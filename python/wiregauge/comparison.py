@@ -59,7 +59,7 @@ class Comparison(Text):
     @property
     def notes(self) -> list[str]:
         """Notes on the comparison."""
-        return list(self.data["notes"])
+        return [in_python(note) for note in self.data["notes"]]
 
     def table(self) -> pd.DataFrame:
         """Return one row per point and figure.

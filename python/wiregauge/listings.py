@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from . import _call
 from ._html import page, table
+from ._words import in_python
 from .run import Run
 
 __all__ = ["Devices", "Listing", "Runs", "devices", "runs"]
@@ -130,7 +131,7 @@ def runs() -> Runs:
             state=found["state"],
             points=found["points"],
             measured=next((found[count] for count in counts if count in found), 0),
-            problem=found["problem"],
+            problem=found["problem"] and in_python(found["problem"]),
             note=found["note"],
         )
         for found in _call.answer(called)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _frames, _html, _native, samples
+from ._words import in_python
 from .errors import UsageError
 from .figure import Figure, Figures
 from .plot import Plot
@@ -61,7 +62,7 @@ class Run:
         try:
             self._tables = _native.run_tables(self.path)
         except OSError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(in_python(str(error))) from None
         if passing:
             # Not to be stored means: gone with the object.
             weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
@@ -94,7 +95,7 @@ class Run:
     @property
     def failed(self) -> str | None:
         """Why it failed, if it did."""
-        return self._tables.failed
+        return None if self._tables.failed is None else in_python(self._tables.failed)
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -123,7 +124,7 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """Warnings, with the remedy."""
-        return list(self._tables.warnings)
+        return [in_python(text) for text in self._tables.warnings]
 
     @property
     def command(self) -> str:
@@ -200,7 +201,7 @@ class Run:
         try:
             return _native.answers(self.path, place)
         except ValueError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(in_python(str(error))) from None
 
     def summary(self) -> pd.DataFrame:
         """Return the ten main figures: one row per point.
@@ -454,12 +455,12 @@ class Run:
 
     def _repr_html_(self) -> str:
         tables = self._tables
-        failed = [tables.failed] if tables.failed else []
+        failed = [self.failed] if self.failed else []
         return _html.page(
-            _html.paragraphs(tables.heading),
+            _html.paragraphs(map(in_python, tables.heading)),
             *(_html.table(*table) for table in tables.tables),
-            _html.paragraphs(tables.notes),
-            _html.paragraphs(tables.warnings, "Warning:"),
+            _html.paragraphs(map(in_python, tables.notes)),
+            _html.paragraphs(self.warnings, "Warning:"),
             _html.paragraphs(failed, "The run failed:"),
         )
 
@@ -490,7 +491,7 @@ def load(run: str | os.PathLike[str]) -> Run:
     try:
         return Run(_native.find(str(run)))
     except OSError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(in_python(str(error))) from None
 
 
 def last() -> Run:

@@ -57,7 +57,8 @@ def show(
     >>> print(wg.show("last", full=True))
     """
     called, _ = _call.command("show", [_call.place(run)], locals())
-    return _call.said(called)
+    # Other formats are for other programs.
+    return _call.text(called) if format in (None, "text") else _call.said(called)
 
 
 def explain(
@@ -118,7 +119,7 @@ def explain(
     }
     drawn = {**given, "figure": figure}
     data = _call.answer(_call.command("explain", [place], drawn, ["--json"])[0])
-    return Explanation(data, _call.said(_call.command("explain", [place], given)[0]))
+    return Explanation(data, _call.text(_call.command("explain", [place], given)[0]))
 
 
 def deadline(
