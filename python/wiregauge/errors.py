@@ -142,7 +142,8 @@ def interrupted(run: Run | None) -> Interrupted:
     else:
         count = len(run.points)
         points = "1 point" if count == 1 else f"{count} points"
-        error = Interrupted(f"interrupted; {points} measured, in {run.path}")
+        where = "only in `run` of this exception (no_store=True)" if run.passing else f"in {run.path}"
+        error = Interrupted(f"interrupted; {points} measured, {where}")
     error.run = run
     _exit_as_after_ctrl_c()
     return error

@@ -46,6 +46,8 @@ class Run:
         Its directory.
     missed : tuple of str
         The limits (``require``) that were missed, of a run that was just measured.
+    passing : bool
+        True if its files are deleted with this object (``no_store=True``).
 
     Raises
     ------
@@ -55,10 +57,12 @@ class Run:
 
     path: Path
     missed: tuple[str, ...]
+    passing: bool
 
     def __init__(self, path: str | os.PathLike[str], *, passing: bool = False) -> None:
         self.path = Path(path)
         self.missed = ()
+        self.passing = passing
         try:
             self._tables = _native.run_tables(self.path)
         except OSError as error:
