@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ._axes import rate_unit, time_unit
 from ._optional import need
 from ._progress import Meter, Slice
+from .run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +99,6 @@ class LivePlot(Meter):
 
     def _read(self) -> None:
         """Read the finished points, if the run has any."""
-        from .run import Run
-
         try:
             run = Run(self._run) if self._run is not None else None
         except ValueError:

@@ -152,7 +152,7 @@ def doctor(
     """
     words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
-    called, _ = _call.command("doctor", words, values, ["--json"])
+    called = _call.command("doctor", words, values, ["--json"])
     return Diagnosis(_call.answer(called), called.missed)
 
 
@@ -243,5 +243,5 @@ def limits(
     """
     values = dict(locals())
     words = [] if medium is None else [medium]
-    data = _call.answer(_call.command("limits", words, values, ["--json"])[0])
-    return Limits(data, _call.text(_call.command("limits", words, values)[0]))
+    data = _call.answer(_call.command("limits", words, values, ["--json"]))
+    return Limits(data, _call.text(_call.command("limits", words, values)))

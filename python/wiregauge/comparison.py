@@ -150,7 +150,7 @@ class Comparison(Text):
 
     def _as(self, form: str) -> str:
         extra = [form, *(f"--only={names}" for names in self._only)]
-        return _call.said(_call.command("compare", self._sides, extra=extra)[0])
+        return _call.said(_call.command("compare", self._sides, extra=extra))
 
     def __str__(self) -> str:
         """Return words and tables."""

@@ -68,7 +68,7 @@ class Deadline(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.text(_call.command("deadline", [self._place], extra=self._flags)[0])
+        return _call.text(_call.command("deadline", [self._place], extra=self._flags))
 
     def __str__(self) -> str:
         """Return words and tables."""

@@ -119,7 +119,7 @@ def runs() -> Runs:
     --------
     >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
     """
-    called, _ = _call.command("runs", [], extra=["--json"])
+    called = _call.command("runs", [], extra=["--json"])
     counts = ("exchanges", "transfers", "blocks")
     return Runs(
         Listing(
@@ -185,5 +185,5 @@ def devices(*, probe: bool = False) -> Devices:
     --------
     >>> wg.devices().addresses
     """
-    called, _ = _call.command("devices", [], locals(), ["--json"])
+    called = _call.command("devices", [], locals(), ["--json"])
     return Devices(_call.answer(called))

@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _frames, _html, _native, samples
+from . import _frames, _html, _native, samples, stored
 from ._words import in_python
+from .comparison import Comparison
+from .cycles import Deadline
 from .errors import UsageError
+from .explanation import Explanation
 from .figure import Figure, Figures
 from .plot import Plot
+from .verdicts import Control
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
     import xarray as xr
-
-    from .comparison import Comparison
-    from .cycles import Deadline
-    from .explanation import Explanation
-    from .verdicts import Control
 
 __all__ = ["Run", "last", "load"]
 
@@ -352,8 +351,6 @@ class Run:
         -------
         pathlib.Path
         """
-        from . import stored
-
         return stored.report(self, output=output, progress=False, **options)[0]
 
     def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
@@ -370,8 +367,6 @@ class Run:
         -------
         Comparison
         """
-        from . import stored
-
         return stored.compare(self, other, **options)
 
     def explain(self, **options: Any) -> Explanation:
@@ -386,8 +381,6 @@ class Run:
         -------
         Explanation
         """
-        from . import stored
-
         return stored.explain(self, **options)
 
     def deadline(self, **options: Any) -> Deadline:
@@ -402,8 +395,6 @@ class Run:
         -------
         Deadline
         """
-        from . import stored
-
         return stored.deadline(self, **options)
 
     def control(self, plant: Any = None, controller: Any = None, **options: Any) -> Control:
@@ -420,8 +411,6 @@ class Run:
         -------
         Control
         """
-        from . import stored
-
         return stored.control(self, plant=plant, controller=controller, **options)
 
     def show(self, **options: Any) -> str:
@@ -436,9 +425,11 @@ class Run:
         -------
         str
         """
-        from . import stored
-
         return stored.show(self, **options)
+
+    def __fspath__(self) -> str:
+        """Return its directory: a run is a path."""
+        return str(self.path)
 
     def __eq__(self, other: object) -> bool:
         """Compare the directories."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import _call
+from . import _call, _measured
 from . import _values as v
 from ._html import Text
 from ._loop_model import model_file
@@ -304,6 +304,6 @@ def tune(
     words = [v.text("address", address)[0]]
     # Removed with this object, when the program has read it.
     file = model_file(values)
-    called, runs = _call.command("tune", words, values, ["--json"], progress=progress)
+    called, runs = _measured.command("tune", words, values, ["--json"], progress=progress)
     del file
     return Tuned(_call.answer(called), runs[-1] if runs else None)

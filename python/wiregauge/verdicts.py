@@ -69,7 +69,7 @@ class Control(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.text(_call.command("control", [self._place], extra=self._flags)[0])
+        return _call.text(_call.command("control", [self._place], extra=self._flags))
 
     def __str__(self) -> str:
         """Return words and tables."""
