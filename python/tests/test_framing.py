@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from peers import responder
 
 import wiregauge as wg
 
@@ -95,3 +96,20 @@ def test_text_is_refused_where_messages_are_bytes(board: str) -> None:
             with pytest.raises(TypeError, match=says):
                 call("hi")
         assert device.exchange(bytes(4)) == bytes(4)
+
+
+def test_a_size_that_is_not_the_callers_to_choose_is_refused() -> None:
+    with (
+        responder("tcp://127.0.0.1:0", "--protocol", "scpi") as address,
+        wg.open(address, protocol="scpi") as device,
+    ):
+        for call in (
+            lambda: device.exchange("*IDN?", 3),
+            lambda: device.read(3),
+            lambda: list(device.pipeline(["*IDN?"], reply_bytes=3)),
+        ):
+            with pytest.raises(ValueError, match="reply_bytes has no effect"):
+                call()
+        with pytest.raises(ValueError, match="a query has one message"):
+            device.query("*IDN?\nREAD?")
+        assert device.query("*IDN?\n") == device.query("*IDN?")

@@ -51,6 +51,10 @@ class Diagnosis:
         -------
         list of dict
             As in `findings`.
+
+        Examples
+        --------
+        >>> [found["title"] for found in wg.doctor().of("problem")]
         """
         return [found for found in self.findings if found["level"] == level]
 

@@ -61,6 +61,10 @@ class Deadline(Text):
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> wg.deadline("last", period="1ms").table()[["in_bytes", "depth", "share"]]
         """
         pandas = need("pandas", "a table of deadlines")
         frame: pd.DataFrame = pandas.DataFrame([_row(point) for point in self.data["points"]])

@@ -58,6 +58,10 @@ class Figure:
         Returns
         -------
         bytes
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").png(scale=2)
         """
         return self._native.png(scale)
 
@@ -80,6 +84,10 @@ class Figure:
             The name has another ending.
         OSError
             The file cannot be written.
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").save("histogram.svg")
         """
         path = Path(path)
         match path.suffix.lower():

@@ -65,6 +65,10 @@ class Listing:
         ------
         UsageError
             It cannot be read.
+
+        Examples
+        --------
+        >>> wg.runs()[-1].load().points
         """
         return Run(self.dir)
 

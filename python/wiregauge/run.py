@@ -170,6 +170,11 @@ class Run:
             There is no such point.
         OSError
             Its sample file is missing or damaged.
+
+        Examples
+        --------
+        >>> samples = wg.last().samples_of(-1)
+        >>> samples["rtt_ns"][samples["status"] == wg.Status.OK].max()
         """
         place = samples.place_of(point, len(self.points))
         if "samples" in self.__dict__:
@@ -199,6 +204,11 @@ class Run:
             There is no such point.
         UsageError
             The run did not store them.
+
+        Examples
+        --------
+        >>> run = wg.exchange("tcp://10.0.0.5:7700", count=100, keep_data=True)
+        >>> run.answers(0)[0][:4]
         """
         place = samples.place_of(point, len(self.points))
         try:
@@ -256,6 +266,11 @@ class Run:
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> table = wg.last().table()
+        >>> table[["in_bytes", "depth", "device_p50_ns"]]
         """
         return _frames.table(self._tables.csv, empty)
 
@@ -280,6 +295,10 @@ class Run:
             There is no such point.
         OSError
             A sample file is missing or damaged.
+
+        Examples
+        --------
+        >>> wg.last().frame().query("phase == 'measured'").groupby("point")["rtt_ns"].describe()
         """
         rows = self.samples if point is None else self.samples_of(point)
         return _frames.samples(rows, self.kind)
@@ -305,6 +324,11 @@ class Run:
         ------
         ImportError
             xarray or pandas is not installed.
+
+        Examples
+        --------
+        >>> data = wg.last().to_xarray()
+        >>> data["rtt_p50_ns"].sel(in_bytes=1000, out_bytes=16)
         """
         return _frames.dataset(self, samples)
 
@@ -334,6 +358,10 @@ class Run:
         ------
         KeyError
             This run has no such figure.
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").save("histogram.svg")
         """
         return self.figures[name]
 
@@ -350,6 +378,17 @@ class Run:
         Returns
         -------
         pathlib.Path
+
+        Raises
+        ------
+        UsageError
+            There is nothing to draw, or an existing file is not a wiregauge report.
+        StorageError
+            The file could not be written.
+
+        Examples
+        --------
+        >>> wg.last().report("page.html")
         """
         return stored.report(self, output=output, progress=False, **options)[0]
 
@@ -366,6 +405,15 @@ class Run:
         Returns
         -------
         Comparison
+
+        Raises
+        ------
+        UsageError
+            The runs or conditions cannot be compared.
+
+        Examples
+        --------
+        >>> wg.load("before").compare("after", only=["p50", "p99"], fail_if="p99 > 5% worse").met
         """
         return stored.compare(self, other, **options)
 
@@ -380,6 +428,15 @@ class Run:
         Returns
         -------
         Explanation
+
+        Raises
+        ------
+        UsageError
+            It is a loop run, no point was finished, or the run does not support a prediction.
+
+        Examples
+        --------
+        >>> print(wg.last().explain())
         """
         return stored.explain(self, **options)
 
@@ -394,6 +451,15 @@ class Run:
         Returns
         -------
         Deadline
+
+        Raises
+        ------
+        UsageError
+            It is not an exchange run, or no period is given and the run has none.
+
+        Examples
+        --------
+        >>> wg.last().deadline(period="1ms").table()
         """
         return stored.deadline(self, **options)
 
@@ -410,6 +476,17 @@ class Run:
         Returns
         -------
         Control
+
+        Raises
+        ------
+        UsageError
+            It is not an exchange run, or the model has an error or is unstable without any delay.
+        TypeError, ValueError
+            The plant or the controller is not a system, or is not in continuous or discrete time.
+
+        Examples
+        --------
+        >>> print(wg.last().control("1000/(s^2+s)", pid=(0.96, 0, 0.049), period="6ms"))
         """
         return stored.control(self, plant=plant, controller=controller, **options)
 
@@ -424,6 +501,15 @@ class Run:
         Returns
         -------
         str
+
+        Raises
+        ------
+        UsageError
+            The run has been deleted.
+
+        Examples
+        --------
+        >>> print(wg.last().show(full=True))
         """
         return stored.show(self, **options)
 

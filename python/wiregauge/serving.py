@@ -49,6 +49,11 @@ class Responder:
         ------
         LinkError
             It failed while running.
+
+        Examples
+        --------
+        >>> responder = wg.serve("tcp://127.0.0.1:0")
+        >>> responder.stop()
         """
         self._native.end()
         if self._native.failure is not None:

@@ -37,8 +37,14 @@ fn raised_or(raised: &Raised, py: Python<'_>, error: &LinkError) -> PyErr {
     raised.unwrap_or_else(|| errors::of_link(py, error))
 }
 
-/// The size of a reply; Python's own conversion of a negative number names no argument.
-fn size(reply_bytes: Option<i64>) -> PyResult<Option<usize>> {
+/// The size of a reply; Python's own conversion of a negative number names no argument. Replies that have their own end
+/// have no other size.
+fn size(reply_bytes: Option<i64>, has_own_end: bool) -> PyResult<Option<usize>> {
+    if has_own_end && reply_bytes.is_some() {
+        return Err(PyValueError::new_err(
+            "reply_bytes has no effect: the replies of this device have their own end; omit it",
+        ));
+    }
     let size = |bytes: i64| {
         usize::try_from(bytes).map_err(|_| {
             PyValueError::new_err(format!("reply_bytes must be at least 0, not {bytes}"))
@@ -73,6 +79,8 @@ pub struct RawDevice {
     address: String,
     /// Requests may be `str`.
     is_text: bool,
+    /// A reply has no size that a caller could choose.
+    has_own_end: bool,
 }
 
 #[pymethods]
@@ -114,6 +122,10 @@ impl RawDevice {
             options.protocol,
             DeviceProtocol::Text(_) | DeviceProtocol::Framing(Framing::Terminator { .. })
         );
+        let has_own_end = !matches!(
+            options.protocol,
+            DeviceProtocol::Wiregauge | DeviceProtocol::Framing(Framing::Raw)
+        );
         let raised = Raised::default();
         let slot = Arc::clone(&raised);
         let is_interrupted = Box::new(move || {
@@ -138,6 +150,7 @@ impl RawDevice {
             raised,
             address,
             is_text,
+            has_own_end,
         })
     }
 
@@ -164,7 +177,7 @@ impl RawDevice {
     /// LinkError
     ///     No complete reply within the timeout, a wrong reply, or the link failed.
     /// ValueError
-    ///     The device is closed, or the reply does not fit into `into`.
+    ///     The device is closed, the reply does not fit into `into`, or its size is given but not the caller's to choose.
     /// TypeError
     ///     The request has no bytes of its own, or is a str where messages are not text.
     /// RuntimeError
@@ -187,7 +200,7 @@ impl RawDevice {
         let mut into = into
             .map(|into| Bytes::writable(into, "`into`"))
             .transpose()?;
-        let reply_bytes = size(reply_bytes)?.or(into.as_ref().map(Bytes::len));
+        let reply_bytes = size(reply_bytes, self.has_own_end)?.or(into.as_ref().map(Bytes::len));
         let view;
         let bytes = match (request.cast::<PyBytes>(), request.cast::<PyString>()) {
             (Ok(bytes), _) => bytes.as_bytes(),
@@ -254,7 +267,7 @@ impl RawDevice {
         reply_bytes: Option<i64>,
         depth: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let reply_bytes = size(reply_bytes)?;
+        let reply_bytes = size(reply_bytes, self.has_own_end)?;
         let mut guard = self.lock()?;
         let Open { device, last } = opened(&mut guard);
         let view;
@@ -349,7 +362,7 @@ impl RawDevice {
             period_ns,
             depth,
             largest_request: largest.max(request.len()),
-            reply_bytes: size(reply_bytes)?,
+            reply_bytes: size(reply_bytes, self.has_own_end)?,
             priority,
             pin,
             ..ControlPlan::default()
@@ -370,7 +383,7 @@ impl RawDevice {
         py: Python<'py>,
         reply_bytes: Option<i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.receive_alone(py, size(reply_bytes)?)
+        self.receive_alone(py, size(reply_bytes, self.has_own_end)?)
     }
 
     #[pyo3(signature = (table, address, into, unit))]
@@ -477,6 +490,11 @@ impl RawDevice {
     /// ------
     /// RuntimeError
     ///     Another thread uses the device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> device = wg.open("tcp://10.0.0.5:7700")
+    /// >>> device.close()
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let open = match self.lock() {
             Ok(mut guard) => guard.take(),
