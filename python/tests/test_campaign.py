@@ -18,7 +18,8 @@ import pytest
 from peers import responder
 
 import wiregauge as wg
-from wiregauge.campaign import describe, of_exit
+from wiregauge._worker import describe
+from wiregauge.campaign import of_exit
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +277,7 @@ def test_an_exit_code_is_reported_in_words(code: int, said: str) -> None:
 def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # As a process that was killed on Windows ends.
     monkeypatch.setattr(
-        sys.modules["wiregauge.campaign"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
+        sys.modules["wiregauge._worker"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
     )
     (result,) = wg.campaign([plan("tcp://127.0.0.1:1")]).results()
     assert not result.ok
@@ -286,7 +287,7 @@ def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest
 
 WORKER = """
 import sys
-from wiregauge.campaign import work
+from wiregauge._worker import work
 print("begins", flush=True)
 work(sys.argv[1:], None)
 """

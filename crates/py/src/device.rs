@@ -14,8 +14,8 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use wiregauge_device::{
-    ControlPlan, Device, DeviceOptions, DeviceProtocol, Framing, LengthField, Replies, Requests,
-    Timing,
+    ControlPlan, Device, DeviceOptions, DeviceProtocol, Framing, LengthField, Replies, ReplyEnd,
+    Requests, Timing,
 };
 use wiregauge_link::LinkError;
 use wiregauge_record::{LinkOptions, Wait};
@@ -37,20 +37,43 @@ fn raised_or(raised: &Raised, py: Python<'_>, error: &LinkError) -> PyErr {
     raised.unwrap_or_else(|| errors::of_link(py, error))
 }
 
-/// The size of a reply; Python's own conversion of a negative number names no argument. Replies that have their own end
-/// have no other size.
-fn size(reply_bytes: Option<i64>, has_own_end: bool) -> PyResult<Option<usize>> {
-    if has_own_end && reply_bytes.is_some() {
-        return Err(PyValueError::new_err(
-            "reply_bytes has no effect: the replies of this device have their own end; omit it",
-        ));
+/// Which sizes of a reply a caller may ask for.
+#[derive(Clone, Copy)]
+enum Sizes {
+    Any,
+    Only(usize),
+    /// Replies have an end of their own.
+    None,
+}
+
+impl Sizes {
+    fn of(protocol: &DeviceProtocol) -> Sizes {
+        match protocol {
+            DeviceProtocol::Wiregauge | DeviceProtocol::Framing(Framing::Raw) => Sizes::Any,
+            DeviceProtocol::Framing(Framing::Fixed { bytes }) => Sizes::Only(*bytes),
+            DeviceProtocol::Text(ReplyEnd::Bytes(bytes)) => Sizes::Only(*bytes as usize),
+            _ => Sizes::None,
+        }
     }
-    let size = |bytes: i64| {
-        usize::try_from(bytes).map_err(|_| {
+
+    /// The size that was asked for. Python's own conversion of a negative number names no argument.
+    fn checked(self, reply_bytes: Option<i64>) -> PyResult<Option<usize>> {
+        let Some(bytes) = reply_bytes else {
+            return Ok(None);
+        };
+        let size = usize::try_from(bytes).map_err(|_| {
             PyValueError::new_err(format!("reply_bytes must be at least 0, not {bytes}"))
-        })
-    };
-    reply_bytes.map(size).transpose()
+        })?;
+        match self {
+            Sizes::Only(only) if only != size => Err(PyValueError::new_err(format!(
+                "reply_bytes must be {only}, the size of every reply of this device, not {size}"
+            ))),
+            Sizes::None => Err(PyValueError::new_err(
+                "reply_bytes has no effect: the replies of this device have their own end; omit it",
+            )),
+            _ => Ok(Some(size)),
+        }
+    }
 }
 
 /// The bytes of a request that is no text.
@@ -79,8 +102,7 @@ pub struct RawDevice {
     address: String,
     /// Requests may be `str`.
     is_text: bool,
-    /// A reply has no size that a caller could choose.
-    has_own_end: bool,
+    sizes: Sizes,
 }
 
 #[pymethods]
@@ -122,10 +144,7 @@ impl RawDevice {
             options.protocol,
             DeviceProtocol::Text(_) | DeviceProtocol::Framing(Framing::Terminator { .. })
         );
-        let has_own_end = !matches!(
-            options.protocol,
-            DeviceProtocol::Wiregauge | DeviceProtocol::Framing(Framing::Raw)
-        );
+        let sizes = Sizes::of(&options.protocol);
         let raised = Raised::default();
         let slot = Arc::clone(&raised);
         let is_interrupted = Box::new(move || {
@@ -150,7 +169,7 @@ impl RawDevice {
             raised,
             address,
             is_text,
-            has_own_end,
+            sizes,
         })
     }
 
@@ -200,7 +219,10 @@ impl RawDevice {
         let mut into = into
             .map(|into| Bytes::writable(into, "`into`"))
             .transpose()?;
-        let reply_bytes = size(reply_bytes, self.has_own_end)?.or(into.as_ref().map(Bytes::len));
+        let reply_bytes = self
+            .sizes
+            .checked(reply_bytes)?
+            .or(into.as_ref().map(Bytes::len));
         let view;
         let bytes = match (request.cast::<PyBytes>(), request.cast::<PyString>()) {
             (Ok(bytes), _) => bytes.as_bytes(),
@@ -267,7 +289,7 @@ impl RawDevice {
         reply_bytes: Option<i64>,
         depth: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let reply_bytes = size(reply_bytes, self.has_own_end)?;
+        let reply_bytes = self.sizes.checked(reply_bytes)?;
         let mut guard = self.lock()?;
         let Open { device, last } = opened(&mut guard);
         let view;
@@ -362,7 +384,7 @@ impl RawDevice {
             period_ns,
             depth,
             largest_request: largest.max(request.len()),
-            reply_bytes: size(reply_bytes, self.has_own_end)?,
+            reply_bytes: self.sizes.checked(reply_bytes)?,
             priority,
             pin,
             ..ControlPlan::default()
@@ -383,7 +405,7 @@ impl RawDevice {
         py: Python<'py>,
         reply_bytes: Option<i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.receive_alone(py, size(reply_bytes, self.has_own_end)?)
+        self.receive_alone(py, self.sizes.checked(reply_bytes)?)
     }
 
     #[pyo3(signature = (table, address, into, unit))]
