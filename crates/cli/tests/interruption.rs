@@ -134,8 +134,7 @@ fn a_run_that_was_killed_in_its_first_point_is_not_explained() {
         .code(2)
         .stderr(contains(
             "no point was finished (the run is running or crashed)",
-        ))
-        .stderr(contains("--no-calibration").not());
+        ));
 }
 
 /// Starts a run that ends with its standard input.
