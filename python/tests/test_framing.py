@@ -118,5 +118,5 @@ def test_a_size_that_is_not_the_callers_to_choose_is_refused() -> None:
 def test_the_size_of_a_framing_may_be_repeated_but_not_changed(echo: str) -> None:
     with wg.open(echo, framing=wg.Fixed(4)) as device:
         assert device.exchange(b"four", 4) == b"four"
-        with pytest.raises(ValueError, match="reply_bytes must be 4, the size of every reply.*, not 5"):
+        with pytest.raises(ValueError, match=r"reply_bytes must be 4, the size of every reply.*, not 5"):
             device.exchange(b"four", 5)
