@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -17,7 +18,8 @@ import pytest
 from peers import responder
 
 import wiregauge as wg
-from wiregauge.campaign import describe, of_exit
+from wiregauge._worker import describe
+from wiregauge.campaign import of_exit
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +209,55 @@ def test_dask_runs_each_plan_at_the_worker_that_has_its_board(
     assert again[0].name == "plan-0-2"
 
 
+@pytest.mark.parametrize("name", [None, "named"])
+def test_the_run_of_a_worker_that_was_killed_keeps_its_samples(
+    boards: list[str], tmp_path: Path, name: str | None
+) -> None:
+    endless = plan(boards[0], count=None, duration="1h", name=name)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        campaign = wg.campaign([endless], pool, store=tmp_path)
+        until("it measures", lambda: list(tmp_path.glob(".campaign-*/**/samples/*.part")))
+        (worker,) = multiprocessing.active_children()
+        worker.kill()
+        (result,) = campaign.results()
+    assert not result.ok and not result.met
+    assert "was not measured to its end: BrokenProcessPool" in str(result.error)
+    run = result.run
+    assert run.state == "interrupted"
+    assert (run.samples["status"] == wg.Status.OK).any()
+    assert isinstance(result.error, wg.Error) and result.error.run == run
+    assert run.path.parent == tmp_path and (name is None or run.name == name)
+    assert [path.name for path in tmp_path.iterdir()] == [run.name]
+
+
+def test_a_plan_that_failed_met_no_limit(boards: list[str], tmp_path: Path) -> None:
+    plans = [plan("tcp://127.0.0.1:1", require="p50<10s"), plan("tcp://127.0.0.1:1")]
+    assert [result.met for result in wg.campaign(plans, store=tmp_path).results()] == [False, False]
+
+
+def test_what_was_measured_before_a_failure_comes_with_the_error(tmp_path: Path) -> None:
+    with responder("tcp://127.0.0.1:0", "--disconnect-after", "50", "--max-clients", "1") as address:
+        (result,) = wg.campaign([plan(address, count=1000, timeout=0.2)], store=tmp_path).results()
+    assert isinstance(result.error, wg.LinkError) and not result.met
+    assert result.error.run == result.run and result.run.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("plans", "says"),
+    [
+        ([1, 2], r"plans\[0\] must be a Plan or a mapping, not int"),
+        (5, "plans must be several plans, not int"),
+        (wg.Plan("exchange", "null://"), "plans must be several plans, not Plan"),
+        ("exchange", "plans must be several plans, not str"),
+        ([{"address": "null://", "kind": 5}], "the kind of a plan must be one of"),
+        ([{"kind": "exchange"}], "a plan needs an address"),
+    ],
+)
+def test_what_is_no_plan_is_refused_by_its_place(plans: Any, says: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=says):
+        wg.campaign(plans)
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -226,7 +277,7 @@ def test_an_exit_code_is_reported_in_words(code: int, said: str) -> None:
 def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # As a process that was killed on Windows ends.
     monkeypatch.setattr(
-        sys.modules["wiregauge.campaign"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
+        sys.modules["wiregauge._worker"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
     )
     (result,) = wg.campaign([plan("tcp://127.0.0.1:1")]).results()
     assert not result.ok
@@ -236,7 +287,7 @@ def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest
 
 WORKER = """
 import sys
-from wiregauge.campaign import work
+from wiregauge._worker import work
 print("begins", flush=True)
 work(sys.argv[1:], None)
 """

@@ -40,7 +40,6 @@ CALLABLE = {
     for name, thing in PUBLIC.items()
     if inspect.isroutine(thing) and callable(getattr(thing, "__func__", thing))
 }
-FUNCTIONS = [name for name in CALLABLE if "." not in name]
 
 
 def sections(doc: str) -> dict[str, str]:
@@ -92,20 +91,16 @@ def test_every_parameter_and_result_is_described(name):
         assert "Returns" in parts or "Yields" in parts
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_has_its_errors_and_an_example(name):
+CANNOT_FAIL = {"Campaign.cancel", "Campaign.results", "Diagnosis.of"}
+
+
+@pytest.mark.parametrize("name", CALLABLE)
+def test_every_function_and_method_has_its_errors_and_an_example(name):
     parts = sections(inspect.getdoc(CALLABLE[name]))
-    assert "Raises" in parts
+    assert "Raises" in parts or name in CANNOT_FAIL
     examples = doctest.DocTestParser().get_examples(parts["Examples"])
     assert examples
     for example in examples:
         for node in ast.walk(ast.parse(example.source)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "wg":
                 assert hasattr(wg, node.attr), node.attr
-
-
-@pytest.mark.parametrize(
-    "name", ["exchange", "exchange_many", "pipeline", "control", "query", "write", "read"]
-)
-def test_the_calls_of_a_device_have_an_example(name):
-    assert "Examples" in sections(inspect.getdoc(CALLABLE[f"Device.{name}"]))

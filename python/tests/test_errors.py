@@ -1,6 +1,7 @@
 """What goes wrong is an exception with the words of the program; what makes no sense, by its name."""
 
 import errno
+import json
 import os
 import re
 import socket
@@ -39,8 +40,19 @@ def test_a_link_that_fails_says_what_the_program_says():
     ("arguments", "argument", "says"),
     [
         ({"in_sizes": "x"}, "in_sizes", "in_sizes: `x` is not a valid size: use bytes, such as 64, 4k or 1M"),
-        ({"out_sizes": -1}, "out_sizes", "out_sizes: `-1` is not a valid size"),
+        ({"out_sizes": -1}, "out_sizes", "out_sizes must be at least 0, not -1"),
         ({"depth": 0}, "depth", "depth must be at least 1, not 0"),
+        ({"depth": [1, -2]}, "depth", "depth must be at least 1, not -2"),
+        ({"in_sizes": [48, -3]}, "in_sizes", "in_sizes must be at least 0, not -3"),
+        ({"count": -1}, "count", "count must be at least 1, not -1"),
+        ({"warmup": -1}, "warmup", "warmup must be at least 0, not -1"),
+        ({"duration": -1}, "duration", "duration must be at least 1 ns, not -1s"),
+        ({"duration": 0}, "duration", "duration must be 1 ns to 1 year, not 0ns"),
+        ({"below": [1e-3, -0.5]}, "below", "below must be at least 1 ns, not -500ms"),
+        ({"rate": -5}, "rate", "rate must be more than 0, not -5"),
+        ({"rate": 0}, "rate", "rate must be more than 0, not 0"),
+        ({"pin": -1}, "pin", "pin must be at least 0, not -1"),
+        ({"priority": -1}, "priority", "priority must be 1 to 99, not -1"),
         ({"timeout": "5"}, "timeout", "timeout: `5` is not a duration: use a number and a unit"),
         ({"priority": 100}, "priority", "priority must be 1 to 99, not 100"),
         ({"wait": "nap"}, "wait", "wait must be one of 'block', 'poll', 'spin', not 'nap'"),
@@ -78,6 +90,9 @@ def test_a_value_that_makes_no_sense_is_refused_in_the_words_of_python(address, 
         ("start one: wiregauge serve tcp://10.0.0.5:7700", 'start one: wg.serve("tcp://10.0.0.5:7700")'),
         ("cannot open /tmp/a--in/b: no such file", "cannot open /tmp/a--in/b: no such file"),
         ("sudo ip link set can0 up --no-such", "sudo ip link set can0 up --no-such"),
+        ("are required (--count\n  1700). --wait spin", 'are required (count=1700). wait="spin"'),
+        ("--full\nmeasured with: wiregauge loop --quiet", "full=True\nmeasured with: wiregauge loop --quiet"),
+        ("wiregauge exchange --in 48,1k tcp://h:1", 'wg.exchange("tcp://h:1", in_sizes="48,1k")'),
         ("about a warning: wiregauge help W05", "about a warning: wiregauge help W05"),
         ("wiregauge exchange ADDRESS --no-store --depth 4", "wg.exchange(address, no_store=True, depth=4)"),
         ("omit --protocol echo. Or use --count 3500.", 'omit protocol="echo". Or use count=3500.'),
@@ -100,8 +115,8 @@ def test_commands_and_flags_in_an_error_become_functions_and_arguments(text, in_
         ({"count": "many"}, wg.UsageError, "many"),
         ({"count": 10**30}, wg.UsageError, "not a valid number of exchanges"),
         ({"timeout": float("nan")}, ValueError, "timeout must be a finite number"),
-        ({"timeout": -1}, wg.UsageError, "timeout: `-1s` is not a duration"),
-        ({"timeout": 0}, wg.UsageError, "out of range"),
+        ({"timeout": -1}, wg.UsageError, "timeout must be at least 1 ns, not -1s"),
+        ({"timeout": 0}, wg.UsageError, "timeout must be 1 ns to 1 year"),
         ({"timeout": 1j}, TypeError, "timeout must be"),
         ({"timeout": np.ones(2)}, TypeError, "timeout must be"),
         ({"below": [1e-3, None]}, TypeError, r"below\[1\]"),
@@ -145,8 +160,17 @@ def test_a_limit_that_is_missed_is_told_not_raised(address):
 
 
 def test_other_addresses_than_texts_are_refused():
-    with pytest.raises(TypeError, match=r"addresses\[0\]"):
+    with pytest.raises(TypeError, match=r"^address must be a str, not int"):
         wg.exchange(5)
+    with pytest.raises(TypeError, match=r"addresses\[1\] must be a str, not int"):
+        wg.exchange("null://", 5)
+    with pytest.raises(
+        wg.UsageError, match=r"medium must be one of 'usb', 'uart'.* not 'firewire'"
+    ) as caught:
+        wg.limits("firewire")
+    assert caught.value.argument == "medium"
+    with pytest.raises(wg.UsageError, match=r"`wg\.runs` lists the stored runs"):
+        wg.load("no-such-run")
     with pytest.raises(wg.UsageError, match="missing argument: address"):
         wg.exchange()
     with pytest.raises(wg.UsageError):
@@ -233,3 +257,16 @@ def test_nothing_grows_over_many_calls(address):
     after = held()
     assert after[1:] == before[1:]
     assert after[0] - before[0] < 8 << 20
+
+
+def test_no_text_that_python_shows_has_flags(address):
+    run = wg.exchange(address, count=50, host_load={"cpu": 1}, in_sizes=[48, 1000])
+    assert run.warnings and any("count=" in text for text in run.warnings)
+    shown = [*run.warnings, run._repr_html_(), str(run.explain()), run.show(full=True)]
+    shown += [str(run.deadline(period=1)), str(run.compare(run)), run.show(full=True, confidence=True)]
+    assert "measured with: wiregauge exchange --in=48,1000" in str(run)
+    for text in [*shown, str(run)]:
+        text = re.sub(r"(?m)^measured with: wiregauge .*", "", text)
+        assert not re.search(r"(?<![\w-])--[a-z]", text), text
+    # What another program reads stays as it is.
+    assert json.loads(run.show(format="json"))["kind"] == "exchange"

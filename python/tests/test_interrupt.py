@@ -41,6 +41,17 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_measured(address, kind):
     assert type(plain.value) is KeyboardInterrupt
 
 
+def test_a_run_that_is_not_stored_is_only_in_the_exception(address, tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    in_a_moment(runs=tmp_path / "temporary")
+    with pytest.raises(wg.Interrupted) as caught:
+        wg.exchange(address, duration=30, no_calibration=True, no_store=True)
+    said = "interrupted; 1 point measured, only in `run` of this exception (no_store=True)"
+    assert str(caught.value) == said
+    assert len(caught.value.run.samples) > 5
+
+
 def test_a_handler_of_the_users_own_decides(address):
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append("int"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,6 @@ from .samples import Phase, Status, TransferStatus, Way, names
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-    from .run import Run
 
 _DIMENSIONS = {
     "exchange": ["out_bytes", "in_bytes", "depth"],
@@ -79,6 +77,28 @@ _UNITS = {
 }
 
 
+class Source(Protocol):
+    """What a dataset needs of a run."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def plan(self) -> dict[str, Any]: ...
+    @property
+    def conditions(self) -> dict[str, Any]: ...
+    @property
+    def command(self) -> str: ...
+    @property
+    def samples(self) -> npt.NDArray[np.void]: ...
+    def table(self) -> pd.DataFrame: ...
+
+
 def table(csv: str, empty: bool) -> pd.DataFrame:
     """Read the summaries; with `empty` also the columns without a value."""
     pandas = need("pandas", "a table of a run")
@@ -125,7 +145,7 @@ def unit(column: str) -> str | None:
     return next((unit for ending, unit in _UNITS.items() if f"_{column}".endswith(ending)), None)
 
 
-def dataset(run: Run, with_samples: bool) -> xr.Dataset:
+def dataset(run: Source, with_samples: bool) -> xr.Dataset:
     """Arrange the summaries over the swept parameters."""
     xarray = need("xarray", "to_xarray")
     frame = run.table()
@@ -148,7 +168,7 @@ def dataset(run: Run, with_samples: bool) -> xr.Dataset:
     return made
 
 
-def _attributes(run: Run) -> dict[str, str]:
+def _attributes(run: Source) -> dict[str, str]:
     """Return what describes the run in a file of the dataset; only text, which netCDF can store."""
     host = run.conditions["host"]
     note = {"note": run.note} if run.note else {}
@@ -165,7 +185,7 @@ def _attributes(run: Run) -> dict[str, str]:
     }
 
 
-def _add_samples(run: Run, made: xr.Dataset, frame: pd.DataFrame, dimensions: list[str]) -> None:
+def _add_samples(run: Source, made: xr.Dataset, frame: pd.DataFrame, dimensions: list[str]) -> None:
     parts = []
     for _, row in frame.iterrows():
         rows = run.samples[run.samples["point"] == row["point"]]

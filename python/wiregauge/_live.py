@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._axes import rate_unit, time_unit
 from ._optional import need
 from ._progress import Meter, Slice
-from .plot import time_unit
+from .run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +99,6 @@ class LivePlot(Meter):
 
     def _read(self) -> None:
         """Read the finished points, if the run has any."""
-        from .run import Run
-
         try:
             run = Run(self._run) if self._run is not None else None
         except ValueError:
@@ -229,5 +228,5 @@ def _legend(ax: Any) -> None:
 def _unit(kind: str, high: float) -> tuple[float, str]:
     """Return the factor and name of the unit for values up to this one."""
     if kind == "stream":
-        return (1e6, "MB/s") if high >= 1e6 else (1e3, "kB/s")
+        return rate_unit(high)
     return time_unit(high)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 SOON = 0.3
 """What is done sooner (in seconds) needs no bar."""
@@ -73,23 +72,9 @@ class Meter:
         self._width = len(line)
 
 
-def meter(progress: bool | Literal["plot"]) -> Meter:
-    """Return the requested display of the progress."""
-    if progress == "plot":
-        from . import _live
-
-        if _in_notebook():
-            return _live.LivePlot(_live.NotebookCanvas())
-        # Windows belong to the main thread.
-        window = _live.open_window() if threading.current_thread() is threading.main_thread() else None
-        if window is not None:
-            return _live.LivePlot(window)
-    return Meter(bool(progress))
-
-
 def _tqdm() -> Any:
     """Make a bar if the output is visible."""
-    if not (sys.stderr.isatty() or _in_notebook()):
+    if not (sys.stderr.isatty() or in_notebook()):
         return None
     try:
         with warnings.catch_warnings():
@@ -102,6 +87,7 @@ def _tqdm() -> Any:
     return tqdm(total=PARTS, bar_format=form, leave=False)
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Return whether this is Jupyter."""
     shell = sys.modules.get("IPython")
     return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None

@@ -86,13 +86,15 @@ class QueryDevice(_native.RawDevice):
         LinkError
             No complete reply within the timeout, or the link failed.
         ValueError
-            The reply is not text; use `exchange` or `query_block`.
+            The reply is not text (use `exchange` or `query_block`), or the message has several lines.
 
         Examples
         --------
         >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
         ...     meter.query("*IDN?")
         """
+        if self._is_scpi and isinstance(message, str) and "\n" in message.rstrip("\r\n"):
+            raise ValueError("a query has one message, not several lines; join commands with ; if need be")
         return self._text(self.exchange(message))
 
     def write(self, message: Request) -> None:
@@ -160,6 +162,12 @@ class QueryDevice(_native.RawDevice):
         ------
         LinkError
             No complete reply within the timeout.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+        ...     meter.write("CURV?")
+        ...     meter.read_bytes()
         """
         return self._read(reply_bytes)
 
@@ -180,6 +188,13 @@ class QueryDevice(_native.RawDevice):
         ------
         ValueError
             The reply is no block data.
+        LinkError
+            No complete reply within the timeout, or the link failed.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as scope:
+        ...     scope.query_block("CURV?")
         """
         reply = self.exchange(message)
         if reply[:1] == b"#" and reply[1:2].isdigit():
@@ -207,6 +222,18 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         array (n,) of dtype
+
+        Raises
+        ------
+        LinkError
+            No complete reply within the timeout, or the link failed.
+        ValueError
+            The reply is no block data, or no whole number of values.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as scope:
+        ...     scope.query_binary_values("CURV?", "<i2")
         """
         data = self.query_block(message)
         size = np.dtype(dtype).itemsize
@@ -225,6 +252,18 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         array (n,) of float64
+
+        Raises
+        ------
+        LinkError
+            No complete reply within the timeout, or the link failed.
+        ValueError
+            The reply is no list of numbers.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+        ...     meter.query_ascii_values("FETC?")
         """
         reply = self.query(message)
         try:
@@ -239,6 +278,16 @@ class QueryDevice(_native.RawDevice):
         -------
         list of str
             Such as ``-113,"Undefined header"``, the oldest first; empty without errors.
+
+        Raises
+        ------
+        LinkError
+            No complete reply within the timeout, or the link failed.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
+        ...     meter.errors()
         """
         found: list[str] = []
         for _ in range(_ERRORS):
@@ -312,6 +361,11 @@ class QueryDevice(_native.RawDevice):
         ------
         ModbusError, LinkError
             As `read_holding`.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.9:502", protocol="modbus") as drive:
+        ...     drive.read_input(0, 4)
         """
         return self._registers("input", address, count, unit)
 
@@ -333,6 +387,11 @@ class QueryDevice(_native.RawDevice):
         ------
         ModbusError, LinkError
             As `read_holding`.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.9:502", protocol="modbus") as drive:
+        ...     drive.read_coils(0, 8)
         """
         return self._bits("coil", address, count, unit)
 
@@ -356,6 +415,11 @@ class QueryDevice(_native.RawDevice):
         ------
         ModbusError, LinkError
             As `read_holding`.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.9:502", protocol="modbus") as drive:
+        ...     drive.read_discrete(0, 8)
         """
         return self._bits("discrete", address, count, unit)
 
@@ -373,6 +437,11 @@ class QueryDevice(_native.RawDevice):
         ------
         ModbusError, LinkError
             As `read_holding`.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.9:502", protocol="modbus") as drive:
+        ...     drive.write_registers(100, [1, 2, 3])
         """
         numbers = np.atleast_1d(np.asarray(values))
         if numbers.ndim != 1 or not (np.issubdtype(numbers.dtype, np.integer) or not numbers.size):
@@ -400,6 +469,11 @@ class QueryDevice(_native.RawDevice):
         ------
         ModbusError, LinkError
             As `read_holding`.
+
+        Examples
+        --------
+        >>> with wg.open("tcp://10.0.0.9:502", protocol="modbus") as drive:
+        ...     drive.write_coils(0, [True, False])
         """
         bits = np.atleast_1d(np.asarray(values))
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
@@ -442,6 +516,8 @@ def _count(count: int) -> int:
 def nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
     """Parse a time as the program does: seconds, a timedelta, or a number with a unit."""
     text = v.time(name, value)[0]
+    if re.match(r"-[0-9.]", text):
+        raise ValueError(f"{name} must be at least {least} ns, not {text}")
     found = re.fullmatch(r"([0-9.]+)(\D+)", text)
     try:
         ns = float(found[1]) * _UNITS_NS[found[2]] if found else math.nan

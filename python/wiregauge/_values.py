@@ -293,4 +293,6 @@ def flag_of(name: str) -> str:
 
 def addresses(values: tuple[object, ...]) -> list[str]:
     """Check the addresses of devices."""
+    if len(values) == 1:
+        return [_text("address", values[0], "a str")]
     return [_text(f"addresses[{at}]", value, "a str") for at, value in enumerate(values)]

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 from . import _call
 from . import _values as v
 from ._html import Text, page, table
+from ._words import in_python
 from .stored import RunLike
 
 __all__ = ["Diagnosis", "Limits", "doctor", "limits"]
@@ -50,6 +51,10 @@ class Diagnosis:
         -------
         list of dict
             As in `findings`.
+
+        Examples
+        --------
+        >>> [found["title"] for found in wg.doctor().of("problem")]
         """
         return [found for found in self.findings if found["level"] == level]
 
@@ -58,7 +63,7 @@ class Diagnosis:
         lines = []
         for found in self.findings:
             if found["level"] != "good":
-                lines.append(f"{found['level']:8} {found['check']}: {found['title']}")
+                lines.append(f"{found['level']:8} {found['check']}: {in_python(found['title'])}")
                 lines += [f"         {command}" for command in found["remedy"]]
         good = ", ".join(found["check"] for found in self.of("good"))
         lines += [f"good     {good}"] if good else []
@@ -151,7 +156,7 @@ def doctor(
     """
     words = [] if address is None else v.text("address", address)
     values = {**locals(), "run": None if run is None else _call.place(run)}
-    called, _ = _call.command("doctor", words, values, ["--json"])
+    called = _call.command("doctor", words, values, ["--json"])
     return Diagnosis(_call.answer(called), called.missed)
 
 
@@ -242,5 +247,5 @@ def limits(
     """
     values = dict(locals())
     words = [] if medium is None else [medium]
-    data = _call.answer(_call.command("limits", words, values, ["--json"])[0])
-    return Limits(data, _call.said(_call.command("limits", words, values)[0]))
+    data = _call.answer(_call.command("limits", words, values, ["--json"]))
+    return Limits(data, _call.text(_call.command("limits", words, values)))

@@ -11,11 +11,7 @@ import io
 import os
 import queue
 import re
-import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tarfile
 import tempfile
 import time
@@ -27,9 +23,9 @@ from typing import Any, ClassVar, Protocol
 
 from . import _native
 from . import _values as v
-from ._call import PROGRAM
 from ._html import page, table
 from ._words import in_python
+from ._worker import describe, work
 from .errors import Error, LinkError, UsageError
 from .run import Run
 
@@ -37,6 +33,9 @@ __all__ = ["Campaign", "Plan", "Result", "campaign"]
 
 
 KINDS = ("exchange", "stream", "loop")
+
+_PATIENCE = 10.0
+"""How long the process of a plan may take to end when its worker was killed (s)."""
 
 
 class Future(Protocol):
@@ -107,6 +106,10 @@ class Plan:
         ------
         UsageError, TypeError
             The kind or an option does not exist, or a value has a wrong type.
+
+        Examples
+        --------
+        >>> wg.Plan("exchange", "tcp://10.0.0.5:7700", count=1000).words()
         """
         if self.kind not in KINDS:
             raise UsageError(f"the kind of a plan must be one of {', '.join(KINDS)}, not {self.kind!r}")
@@ -127,12 +130,28 @@ class Plan:
         Returns
         -------
         Plan
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no mapping, has no address, or is not valid (see `words`).
+
+        Examples
+        --------
+        >>> wg.Plan.of({"kind": "exchange", "address": "tcp://10.0.0.5:7700", "count": 1000})
         """
         if isinstance(plan, Plan):
             return plan
+        if not isinstance(plan, Mapping):
+            raise TypeError(f"a plan must be a Plan or a mapping, not {type(plan).__name__}")
         rest = dict(plan)
         kind = rest.pop("kind", "exchange")
-        addresses = rest.pop("addresses", None) or [rest.pop("address")]
+        if "addresses" in rest:
+            addresses = rest.pop("addresses")
+        elif "address" in rest:
+            addresses = [rest.pop("address")]
+        else:
+            raise ValueError("a plan needs an address: the key `address`, or `addresses` for several")
         return cls(kind, *addresses, **rest)
 
     def __repr__(self) -> str:
@@ -167,7 +186,7 @@ class Result:
     error : Exception or None
         Why there is no run, or what ended it early; with the message of the command line.
     met : bool
-        False where a limit of `require` was missed.
+        True if all of it was measured, and no limit of `require` was missed.
     seconds : float
         Time from its start to its end, at the worker (s).
     """
@@ -176,7 +195,7 @@ class Result:
     index: int
     worker: dict[str, Any] = field(default_factory=dict)
     error: Exception | None = None
-    met: bool = True
+    met: bool = False
     seconds: float = 0.0
     _run: Run | None = None
 
@@ -205,16 +224,17 @@ class Campaign:
         self._ended: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: list[Result] = []
         store.mkdir(parents=True, exist_ok=True)
-        # A worker that sees this file shares the caller's disk, and need not send the run back.
+        # A worker that sees its plan's directory here shares the caller's disk: it sends no run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
-        token = None if ship else Path(self._drop.name).resolve() / f"{os.getpid()}-{time.time_ns()}"
-        if token:
-            token.touch()
+        drop = Path(self._drop.name).resolve()
         extras = _understood(executor)
         self._futures: list[Future] = []
         for index, plan in enumerate(plans):
             options = extras(plan)
-            future = executor.submit(work, plan.words(), str(token) if token else None, **options)
+            place = self._place(drop, index)
+            if not ship:
+                place.mkdir()
+            future = executor.submit(work, plan.words(), None if ship else str(place), **options)
             self._futures.append(future)
             future.add_done_callback(lambda done, index=index: self._ended.put((index, done)))
 
@@ -239,6 +259,10 @@ class Campaign:
         -------
         list of Result
             One for each plan; a failed plan has its error there.
+
+        Examples
+        --------
+        >>> [result.seconds for result in wg.campaign(plans).results() if result.ok]
         """
         return sorted(self, key=lambda result: result.index)
 
@@ -253,6 +277,10 @@ class Campaign:
         ------
         Error
             The first error of a plan, in the order of the plans.
+
+        Examples
+        --------
+        >>> [run.points[0]["rtt"]["p99"]["value"] for run in wg.campaign(plans).runs()]
         """
         return [result.run for result in self.results()]
 
@@ -269,7 +297,13 @@ class Campaign:
         return page(table("Campaign", ["plan", "state", "run", "worker", "time (s)"], rows))
 
     def cancel(self) -> None:
-        """Cancel plans that have not started; they end with an error."""
+        """Cancel plans that have not started; they end with an error.
+
+        Examples
+        --------
+        >>> campaign = wg.campaign(plans, ThreadPoolExecutor(1))
+        >>> campaign.cancel()
+        """
         for future in self._futures:
             future.cancel()
 
@@ -280,15 +314,14 @@ class Campaign:
             said = future.result()
         except (Exception, CancelledError) as error:
             # The worker died, could not be reached, has no wiregauge, or the plan was taken back.
-            result.error = Error(f"{plan!r} could not be run: {type(error).__name__}: {error}")
-            result.error.__cause__ = error
+            result._run = self._rescued(plan, index)
+            what = "could not be run" if result._run is None else "was not measured to its end"
+            failure = Error(f"{plan!r} {what}: {type(error).__name__}: {error}")
+            failure.run, failure.__cause__ = result._run, error
+            result.error = failure
             return result
-        result.worker, result.seconds, result.met = (
-            said["worker"],
-            said["seconds"],
-            said["code"] != 1,
-        )
-        result.error = of_exit(said["code"], said["text"])
+        result.worker, result.seconds = said["worker"], said["seconds"]
+        failed = of_exit(said["code"], said["text"])
         if said["at"] is not None:
             result._run = self._settle(plan, Path(said["at"]))
         elif said["packed"] is not None:
@@ -296,11 +329,42 @@ class Campaign:
                 with tarfile.open(fileobj=io.BytesIO(said["packed"])) as packed:
                     packed.extractall(unpacked, filter="data")
                 result._run = self._settle(plan, next(Path(unpacked).iterdir()))
-        elif result.error is None:
+        elif failed is None:
             # Windows gives a process that was killed the exit code of a missed limit.
             text = said["text"] or "it printed nothing"
-            result.error = Error(f"its process stored no run (exit code {said['code']}): {text}")
+            failed = Error(f"its process stored no run (exit code {said['code']}): {text}")
+        if failed is not None:
+            failed.run = result._run
+        result.error = failed
+        result.met = failed is None and said["code"] == 0
         return result
+
+    @staticmethod
+    def _place(drop: Path, index: int) -> Path:
+        """Return where the worker of a plan stores its run, if it shares the caller's disk."""
+        return drop / f"plan-{index}"
+
+    def _rescued(self, plan: Plan, index: int) -> Run | None:
+        """Store the run of a worker that was killed; the process of the run ends by itself."""
+        place = self._place(Path(self._drop.name), index)
+        patience = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                runs = [Run(path) for path in place.glob("*/runs/*") if path.is_dir()]
+            except UsageError:
+                # It is just being written, or removed because nothing was measured.
+                runs = []
+            is_late = time.monotonic() > patience
+            if not any(place.glob("*/runs/*")) or (is_late and not runs):
+                return None
+            if runs and (is_late or runs[0].state != "running"):
+                try:
+                    return self._settle(plan, runs[0].path)
+                except PermissionError:
+                    # On Windows as long as the process has a file of it open.
+                    if is_late:
+                        return None
+            time.sleep(0.02)
 
     def _settle(self, plan: Plan, came: Path) -> Run:
         """Store a run under its own name."""
@@ -367,7 +431,9 @@ def campaign(
     ...     for result in wg.campaign(plans, client):
     ...         print(result.plan, result.run.points if result.ok else result.error)
     """
-    planned = [Plan.of(plan) for plan in plans]
+    if isinstance(plans, (Plan, Mapping, str, bytes)) or not isinstance(plans, Iterable):
+        raise TypeError(f"plans must be several plans, not {type(plans).__name__}")
+    planned = [_planned(at, plan) for at, plan in enumerate(plans)]
     place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)
@@ -377,6 +443,13 @@ def campaign(
     finally:
         # The thread ends when the plans have.
         own.shutdown(wait=False)
+
+
+def _planned(at: int, plan: object) -> Plan:
+    """Return a plan, or the error with its place among the plans."""
+    if not isinstance(plan, (Plan, Mapping)):
+        raise TypeError(f"plans[{at}] must be a Plan or a mapping, not {type(plan).__name__}")
+    return Plan.of(plan)
 
 
 _WINDOWS_CTRL_C = 0xC000013A
@@ -444,80 +517,3 @@ def _understood(executor: Executor) -> Callable[[Plan], dict[str, Any]]:
         return found
 
     return extras
-
-
-# ---- at the worker ---------------------------------------------------------------------------
-
-
-def work(command: list[str], token: str | None) -> dict[str, Any]:
-    """Run one plan in its own process; called by the executor on its worker.
-
-    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at`
-    where caller and worker share a disk, else `packed`.
-    """
-    shared = token is not None and Path(token).exists()
-    worker = who()
-    begun = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="wiregauge-", dir=Path(token).parent if shared and token else None))
-    try:
-        runs = folder / "runs"
-        # The system closes the other end with this process, even if it is killed: then the run ends too.
-        theirs, ours = os.pipe()
-        try:
-            done = subprocess.run(
-                [*PROGRAM, "--end-with-stdin", command[0], "--quiet", *command[1:]],
-                env={**os.environ, "WIREGAUGE_RUNS": str(runs), "WIREGAUGE_WORKER": describe(worker)},
-                stdin=theirs,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-            )
-        finally:
-            os.close(theirs)
-            os.close(ours)
-        said: dict[str, Any] = {
-            "code": done.returncode,
-            "text": done.stderr.strip(),
-            "worker": worker,
-            "seconds": time.monotonic() - begun,
-            "at": None,
-            "packed": None,
-        }
-        measured = sorted(runs.iterdir()) if runs.is_dir() else []
-        if not measured:
-            return said
-        if shared:
-            said["at"] = str(measured[0])
-            return said
-        packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w") as tar:
-            tar.add(measured[0], arcname=measured[0].name)
-        said["packed"] = packed.getvalue()
-        return said
-    finally:
-        if not shared:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def who() -> dict[str, Any]:
-    """Return the name of this worker, as its executor knows it."""
-    found: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid()}
-    distributed = sys.modules.get("distributed")
-    if distributed is not None:
-        try:
-            worker = distributed.get_worker()
-        except ValueError:
-            pass  # not within a task
-        else:
-            found["dask"] = f"{worker.name} at {worker.address}"
-    for rank in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
-        if rank in os.environ:
-            found["rank"] = os.environ[rank]
-            break
-    return found
-
-
-def describe(worker: Mapping[str, Any]) -> str:
-    """Describe a worker in one line, for the conditions of its run."""
-    return ", ".join(f"{key} {value}" for key, value in worker.items())

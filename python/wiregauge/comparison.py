@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _call, _native
+from . import _call, _frames, _native
 from ._html import Text
 from ._optional import need
+from ._words import in_python
 from .figure import Figures
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Comparison"]
+
+_COLUMNS = {"out": "out_bytes", "in": "in_bytes", "transfer": "transfer_bytes"}
+"""The parameters of a point that a summary of a run has by another name."""
 
 
 class Comparison(Text):
@@ -32,10 +36,13 @@ class Comparison(Text):
     data: dict[str, Any]
     met: tuple[str, ...]
 
-    def __init__(self, data: dict[str, Any], sides: Sequence[str], met: tuple[str, ...]) -> None:
+    def __init__(
+        self, data: dict[str, Any], sides: Sequence[str], met: tuple[str, ...], only: Sequence[str] = ()
+    ) -> None:
         self.data = data
         self.met = met
         self._sides = list(sides)
+        self._only = list(only)
 
     @property
     def undecided(self) -> list[str]:
@@ -52,7 +59,7 @@ class Comparison(Text):
     @property
     def notes(self) -> list[str]:
         """Notes on the comparison."""
-        return list(self.data["notes"])
+        return [in_python(note) for note in self.data["notes"]]
 
     def table(self) -> pd.DataFrame:
         """Return one row per point and figure.
@@ -60,17 +67,28 @@ class Comparison(Text):
         Returns
         -------
         pandas.DataFrame
-            The parameters of the point, `figure`, `before` and `after` (ns, bytes, a second, or a
-            share), `difference` with its bounds `low` and `high`, and `verdict`. The difference is
+            The parameters of the point by their names in `Run.summary`, `figure`, `before` and `after` in
+            its `unit`, `difference` with its bounds `low` and `high`, and `verdict`. The difference is
             relative (0.05 is 5 % more); of shares (lost, corrupted, below) it is absolute.
+            ``frame.attrs["units"]`` has the units of the other columns.
 
         Raises
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> table = wg.compare("before", "after", only=["p50", "p99"]).table()
+        >>> table.pivot(index="in_bytes", columns="figure", values="difference")
         """
         pandas = need("pandas", "a table of a comparison")
         frame: pd.DataFrame = pandas.DataFrame(self._rows())
+        frame.attrs["units"] = {
+            column: _frames.unit(column) or "1"
+            for column in frame.columns
+            if column in ("difference", "low", "high") or _frames.unit(column)
+        }
         return frame
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -78,12 +96,12 @@ class Comparison(Text):
         for point in self.data["points"]:
             for figure in point["figures"]:
                 difference = figure["difference"] or {}
-                is_share = figure["figure"].startswith(("lost", "corrupted", "below"))
-                judged = difference.get("absolute" if is_share else "relative") or {}
+                judged = difference.get("absolute" if _is_share(figure["figure"]) else "relative") or {}
                 rows.append(
                     {
-                        **point["point"],
+                        **{_COLUMNS.get(name, name): _number(text) for name, text in point["point"].items()},
                         "figure": figure["figure"],
+                        "unit": _unit(figure["figure"]),
                         "before": (difference.get("before") or {}).get("value"),
                         "after": (difference.get("after") or {}).get("value"),
                         "difference": judged.get("value"),
@@ -97,8 +115,9 @@ class Comparison(Text):
     @cached_property
     def figures(self) -> Figures:
         """The figure of it, by its name."""
-        sides = [[_native.find(run) for run in self._runs(side)] for side in self._sides]
-        return Figures(_native.figures_of_comparison(*sides))
+        before, after = ([_native.find(run) for run in self._runs(side)] for side in self._sides)
+        only = [name.strip() for names in self._only for name in names.split(",")]
+        return Figures(_native.figures_of_comparison(before, after, only))
 
     @staticmethod
     def _runs(side: str) -> list[str]:
@@ -109,7 +128,7 @@ class Comparison(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.said(_call.command("compare", self._sides, extra=["--full"])[0])
+        return in_python(self._as("--full"))
 
     def markdown(self) -> str:
         """Return it as Markdown, for a pull request.
@@ -117,9 +136,39 @@ class Comparison(Text):
         Returns
         -------
         str
+
+        Raises
+        ------
+        UsageError
+            A run has been deleted.
+
+        Examples
+        --------
+        >>> print(wg.compare("before", "after").markdown())
         """
-        return _call.said(_call.command("compare", self._sides, extra=["--format=md"])[0])
+        return self._as("--format=md")
+
+    def _as(self, form: str) -> str:
+        extra = [form, *(f"--only={names}" for names in self._only)]
+        return _call.said(_call.command("compare", self._sides, extra=extra))
 
     def __str__(self) -> str:
         """Return words and tables."""
         return self._text
+
+
+def _number(text: str) -> int | bool | str:
+    """Return the value of a parameter."""
+    if text.isdigit():
+        return int(text)
+    return {"yes": True, "no": False}.get(text, text)
+
+
+def _unit(figure: str) -> str:
+    """Return the unit of a figure before and after."""
+    name = figure.split("(")[0]
+    return {"throughput": "1/s", "rate": "B/s", "buffer": "B"}.get(name, "1" if _is_share(name) else "ns")
+
+
+def _is_share(figure: str) -> bool:
+    return figure.startswith(("lost", "corrupted", "below"))

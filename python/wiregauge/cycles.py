@@ -61,6 +61,10 @@ class Deadline(Text):
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> wg.deadline("last", period="1ms").table()[["in_bytes", "depth", "share"]]
         """
         pandas = need("pandas", "a table of deadlines")
         frame: pd.DataFrame = pandas.DataFrame([_row(point) for point in self.data["points"]])
@@ -68,7 +72,7 @@ class Deadline(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.said(_call.command("deadline", [self._place], extra=self._flags)[0])
+        return _call.text(_call.command("deadline", [self._place], extra=self._flags))
 
     def __str__(self) -> str:
         """Return words and tables."""

@@ -18,13 +18,11 @@ import numpy.typing as npt
 from . import _values as v
 from ._html import page, table
 from ._queries import Protocol, QueryDevice, Request, nanoseconds, parts
+from ._requests import Buffer, at_least, checked_replies, rows
 from .errors import UsageError
-from .framing import Fixed, Framing, LengthPrefix, Terminator
+from .framing import Fixed, Framing, LengthPrefix, Terminator, check_serial, checked
 
 __all__ = ["CYCLE", "NEVER", "TIMING", "CycleStatus", "Device", "Gain", "open"]
-
-Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
-"""Data to send: any object with a contiguous buffer."""
 
 Step = Callable[[bytes | None], Buffer | None]
 """From the newest measurement to the next command."""
@@ -153,8 +151,11 @@ def open(  # noqa: A001  as `wg.open`
     >>> with wg.open("tcp://10.0.0.7:5025", protocol="scpi") as meter:
     ...     meter.query("*IDN?")
     """
-    line = framing if isinstance(framing, str) else None
-    messages = None if isinstance(framing, str) else framing
+    if not isinstance(address, str):
+        raise TypeError(f"address must be a str, not {type(address).__name__}")
+    messages, line = checked(framing, address)
+    if baud is not None:
+        check_serial(f"baud={baud}", address)
     if protocol is not None and messages is not None:
         raise UsageError("protocol and a framing of messages exclude each other: use one of them")
     ends = {"until": until, "reply_bytes": reply_bytes, "reply_length": reply_length, "idle": idle}
@@ -236,16 +237,19 @@ class Device(QueryDevice):
         >>> with wg.open("tcp://10.0.0.5:7", framing=wg.Fixed(32)) as device:
         ...     replies = device.exchange_many(requests, depth=4)
         """
+        at_least("depth", depth, 1)
+        if reply_bytes is not None:
+            at_least("reply_bytes", reply_bytes, 0)
         if self._has_text and isinstance(requests, (list, tuple)):
             requests = [one.encode() if isinstance(one, str) else one for one in requests]
-        joined, ends, widest = _rows(requests, request_bytes)
+        joined, ends, widest = rows(requests, request_bytes)
         count = len(ends)
         if out is None:
             row = self._row(widest) if reply_bytes is None else reply_bytes
             # A reply that is shorter than its row must not show old memory behind it.
             replies = np.zeros((count, row), np.uint8)
         else:
-            replies = _checked(out, count)
+            replies = checked_replies(out, count)
             row = replies.nbytes // count if count else 0
             if reply_bytes is not None and reply_bytes > row:
                 raise ValueError(f"a row of `out` has {row} bytes, not the {reply_bytes} of `reply_bytes`")
@@ -317,8 +321,7 @@ class Device(QueryDevice):
         ...     for reply in device.pipeline((bytes([n]) * 4 for n in range(100)), depth=2):
         ...         print(reply)
         """
-        if depth < 1:
-            raise ValueError(f"depth must be at least 1, not {depth}")
+        at_least("depth", depth, 1)
         if self._outstanding():
             raise RuntimeError(f"another pipeline of {self.address} is still running")
         return self._pipeline(source, depth, reply_bytes)
@@ -407,8 +410,8 @@ class Device(QueryDevice):
             if period_ns == 0:
                 raise ValueError("`duration` needs a `period`; without one use `cycles`")
             cycles = -(-nanoseconds("duration", duration or 0) // period_ns)
-        if cycles < 0:
-            raise ValueError(f"cycles cannot be {cycles}")
+        at_least("cycles", cycles, 0)
+        at_least("depth", depth, 1)
         rows = np.zeros(cycles, CYCLE)
         if not cycles:
             return rows
@@ -453,6 +456,8 @@ class Device(QueryDevice):
         >>> with wg.open("usb://1d6b:0104") as device:
         ...     device.read_stream(samples)
         """
+        at_least("transfer", transfer, 1)
+        at_least("queue", queue, 1)
         return self._read_stream(into, transfer, queue)
 
     def write_stream(self, source: Buffer, *, transfer: int = 16384, queue: int = 4) -> int:
@@ -482,6 +487,8 @@ class Device(QueryDevice):
         >>> with wg.open("usb://1d6b:0104") as device:
         ...     device.write_stream(np.zeros(1 << 20, np.uint8))
         """
+        at_least("transfer", transfer, 1)
+        at_least("queue", queue, 1)
         return self._write_stream(source, transfer, queue)
 
     @property
@@ -533,62 +540,3 @@ class Device(QueryDevice):
             f"an open device cannot go to another process; send its address, {self.address!r}, "
             "and open it there"
         )
-
-
-def _rows(
-    requests: Buffer | Sequence[Request], request_bytes: int | None
-) -> tuple[Buffer, npt.NDArray[np.uintp], int]:
-    """All requests in one piece, where each ends in it, and the bytes of the longest."""
-    if isinstance(requests, (list, tuple)):
-        if request_bytes is not None:
-            raise ValueError("`request_bytes` is for one buffer; a list has the size of each request")
-        if any(isinstance(one, str) for one in requests):
-            raise TypeError(
-                "requests must be bytes or arrays; str is for the protocols text and scpi, and the framing "
-                "Terminator"
-            )
-        pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
-        lengths = [len(piece) for piece in pieces]
-        ends = np.cumsum(lengths, dtype=np.uintp)
-        return b"".join(pieces), ends, max(lengths, default=0)
-    if isinstance(requests, Sequence) and not isinstance(requests, (bytes, bytearray, memoryview)):
-        raise TypeError(f"requests must be an array, a list or a buffer, not {type(requests).__name__}")
-    if request_bytes is not None:
-        size = requests.nbytes if isinstance(requests, (np.ndarray, memoryview)) else len(requests)
-        if request_bytes < 1 or size % request_bytes:
-            raise ValueError(f"{size} bytes are not a whole number of requests of {request_bytes} bytes")
-        return requests, _equal(size // request_bytes, request_bytes), request_bytes
-    if not isinstance(requests, np.ndarray):
-        raise TypeError(
-            f"requests must be an array with one row each, a list, or one buffer with `request_bytes`; "
-            f"not a {type(requests).__name__} alone"
-        )
-    if requests.ndim < 2:
-        raise ValueError(
-            f"an array of requests must have one row for each; this one has the shape {requests.shape}. "
-            "Use reshape(-1, N), or `request_bytes`"
-        )
-    _in_order(requests, "requests")
-    row = requests.itemsize * math.prod(requests.shape[1:])
-    return requests, _equal(len(requests), row), row
-
-
-def _equal(count: int, size: int) -> npt.NDArray[np.uintp]:
-    return np.arange(1, count + 1, dtype=np.uintp) * np.uintp(size)
-
-
-def _checked(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    if not isinstance(out, np.ndarray) or out.ndim < 2 or len(out) != count:
-        shape = getattr(out, "shape", type(out).__name__)
-        raise ValueError(f"`out` must be an array with a row for each of the {count} requests, not {shape}")
-    if not out.flags.writeable:
-        raise ValueError("`out` is read-only")
-    _in_order(out, "`out`")
-    return out
-
-
-def _in_order(array: npt.NDArray[Any], what: str) -> None:
-    if array.dtype.hasobject:
-        raise TypeError(f"{what} cannot hold Python objects (dtype {array.dtype})")
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{what} must be contiguous in C order; numpy.ascontiguousarray makes such a copy")

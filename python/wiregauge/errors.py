@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from .run import Run
-
 __all__ = ["Error", "Interrupted", "LinkError", "ModbusError", "StorageError", "UsageError"]
 
 
@@ -41,7 +39,7 @@ class Error(Exception):
         What was measured before the error, if anything.
     """
 
-    run: Run | None = None
+    run: Any = None  # A Run, whose module is above this one.
 
 
 class UsageError(Error, ValueError):
@@ -127,22 +125,24 @@ class Interrupted(KeyboardInterrupt):
         The directory of that run.
     """
 
-    run: Run | None = None
+    run: Any = None
 
     @property
     def path(self) -> Path | None:
         """The directory of the run; None if nothing was measured."""
-        return None if self.run is None else self.run.path
+        path: Path | None = None if self.run is None else self.run.path
+        return path
 
 
-def interrupted(run: Run | None) -> Interrupted:
+def interrupted(run: Any) -> Interrupted:
     """Create the exception of a measurement that Ctrl-C ended."""
     if run is None:
         error = Interrupted("interrupted before anything was measured")
     else:
         count = len(run.points)
         points = "1 point" if count == 1 else f"{count} points"
-        error = Interrupted(f"interrupted; {points} measured, in {run.path}")
+        where = "only in `run` of this exception (no_store=True)" if run.passing else f"in {run.path}"
+        error = Interrupted(f"interrupted; {points} measured, {where}")
     error.run = run
     _exit_as_after_ctrl_c()
     return error
@@ -167,7 +167,7 @@ def _exit_as_after_ctrl_c() -> None:
     sys.excepthook = hook
 
 
-def of_failure(failure: tuple[str, str, int | None, str | None], run: Run | None = None) -> Error:
+def of_failure(failure: tuple[str, str, int | None, str | None], run: Any = None) -> Error:
     """Create an exception from an error of the native module."""
     kind, text, os_code, flag = failure
     text = in_python(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _native
 from ._html import escape, page
+from ._words import in_python
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +35,7 @@ class Figure:
         self._native = native
         self.name: str = native.name
         self.title: str = native.title
-        self.caption: str = native.caption
+        self.caption: str = in_python(native.caption)
 
     @property
     def svg(self) -> str:
@@ -57,6 +58,10 @@ class Figure:
         Returns
         -------
         bytes
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").png(scale=2)
         """
         return self._native.png(scale)
 
@@ -79,6 +84,10 @@ class Figure:
             The name has another ending.
         OSError
             The file cannot be written.
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").save("histogram.svg")
         """
         path = Path(path)
         match path.suffix.lower():

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from . import _call
 from ._html import page, table
+from ._words import in_python
 from .run import Run
 
 __all__ = ["Devices", "Listing", "Runs", "devices", "runs"]
@@ -64,6 +65,10 @@ class Listing:
         ------
         UsageError
             It cannot be read.
+
+        Examples
+        --------
+        >>> wg.runs()[-1].load().points
         """
         return Run(self.dir)
 
@@ -118,7 +123,7 @@ def runs() -> Runs:
     --------
     >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
     """
-    called, _ = _call.command("runs", [], extra=["--json"])
+    called = _call.command("runs", [], extra=["--json"])
     counts = ("exchanges", "transfers", "blocks")
     return Runs(
         Listing(
@@ -130,7 +135,7 @@ def runs() -> Runs:
             state=found["state"],
             points=found["points"],
             measured=next((found[count] for count in counts if count in found), 0),
-            problem=found["problem"],
+            problem=found["problem"] and in_python(found["problem"]),
             note=found["note"],
         )
         for found in _call.answer(called)
@@ -184,5 +189,5 @@ def devices(*, probe: bool = False) -> Devices:
     --------
     >>> wg.devices().addresses
     """
-    called, _ = _call.command("devices", [], locals(), ["--json"])
+    called = _call.command("devices", [], locals(), ["--json"])
     return Devices(_call.answer(called))

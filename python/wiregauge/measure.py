@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from . import _call
+from . import _measured
 from . import _values as v
 from ._loop_model import model_file
 from .run import Run
@@ -584,7 +584,7 @@ def demo(*, store: v.File | None = None, progress: bool = True) -> list[Run]:
     >>> slow, fast = wg.demo()
     >>> print(slow.compare(fast))
     """
-    return _call.command("demo", [], locals(), progress=progress)[1]
+    return _measured.command("demo", [], locals(), progress=progress)[1]
 
 
 def _measure(
@@ -594,7 +594,7 @@ def _measure(
     progress: bool | Literal["plot"],
 ) -> Run:
     """Run a measuring command; return its run."""
-    _, runs = _call.command(name, words, values, ["--quiet"], progress=progress)
+    _, runs = _measured.command(name, words, values, ["--quiet"], progress=progress)
     if not runs:
         raise RuntimeError(f"{name} ended without a run and without an error")
     return runs[-1]

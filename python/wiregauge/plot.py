@@ -6,30 +6,38 @@ Units and axes are those of the report's figures, which do not need it: ``run.fi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _frames
+from . import _axes, _frames
+from ._axes import MOST, time_unit
 from ._optional import need
+from .samples import place_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from .run import Run
 
 __all__ = ["Plot"]
 
 _WHAT = {"exchange": "RTT", "stream": "transfer time", "loop": "service delay"}
 _BEGIN = {"exchange": "start_ns", "stream": "submit_ns", "loop": "due_ns"}
-_MOST = 10
-"""More series than this cannot be distinguished in one plot."""
 
-_SHARES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
-"""Where a percentile axis has a label."""
+Lines = dict[str, list[tuple[float, float]]]
+"""Places of each line by its label."""
 
-T = TypeVar("T")
+
+class Source(Protocol):
+    """What is drawn of a run."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def points(self) -> list[dict[str, Any]]: ...
+    def samples_of(self, point: int) -> npt.NDArray[np.void]: ...
 
 
 class Plot:
@@ -41,7 +49,7 @@ class Plot:
     label of the axis names the unit.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Source) -> None:
         self._run = run
 
     def __call__(self, points: int | Iterable[int] | None = None, *, ax: Axes | None = None) -> Axes:
@@ -142,7 +150,7 @@ class Plot:
         -------
         matplotlib.axes.Axes
             The time over the share of the samples (0 to 1), the tail as wide as the bulk. Each curve ends
-            with its longest sample.
+            with its longest sample; where it is thin, fewer than 10 samples are beyond.
         """
         ax = self._axes(ax)
         drawn, unit = self._times(points)
@@ -150,15 +158,24 @@ class Plot:
         for label, times in drawn:
             if not times.size:
                 continue
-            ordered = np.sort(times)
-            most, low, high = max(most, times.size), min(low, ordered[0]), max(high, ordered[-1])
-            # More steps than pixels are of no use: 32 for each nine.
-            nines = np.linspace(0.0, np.log10(times.size), 2 + int(32 * np.log10(times.size)))
-            shares = 1.0 - 10.0**-nines
-            at = np.minimum((shares * times.size).astype(np.int64), times.size - 1)
-            ax.plot(shares, ordered[at], drawstyle="steps-post", marker="o", markevery=[-1], label=label)
-        ax.set_xscale("function", functions=(_to_nines, _from_nines))
-        shown = [share for share in _SHARES if share <= 1.0 - 0.5 / most]
+            most, low, high = max(most, times.size), min(low, times.min()), max(high, times.max())
+            known, tail = _axes.percentile_curve(times)
+            is_known = known[0][-1] > 0.0
+            colour = None
+            if is_known:
+                (line,) = ax.plot(*known, drawstyle="steps-post", label=label)
+                colour = line.get_color()
+            ax.plot(
+                *tail,
+                drawstyle="steps-post",
+                marker="o",
+                markevery=[-1],
+                linewidth=0.8,
+                color=colour,
+                label="_tail" if is_known else label,
+            )
+        ax.set_xscale("function", functions=(_axes.to_nines, _axes.from_nines))
+        shown = [share for share in _axes.SHARES if share <= 1.0 - 0.5 / most]
         ax.set_xticks(shown, [f"{100 * share:.6g} %" for share in shown])
         ax.set_xlim(0.0, 1.0 - 0.8 / most)
         is_wide = high > 4 * low > 0
@@ -194,7 +211,7 @@ class Plot:
         return self._finish(ax, self._of(points))
 
     def throughput(self, *, ax: Axes | None = None) -> Axes:
-        """Plot throughput over size, one line per depth, or per direction and queue.
+        """Plot throughput over size and the limit of the medium, one line per depth, or direction and queue.
 
         Parameters
         ----------
@@ -204,7 +221,9 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            The rate over the bytes of an exchange (both directions) or of a transfer.
+            Of exchanges as on the page: the IN throughput over the IN size, if that varies, else the same of
+            OUT, at the smallest size of the other direction. Of streams the rate over the transfer size. A
+            limit that is far above is not drawn.
 
         Raises
         ------
@@ -212,29 +231,57 @@ class Plot:
             The run is a loop.
         """
         run = self._run
-        if run.kind == "loop":
-            raise ValueError("throughput needs a run of exchanges or streams; this run is a loop")
+        if run.kind not in ("exchange", "stream"):
+            raise ValueError(f"throughput needs a run of exchanges or streams; this run is a {run.kind}")
+        if run.kind == "exchange":
+            sweep = _axes.Sweep(run.points)
+            size, what, wide, reach = sweep.size, sweep.what, 30.0, (4.0, 100.0)
+            lines = self._exchange_rates(sweep)
+            known = [point["limit"] for point in sweep.points]
+        else:
+            size, what, wide, reach = "transfer size", "throughput", 60.0, (2.5, 30.0)
+            lines = self._stream_rates()
+            known = [flow["limit"] for point in run.points for flow in point["flows"]]
         ax = self._axes(ax)
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for point in run.points:
+        rates = [rate for line in lines.values() for _, rate in line]
+        low, high = min(rates, default=0.0), max(rates, default=0.0)
+        is_wide = high > wide * low > 0.0
+        limits = _axes.limits(known, high * reach[is_wide])
+        factor, unit = _axes.rate_unit(max([high, *(rate for rate, _ in limits)]))
+        self._draw(ax, lines, factor)
+        for rate, name in limits:
+            ax.axhline(rate / factor, color="gray", linestyle="--", linewidth=1.0, label=name)
+        ax.set(xscale="log", xlabel=f"{size} (B, log)")
+        if is_wide:
+            ax.set(yscale="log", ylabel=f"{what} ({unit}, log)")
+        else:
+            ax.set(ylabel=f"{what} ({unit})")
+            ax.set_ylim(0.0, max(ax.get_ylim()[1], *(1.05 * rate / factor for rate, _ in limits), 0.0))
+        ax = self._finish(ax, len(lines))
+        self._name(ax, [int(place) for line in lines.values() for place, _ in line])
+        return ax
+
+    def _exchange_rates(self, sweep: _axes.Sweep) -> Lines:
+        lines: Lines = {}
+        for point in sweep.points:
             cell = point["point"]
-            if run.kind == "exchange":
-                rates = point["throughput"]
-                rate = rates["out_bytes_s"] + rates["in_bytes_s"]
-                size = cell["out_bytes"] + cell["in_bytes"]
-                lines.setdefault(f"depth {cell['depth']}", []).append((size, rate))
-                continue
+            place = (cell[f"{sweep.way}_bytes"], point["throughput"][f"{sweep.way}_bytes_s"])
+            lines.setdefault(f"depth {cell['depth']}{_link(cell)}", []).append(place)
+        return lines
+
+    def _stream_rates(self) -> Lines:
+        lines: Lines = {}
+        queues = {point["point"]["queue"] for point in self._run.points}
+        for point in self._run.points:
+            cell = point["point"]
             for flow in point["flows"]:
                 rate = (flow["rate"] or {}).get("value")
-                label = f"{flow['way']} of {cell['direction']}, queue {cell['queue']}"
+                both = " (both)" if cell["direction"] == "both" else ""
+                queue = f", queue {cell['queue']}" if len(queues) > 1 else ""
+                label = f"{flow['way'].upper()}{both}{queue}{_link(cell)}"
                 if rate is not None:
                     lines.setdefault(label, []).append((cell["transfer_bytes"], rate))
-        high = max((rate for line in lines.values() for _, rate in line), default=0.0)
-        factor, unit = (1e6, "MB/s") if high >= 1e6 else (1e3, "kB/s")
-        self._draw(ax, lines, factor)
-        what = "an exchange" if run.kind == "exchange" else "a transfer"
-        ax.set(xscale="log", xlabel=f"size of {what} (B, log)", ylabel=f"throughput ({unit})")
-        return self._finish(ax, len(lines))
+        return lines
 
     def trt(self, *, ax: Axes | None = None) -> Axes:
         """Plot the mean TRT over the depth, one line per pair of sizes.
@@ -256,17 +303,19 @@ class Plot:
         """
         self._only("exchange", "trt")
         ax = self._axes(ax)
-        lines: dict[str, list[tuple[float, float]]] = {}
+        lines: Lines = {}
         for point in self._run.points:
             cell = point["point"]
             if point["trt"] is not None:
-                label = f"out {cell['out_bytes']} B, in {cell['in_bytes']} B"
+                label = f"OUT {cell['out_bytes']:,} B, IN {cell['in_bytes']:,} B{_link(cell)}"
                 trt = point["trt"]["mean"]["value"]
                 lines.setdefault(label, []).append((cell["depth"], trt))
         factor, unit = time_unit(max((trt for line in lines.values() for _, trt in line), default=0.0))
         self._draw(ax, lines, factor)
-        ax.set(xlabel="depth", ylabel=f"mean TRT ({unit})")
-        return self._finish(ax, len(lines))
+        ax.set(xscale="log", xlabel="depth (log)", ylabel=f"mean TRT ({unit})")
+        ax = self._finish(ax, len(lines))
+        self._name(ax, [int(place) for line in lines.values() for place, _ in line])
+        return ax
 
     def loop_curve(self, *, ax: Axes | None = None) -> Axes:
         """Plot the stalls per minute over the latency of a loop.
@@ -289,7 +338,7 @@ class Plot:
         self._only("loop", "loop_curve")
         ax = self._axes(ax)
         curves = [(place, point) for place, point in enumerate(self._run.points) if point["curve"]]
-        shown = _spread(curves)
+        shown = _axes.spread(curves)
         longest = max((step["latency_ns"] for _, point in shown for step in point["curve"]), default=0)
         factor, unit = time_unit(longest)
         for place, point in shown:
@@ -322,32 +371,44 @@ class Plot:
         drawn: Axes = pyplot.subplots(figsize=(8.0, 4.8), layout="constrained")[1]
         return drawn
 
-    def _draw(self, ax: Axes, lines: dict[str, list[tuple[float, float]]], factor: float) -> None:
-        for label, line in _spread(list(lines.items())):
+    def _draw(self, ax: Axes, lines: Lines, factor: float) -> None:
+        for label, line in _axes.spread(list(lines.items())):
             x, y = zip(*sorted(line), strict=True)
             ax.plot(x, [value / factor for value in y], marker="o", label=label)
 
     def _finish(self, ax: Axes, of: int) -> Axes:
         """Title and legend of a plot that shows at most 10 of so many series."""
+        from . import _ticks
+
         for axis, scale in ((ax.xaxis, ax.get_xscale()), (ax.yaxis, ax.get_yscale())):
             if scale == "log":
-                axis.set_major_formatter("{x:g}")
-        left_out = f", {_MOST} of {of} series" if of > _MOST else ""
+                _ticks.logarithmic(axis)
+        left_out = f", {MOST} of {of} series" if of > MOST else ""
         ax.set_title(f"{self._run.kind} {self._run.address}{left_out}")
         if len(ax.get_legend_handles_labels()[0]) > 1:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
         return ax
 
+    @staticmethod
+    def _name(ax: Axes, places: list[int]) -> None:
+        """Name the measured sizes or depths on their axis."""
+        from . import _ticks
+
+        if places:
+            _ticks.named(ax.xaxis, *_axes.sizes(places))
+
     def _places(self, points: int | Iterable[int] | None) -> list[int]:
-        there = range(len(self._run.points))
+        count = len(self._run.points)
         if points is None:
-            return _spread(list(there))
-        if not isinstance(points, Iterable):
-            return [there[points]]
-        places = [there[point] for point in points]
-        if len(places) > _MOST:
+            return _axes.spread(list(range(count)))
+        if isinstance(points, str) or not isinstance(points, Iterable):
+            return [place_of(points, count)]
+        places = [place_of(point, count) for point in points]
+        if not places:
+            raise ValueError("points must have at least one point")
+        if len(places) > MOST:
             raise ValueError(
-                f"points must be at most {_MOST}, not {len(places)}: more cannot be distinguished"
+                f"points must be at most {MOST}, not {len(places)}: more cannot be distinguished"
             )
         return places
 
@@ -377,30 +438,15 @@ class Plot:
         cell: dict[str, Any] = self._run.points[place]["point"]
         match self._run.kind:
             case "exchange":
-                text = f"out {cell['out_bytes']} B, in {cell['in_bytes']} B, depth {cell['depth']}"
+                text = f"OUT {cell['out_bytes']:,} B, IN {cell['in_bytes']:,} B, depth {cell['depth']}"
             case "stream":
-                text = f"{cell['direction']}, {cell['transfer_bytes']} B, queue {cell['queue']}"
+                text = f"{cell['direction']}, {cell['transfer_bytes']:,} B, queue {cell['queue']}"
             case _:
                 text = f"{cell['rate_hz'] / 1e6:g} MS/s, {cell['channels']} ch, {cell['notify_bytes']} B"
-        link = f", link {cell['link']}" if cell.get("link") else ""
-        return text + link + (", all links" if cell.get("together") else "")
+        return text + _link(cell)
 
 
-def time_unit(longest_ns: float) -> tuple[float, str]:
-    """Return nanoseconds per unit, and the unit, as in the figures of the report."""
-    return (1e6, "ms") if longest_ns >= 1e6 else (1e3, "µs")
-
-
-def _spread(things: list[T]) -> list[T]:
-    """Return at most 10 of them, evenly from the first to the last."""
-    if len(things) <= _MOST:
-        return things
-    return [things[round(at * (len(things) - 1) / (_MOST - 1))] for at in range(_MOST)]
-
-
-def _to_nines(share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return -np.log10(np.clip(1.0 - np.asarray(share, np.float64), 1e-15, None))
-
-
-def _from_nines(nines: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return 1.0 - 10.0 ** -np.asarray(nines, np.float64)
+def _link(cell: dict[str, Any]) -> str:
+    """Return which link a point is of, if it is not the only one."""
+    link = f", link {cell['link']}" if cell.get("link") else ""
+    return link + (", all links" if cell.get("together") else "")

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _frames, _html, _native, samples
+from . import _frames, _html, _native, samples, stored
+from ._words import in_python
+from .comparison import Comparison
+from .cycles import Deadline
 from .errors import UsageError
+from .explanation import Explanation
 from .figure import Figure, Figures
 from .plot import Plot
+from .verdicts import Control
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
     import xarray as xr
-
-    from .comparison import Comparison
-    from .cycles import Deadline
-    from .explanation import Explanation
-    from .verdicts import Control
 
 __all__ = ["Run", "last", "load"]
 
@@ -45,6 +45,8 @@ class Run:
         Its directory.
     missed : tuple of str
         The limits (``require``) that were missed, of a run that was just measured.
+    passing : bool
+        True if its files are deleted with this object (``no_store=True``).
 
     Raises
     ------
@@ -54,14 +56,16 @@ class Run:
 
     path: Path
     missed: tuple[str, ...]
+    passing: bool
 
     def __init__(self, path: str | os.PathLike[str], *, passing: bool = False) -> None:
         self.path = Path(path)
         self.missed = ()
+        self.passing = passing
         try:
             self._tables = _native.run_tables(self.path)
         except OSError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(in_python(str(error))) from None
         if passing:
             # Not to be stored means: gone with the object.
             weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
@@ -94,7 +98,7 @@ class Run:
     @property
     def failed(self) -> str | None:
         """Why it failed, if it did."""
-        return self._tables.failed
+        return None if self._tables.failed is None else in_python(self._tables.failed)
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -123,7 +127,7 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """Warnings, with the remedy."""
-        return list(self._tables.warnings)
+        return [in_python(text) for text in self._tables.warnings]
 
     @property
     def command(self) -> str:
@@ -166,8 +170,13 @@ class Run:
             There is no such point.
         OSError
             Its sample file is missing or damaged.
+
+        Examples
+        --------
+        >>> samples = wg.last().samples_of(-1)
+        >>> samples["rtt_ns"][samples["status"] == wg.Status.OK].max()
         """
-        place = range(len(self.points))[point]
+        place = samples.place_of(point, len(self.points))
         if "samples" in self.__dict__:
             index = self.points[place]["point"]["index"]
             found = np.flatnonzero(self.samples["point"] == index)
@@ -195,12 +204,17 @@ class Run:
             There is no such point.
         UsageError
             The run did not store them.
+
+        Examples
+        --------
+        >>> run = wg.exchange("tcp://10.0.0.5:7700", count=100, keep_data=True)
+        >>> run.answers(0)[0][:4]
         """
-        place = range(len(self.points))[point]
+        place = samples.place_of(point, len(self.points))
         try:
             return _native.answers(self.path, place)
         except ValueError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(in_python(str(error))) from None
 
     def summary(self) -> pd.DataFrame:
         """Return the ten main figures: one row per point.
@@ -252,6 +266,11 @@ class Run:
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> table = wg.last().table()
+        >>> table[["in_bytes", "depth", "device_p50_ns"]]
         """
         return _frames.table(self._tables.csv, empty)
 
@@ -276,6 +295,10 @@ class Run:
             There is no such point.
         OSError
             A sample file is missing or damaged.
+
+        Examples
+        --------
+        >>> wg.last().frame().query("phase == 'measured'").groupby("point")["rtt_ns"].describe()
         """
         rows = self.samples if point is None else self.samples_of(point)
         return _frames.samples(rows, self.kind)
@@ -301,6 +324,11 @@ class Run:
         ------
         ImportError
             xarray or pandas is not installed.
+
+        Examples
+        --------
+        >>> data = wg.last().to_xarray()
+        >>> data["rtt_p50_ns"].sel(in_bytes=1000, out_bytes=16)
         """
         return _frames.dataset(self, samples)
 
@@ -330,6 +358,10 @@ class Run:
         ------
         KeyError
             This run has no such figure.
+
+        Examples
+        --------
+        >>> wg.last().figure("rtt-histogram").save("histogram.svg")
         """
         return self.figures[name]
 
@@ -346,9 +378,18 @@ class Run:
         Returns
         -------
         pathlib.Path
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            There is nothing to draw, or an existing file is not a wiregauge report.
+        StorageError
+            The file could not be written.
+
+        Examples
+        --------
+        >>> wg.last().report("page.html")
+        """
         return stored.report(self, output=output, progress=False, **options)[0]
 
     def compare(self, other: Run | str | os.PathLike[str], **options: Any) -> Comparison:
@@ -364,9 +405,16 @@ class Run:
         Returns
         -------
         Comparison
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            The runs or conditions cannot be compared.
+
+        Examples
+        --------
+        >>> wg.load("before").compare("after", only=["p50", "p99"], fail_if="p99 > 5% worse").met
+        """
         return stored.compare(self, other, **options)
 
     def explain(self, **options: Any) -> Explanation:
@@ -380,9 +428,16 @@ class Run:
         Returns
         -------
         Explanation
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            It is a loop run, no point was finished, or the run does not support a prediction.
+
+        Examples
+        --------
+        >>> print(wg.last().explain())
+        """
         return stored.explain(self, **options)
 
     def deadline(self, **options: Any) -> Deadline:
@@ -396,9 +451,16 @@ class Run:
         Returns
         -------
         Deadline
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            It is not an exchange run, or no period is given and the run has none.
+
+        Examples
+        --------
+        >>> wg.last().deadline(period="1ms").table()
+        """
         return stored.deadline(self, **options)
 
     def control(self, plant: Any = None, controller: Any = None, **options: Any) -> Control:
@@ -414,9 +476,18 @@ class Run:
         Returns
         -------
         Control
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            It is not an exchange run, or the model has an error or is unstable without any delay.
+        TypeError, ValueError
+            The plant or the controller is not a system, or is not in continuous or discrete time.
+
+        Examples
+        --------
+        >>> print(wg.last().control("1000/(s^2+s)", pid=(0.96, 0, 0.049), period="6ms"))
+        """
         return stored.control(self, plant=plant, controller=controller, **options)
 
     def show(self, **options: Any) -> str:
@@ -430,10 +501,21 @@ class Run:
         Returns
         -------
         str
-        """
-        from . import stored
 
+        Raises
+        ------
+        UsageError
+            The run has been deleted.
+
+        Examples
+        --------
+        >>> print(wg.last().show(full=True))
+        """
         return stored.show(self, **options)
+
+    def __fspath__(self) -> str:
+        """Return its directory: a run is a path."""
+        return str(self.path)
 
     def __eq__(self, other: object) -> bool:
         """Compare the directories."""
@@ -454,12 +536,12 @@ class Run:
 
     def _repr_html_(self) -> str:
         tables = self._tables
-        failed = [tables.failed] if tables.failed else []
+        failed = [self.failed] if self.failed else []
         return _html.page(
-            _html.paragraphs(tables.heading),
+            _html.paragraphs(map(in_python, tables.heading)),
             *(_html.table(*table) for table in tables.tables),
-            _html.paragraphs(tables.notes),
-            _html.paragraphs(tables.warnings, "Warning:"),
+            _html.paragraphs(map(in_python, tables.notes)),
+            _html.paragraphs(self.warnings, "Warning:"),
             _html.paragraphs(failed, "The run failed:"),
         )
 
@@ -490,7 +572,7 @@ def load(run: str | os.PathLike[str]) -> Run:
     try:
         return Run(_native.find(str(run)))
     except OSError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(in_python(str(error))) from None
 
 
 def last() -> Run:

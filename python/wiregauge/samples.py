@@ -7,6 +7,7 @@ in the plan. Times are integer nanoseconds, sizes bytes, outputs and commands of
 
 from __future__ import annotations
 
+import operator
 from enum import IntEnum
 from functools import cache
 from typing import Any
@@ -134,3 +135,35 @@ def array(rows: _native.Rows, kind: str) -> npt.NDArray[np.void]:
         return np.empty(0, dtype(kind))
     made: npt.NDArray[np.void] = np.frombuffer(rows, dtype=dtype(kind))  # type: ignore[call-overload]
     return made
+
+
+def place_of(point: object, count: int) -> int:
+    """Return the place of a point among `count`, counted from the end if negative.
+
+    Parameters
+    ----------
+    point
+        The position that was given.
+    count
+        Points of the run.
+
+    Returns
+    -------
+    int
+        0 to ``count - 1``.
+
+    Raises
+    ------
+    IndexError
+        There is no such point.
+    TypeError
+        It is no whole number.
+    """
+    try:
+        place = operator.index(point)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"a point must be an int, not {type(point).__name__}") from None
+    if not -count <= place < count:
+        there = f"{count} points, 0 to {count - 1}" if count > 1 else f"{count} point" + "s" * (count == 0)
+        raise IndexError(f"point {place}: the run has {there}")
+    return place % count

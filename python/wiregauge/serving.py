@@ -8,6 +8,7 @@ from typing import Literal
 from . import _native
 from . import _values as v
 from ._call import PROGRAM
+from ._words import in_python
 from .errors import of_failure
 
 __all__ = ["Responder", "serve"]
@@ -39,7 +40,7 @@ class Responder:
     @property
     def remarks(self) -> str:
         """Connections and notes, one line each."""
-        return self._native.remarks
+        return in_python(self._native.remarks)
 
     def stop(self) -> None:
         """Stop it and wait until it has stopped; may be called more than once.
@@ -48,6 +49,11 @@ class Responder:
         ------
         LinkError
             It failed while running.
+
+        Examples
+        --------
+        >>> responder = wg.serve("tcp://127.0.0.1:0")
+        >>> responder.stop()
         """
         self._native.end()
         if self._native.failure is not None:

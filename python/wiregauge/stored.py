@@ -15,12 +15,12 @@ from ._loop_model import model_file
 from .comparison import Comparison
 from .cycles import Deadline
 from .explanation import Explanation
-from .run import Run
 from .verdicts import Control
 
 __all__ = ["compare", "control", "deadline", "explain", "export", "report", "show"]
 
-RunLike = Run | v.Path
+RunLike = v.Path
+"""A run, which is the path of its directory, a directory, or a name."""
 
 
 def show(
@@ -56,8 +56,9 @@ def show(
     --------
     >>> print(wg.show("last", full=True))
     """
-    called, _ = _call.command("show", [_call.place(run)], locals())
-    return _call.said(called)
+    called = _call.command("show", [_call.place(run)], locals())
+    # Other formats are for other programs.
+    return _call.text(called) if format in (None, "text") else _call.said(called)
 
 
 def explain(
@@ -117,8 +118,8 @@ def explain(
         "end": end,
     }
     drawn = {**given, "figure": figure}
-    data = _call.answer(_call.command("explain", [place], drawn, ["--json"])[0])
-    return Explanation(data, _call.said(_call.command("explain", [place], given)[0]))
+    data = _call.answer(_call.command("explain", [place], drawn, ["--json"]))
+    return Explanation(data, _call.text(_call.command("explain", [place], given)))
 
 
 def deadline(
@@ -178,7 +179,7 @@ def deadline(
     """
     values = dict(locals())
     place = _call.place(run)
-    called, _ = _call.command("deadline", [place], values, ["--json"])
+    called = _call.command("deadline", [place], values, ["--json"])
     flags = v.flags("deadline", {**values, "figure": None})
     return Deadline(_call.answer(called), place, flags, tuple(called.missed))
 
@@ -265,7 +266,7 @@ def control(
     values = dict(locals())
     place = _call.place(run)
     file = model_file(values)
-    called, _ = _call.command("control", [place], values, ["--json"])
+    called = _call.command("control", [place], values, ["--json"])
     flags = v.flags("control", {**values, "figures": None})
     return Control(_call.answer(called), place, flags, file, tuple(called.missed))
 
@@ -336,7 +337,7 @@ def report(
         raise ValueError("output must be a file; standard output is not supported here")
     values = dict(locals())
     file = model_file(values)
-    called, _ = _call.command("report", places, values, ["--quiet"], progress=progress)
+    called = _call.command("report", places, values, ["--quiet"], progress=progress)
     del file  # Until here the program reads it.
     return [Path(file) for file in called.files]
 
@@ -376,9 +377,12 @@ def compare(
     >>> comparison = wg.compare("before", "after", only=["p50", "p99"])
     >>> comparison.table()
     """
+    values = dict(locals())
     sides = [_side("before", before), _side("after", after)]
-    called, _ = _call.command("compare", sides, locals(), ["--json"])
-    return Comparison(_call.answer(called), sides, tuple(called.missed))
+    called = _call.command("compare", sides, values, ["--json"])
+    return Comparison(
+        _call.answer(called), sides, tuple(called.missed), [] if only is None else v.texts("only", only)
+    )
 
 
 def _side(name: str, runs: object) -> str:
@@ -432,5 +436,5 @@ def export(
     for name, value in (("csv", csv), ("parquet", parquet), ("json", json)):
         if value is not None and str(value) == "-":
             raise ValueError(f"{name} must be a file; run.samples and run.points are already in memory")
-    called, _ = _call.command("export", [_call.place(run)], locals())
+    called = _call.command("export", [_call.place(run)], locals())
     return [Path(file) for file in called.files]

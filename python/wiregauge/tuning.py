@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import _call
+from . import _call, _measured
 from . import _values as v
 from ._html import Text
 from ._loop_model import model_file
+from ._words import in_python
 from .run import Run
 
 __all__ = ["Estimate", "Setting", "Tuned", "Verdict", "tune"]
@@ -117,15 +118,34 @@ class Tuned(Text):
             return "; ".join(self.missed)
         what = "no setting meets all constraints; the closest one" if self.missed else "best"
         setting = ", ".join(f"{name} {value}" for name, value in self.best.items())
-        figure, value = self.data["objective"]["figure"], self.objective.value
-        lines = [f"{what}: {setting}: {figure} {value:.6g}"]
+        figure = self.data["objective"]["figure"]
+        lines = [f"{what}: {setting}: {figure} {in_words(figure, self.objective.value)}"]
         lines += [f"{one.text}: {one.verdict}" for one in self.verdicts]
-        lines += list(self.why)
+        lines += [in_python(text) for text in self.why]
         return "\n".join(lines)
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
     return None if found is None else Estimate(found["value"], found["low"], found["high"])
+
+
+_SHARES = ("lost", "late", "reordered", "duplicated", "corrupted", "stray", "missed", "limit-used", "below")
+_NUMBERS = ("achieved-depth", "achieved-queue", "control.cost", "control.growth", "stalls")
+
+
+def in_words(figure: str, value: float) -> str:
+    """Return the value of a figure with its unit."""
+    if figure in ("exchanges", "transfers"):
+        return f"{value:.4g}/s"
+    if figure in _NUMBERS:
+        return f"{value:.4g}"
+    if figure.startswith(_SHARES):
+        return f"{100 * value:.4g} %"
+    units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")]
+    if figure == "rate" or figure.endswith("throughput"):
+        units = [(1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")]
+    factor, unit = next((one for one in units if abs(value) >= one[0]), units[-1])
+    return f"{value / factor:.4g} {unit}"
 
 
 def _setting(best: Mapping[str, Any]) -> Setting:
@@ -284,6 +304,6 @@ def tune(
     words = [v.text("address", address)[0]]
     # Removed with this object, when the program has read it.
     file = model_file(values)
-    called, runs = _call.command("tune", words, values, ["--json"], progress=progress)
+    called, runs = _measured.command("tune", words, values, ["--json"], progress=progress)
     del file
     return Tuned(_call.answer(called), runs[-1] if runs else None)

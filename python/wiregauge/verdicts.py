@@ -62,6 +62,11 @@ class Control(Text):
         ------
         ImportError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> found = wg.control("last", plant="1000/(s^2+s)", pid=(0.96, 0, 0.049), period="6ms")
+        >>> found.table().set_index("depth")["cost"]
         """
         pandas = need("pandas", "a table of control loops")
         frame: pd.DataFrame = pandas.DataFrame([_row(point) for point in self.data["points"]])
@@ -69,7 +74,7 @@ class Control(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.said(_call.command("control", [self._place], extra=self._flags)[0])
+        return _call.text(_call.command("control", [self._place], extra=self._flags))
 
     def __str__(self) -> str:
         """Return words and tables."""

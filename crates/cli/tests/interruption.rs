@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{Background, Desk, rows, until};
+use predicates::str::contains;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{self, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -113,6 +114,27 @@ fn a_kill_loses_at_most_the_point_in_progress() {
     assert_eq!(listing["points"], 1);
     assert_eq!(exported_rows(&desk).len(), 501);
     desk.wiregauge("show last").assert().success();
+}
+
+#[test]
+fn a_run_that_was_killed_in_its_first_point_is_not_explained() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let run = Background::start(&mut desk.command(&format!(
+        "exchange {} --duration 1h --no-calibration",
+        server.address
+    )));
+    until("the first point has begun", || {
+        samples(&desk, "point-0000.parquet.part").is_some()
+    });
+    run.signal(Signal::KILL);
+    run.ended();
+    desk.wiregauge("explain last")
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "no point was finished (the run is running or crashed)",
+        ));
 }
 
 /// Starts a run that ends with its standard input.

@@ -34,6 +34,24 @@ fn serving_other_hosts_is_said_aloud() {
 }
 
 #[test]
+fn what_a_responder_proposes_measures_it() {
+    let desk = Desk::new();
+    for protocol in ["wiregauge", "echo", "scpi", "modbus"] {
+        let mut server = desk.serve(&format!("tcp://:0 --protocol {protocol}"));
+        let words = server.process.until_said("how to measure it", |_, stderr| {
+            let (_, words) = stderr.split_once("measure it with: wiregauge ")?;
+            let (words, _) = words.split_once("   (stop")?;
+            Some(words.replace('\'', ""))
+        });
+        desk.wiregauge(&format!(
+            "{words} --count 20 --no-calibration --no-store --quiet"
+        ))
+        .assert()
+        .success();
+    }
+}
+
+#[test]
 fn many_clients_are_served_at_once() {
     let desk = Desk::new();
     for address in [

@@ -14,8 +14,8 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use wiregauge_device::{
-    ControlPlan, Device, DeviceOptions, DeviceProtocol, Framing, LengthField, Replies, Requests,
-    Timing,
+    ControlPlan, Device, DeviceOptions, DeviceProtocol, Framing, LengthField, Replies, ReplyEnd,
+    Requests, Timing,
 };
 use wiregauge_link::LinkError;
 use wiregauge_record::{LinkOptions, Wait};
@@ -37,6 +37,56 @@ fn raised_or(raised: &Raised, py: Python<'_>, error: &LinkError) -> PyErr {
     raised.unwrap_or_else(|| errors::of_link(py, error))
 }
 
+/// Which sizes of a reply a caller may ask for.
+#[derive(Clone, Copy)]
+enum Sizes {
+    Any,
+    Only(usize),
+    /// Replies have an end of their own.
+    None,
+}
+
+impl Sizes {
+    fn of(protocol: &DeviceProtocol) -> Sizes {
+        match protocol {
+            DeviceProtocol::Wiregauge | DeviceProtocol::Framing(Framing::Raw) => Sizes::Any,
+            DeviceProtocol::Framing(Framing::Fixed { bytes }) => Sizes::Only(*bytes),
+            DeviceProtocol::Text(ReplyEnd::Bytes(bytes)) => Sizes::Only(*bytes as usize),
+            _ => Sizes::None,
+        }
+    }
+
+    /// The size that was asked for. Python's own conversion of a negative number names no argument.
+    fn checked(self, reply_bytes: Option<i64>) -> PyResult<Option<usize>> {
+        let Some(bytes) = reply_bytes else {
+            return Ok(None);
+        };
+        let size = usize::try_from(bytes).map_err(|_| {
+            PyValueError::new_err(format!("reply_bytes must be at least 0, not {bytes}"))
+        })?;
+        match self {
+            Sizes::Only(only) if only != size => Err(PyValueError::new_err(format!(
+                "reply_bytes must be {only}, the size of every reply of this device, not {size}"
+            ))),
+            Sizes::None => Err(PyValueError::new_err(
+                "reply_bytes has no effect: the replies of this device have their own end; omit it",
+            )),
+            _ => Ok(Some(size)),
+        }
+    }
+}
+
+/// The bytes of a request that is no text.
+fn request_bytes(request: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    if request.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "a request must be bytes or an array, not str; str is for the protocols text and scpi, and the framing \
+             Terminator",
+        ));
+    }
+    Bytes::of(request, "a request")
+}
+
 /// The device and what it said last.
 struct Open {
     device: Device,
@@ -52,6 +102,7 @@ pub struct RawDevice {
     address: String,
     /// Requests may be `str`.
     is_text: bool,
+    sizes: Sizes,
 }
 
 #[pymethods]
@@ -93,6 +144,7 @@ impl RawDevice {
             options.protocol,
             DeviceProtocol::Text(_) | DeviceProtocol::Framing(Framing::Terminator { .. })
         );
+        let sizes = Sizes::of(&options.protocol);
         let raised = Raised::default();
         let slot = Arc::clone(&raised);
         let is_interrupted = Box::new(move || {
@@ -117,6 +169,7 @@ impl RawDevice {
             raised,
             address,
             is_text,
+            sizes,
         })
     }
 
@@ -143,7 +196,7 @@ impl RawDevice {
     /// LinkError
     ///     No complete reply within the timeout, a wrong reply, or the link failed.
     /// ValueError
-    ///     The device is closed, or the reply does not fit into `into`.
+    ///     The device is closed, the reply does not fit into `into`, or its size is given but not the caller's to choose.
     /// TypeError
     ///     The request has no bytes of its own, or is a str where messages are not text.
     /// RuntimeError
@@ -158,7 +211,7 @@ impl RawDevice {
         &self,
         py: Python<'py>,
         request: &Bound<'py, PyAny>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         into: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut guard = self.lock()?;
@@ -166,13 +219,16 @@ impl RawDevice {
         let mut into = into
             .map(|into| Bytes::writable(into, "`into`"))
             .transpose()?;
-        let reply_bytes = reply_bytes.or(into.as_ref().map(Bytes::len));
+        let reply_bytes = self
+            .sizes
+            .checked(reply_bytes)?
+            .or(into.as_ref().map(Bytes::len));
         let view;
         let bytes = match (request.cast::<PyBytes>(), request.cast::<PyString>()) {
             (Ok(bytes), _) => bytes.as_bytes(),
             (_, Ok(text)) if self.is_text => text.to_str()?.as_bytes(),
             _ => {
-                view = Bytes::of(request, "a request")?;
+                view = request_bytes(request)?;
                 view.as_slice()
             }
         };
@@ -230,16 +286,17 @@ impl RawDevice {
         &self,
         py: Python<'py>,
         request: &Bound<'py, PyAny>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         depth: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let reply_bytes = self.sizes.checked(reply_bytes)?;
         let mut guard = self.lock()?;
         let Open { device, last } = opened(&mut guard);
         let view;
         let bytes = match request.cast::<PyString>() {
             Ok(text) if self.is_text => text.to_str()?.as_bytes(),
             _ => {
-                view = Bytes::of(request, "a request")?;
+                view = request_bytes(request)?;
                 view.as_slice()
             }
         };
@@ -314,7 +371,7 @@ impl RawDevice {
         request: &Bound<'_, PyBytes>,
         period_ns: u64,
         depth: u32,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
         priority: Option<u8>,
         pin: Option<u32>,
         cycles: &Bound<'_, PyAny>,
@@ -327,7 +384,7 @@ impl RawDevice {
             period_ns,
             depth,
             largest_request: largest.max(request.len()),
-            reply_bytes,
+            reply_bytes: self.sizes.checked(reply_bytes)?,
             priority,
             pin,
             ..ControlPlan::default()
@@ -346,9 +403,9 @@ impl RawDevice {
     fn _read<'py>(
         &self,
         py: Python<'py>,
-        reply_bytes: Option<usize>,
+        reply_bytes: Option<i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.receive_alone(py, reply_bytes)
+        self.receive_alone(py, self.sizes.checked(reply_bytes)?)
     }
 
     #[pyo3(signature = (table, address, into, unit))]
@@ -455,6 +512,11 @@ impl RawDevice {
     /// ------
     /// RuntimeError
     ///     Another thread uses the device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> device = wg.open("tcp://10.0.0.5:7700")
+    /// >>> device.close()
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let open = match self.lock() {
             Ok(mut guard) => guard.take(),

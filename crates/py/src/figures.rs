@@ -80,19 +80,21 @@ pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
     .map_err(|error: RunError| PyValueError::new_err(error.to_string()))
 }
 
-/// The figures of what differs between two sides of runs.
+/// The figures of what differs between two sides of runs, in the figures of these names; in all, if there are none.
 #[pyfunction]
 pub fn figures_of_comparison(
     py: Python<'_>,
     before: Vec<PathBuf>,
     after: Vec<PathBuf>,
+    only: Vec<String>,
 ) -> PyResult<Vec<Figure>> {
     py.detach(|| {
         let (before, after) = (
             open(&before).map_err(|error| error.to_string())?,
             open(&after).map_err(|error| error.to_string())?,
         );
-        let compared = wiregauge_compare::compare(&before, &after, &|_| true, &|_| {})
+        let is_wanted = |figure: &_| only.is_empty() || only.contains(&ToString::to_string(figure));
+        let compared = wiregauge_compare::compare(&before, &after, &is_wanted, &|_| {})
             .map_err(|error| error.to_string())?;
         Ok(finished(drawn::of_comparison(&compared)))
     })

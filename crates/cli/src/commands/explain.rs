@@ -22,9 +22,17 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     explain_capture::refuse_flags(args)?;
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
-    let interrupt = has_interrupt_endpoints(run.stored().conditions());
+    let stored = run.stored();
+    if stored.points() == 0 {
+        bail!(
+            "cannot explain {}: no point was finished (the run is {})",
+            stored.name(),
+            stored.state().describe()
+        );
+    }
+    let interrupt = has_interrupt_endpoints(stored.conditions());
     let mut out = session.caller.words();
-    let (name, kind) = (run.stored().name(), run.stored().kind());
+    let (name, kind) = (stored.name(), stored.kind());
     let (mut value, models, links) = match &run {
         AnyRun::Exchange(run) => {
             let file = &run.file;

@@ -33,6 +33,10 @@ pub fn of(
             Protocol::Modbus => bail!(
                 "--protocol modbus requires --read or --write\n  hint: such as --read holding:0+10"
             ),
+            // Its newlines are added.
+            Protocol::Scpi => bail!(
+                "--protocol scpi requires --send or --send-file\n  hint: such as --send '*IDN?'"
+            ),
             _ => bail!(
                 "--protocol {} requires --send or --send-file\n  hint: such as --send '*IDN?\\n'",
                 protocol.name()

@@ -105,6 +105,8 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         check_can(protocol, can.as_ref(), args)?;
     }
     let is_can = matches!(address, ServeAddress::Can(..));
+    // Frames without a transport are echoed by default, on both sides.
+    let is_plain_can = can.is_some_and(|can| can.isotp.is_none());
     let is_instrument = gadget.is_instrument();
     if is_instrument && protocol == ServeProtocolArg::Modbus {
         anyhow::bail!("--function tmc does not speak Modbus\n  hint: use --protocol scpi or echo");
@@ -168,8 +170,11 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                     true => format!(
                         "measure it with: wiregauge stream {address} --type isochronous --packet 192"
                     ),
-                    false => how_to_measure(address, gadget),
+                    false => how_to_measure(address, gadget) + flags_of(protocol, is_plain_can),
                 };
+                if is_serial && protocol == ServeProtocolArg::Modbus {
+                    hint += &format!(" --baud {}", what.baud.unwrap_or(19_200));
+                }
                 if let Some(can) = &can {
                     hint += &can_flags(can);
                 }
@@ -301,12 +306,21 @@ fn can_flags(can: &CanOptions) -> String {
     )
 }
 
+/// The flags of an exchange with this protocol.
+fn flags_of(protocol: ServeProtocolArg, is_default: bool) -> &'static str {
+    match protocol {
+        ServeProtocolArg::Wiregauge => "",
+        ServeProtocolArg::Echo if is_default => "",
+        ServeProtocolArg::Echo => " --protocol echo",
+        ServeProtocolArg::Scpi => " --protocol scpi --send '*IDN?'",
+        ServeProtocolArg::Modbus => " --protocol modbus --read holding:0+10",
+    }
+}
+
 fn how_to_measure(address: &str, gadget: bool) -> String {
     if gadget && address.starts_with("serial:") {
         // What the host calls its end is the host's business.
-        return "measure it from the host with: wiregauge exchange serial:///dev/ttyACM0 (the number may \
-                differ)"
-            .into();
+        return "measure it from the host (the number may differ) with: wiregauge exchange serial:///dev/ttyACM0".into();
     }
     let from = if gadget { " from the host" } else { "" };
     format!("measure it{from} with: wiregauge exchange {address}")

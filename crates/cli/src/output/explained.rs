@@ -316,8 +316,11 @@ pub fn exchange(
         ),
         None => writeln!(
             out,
-            "\n{CAUTION}note:{RESET} this run has no calibration (--no-calibration), so wire and waiting include the \
-             time of the host"
+            "\n{CAUTION}note:{RESET} this run has no calibration{}, so wire and waiting include the time of the host",
+            match plan.calibrate {
+                true => "",
+                false => " (--no-calibration)",
+            }
         ),
     }?;
     let p50 = |calibration: &Calibration| Some(calibration.floors.last()?.rtt.p50.value);

@@ -39,7 +39,7 @@ pub static KIND: Kind = Kind {
     ),
     no_stream: Some((
         "a USBTMC instrument cannot stream: it sends a reply only on request",
-        "use wiregauge exchange, such as --protocol scpi --send 'CURV?\\n' for a waveform",
+        "use wiregauge exchange, such as --protocol scpi --send 'CURV?' for a waveform",
     )),
 };
 

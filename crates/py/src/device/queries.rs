@@ -1,6 +1,6 @@
 //! Text, SCPI and Modbus from Python: commands without a reply, replies without a request, registers and bits.
 
-use super::{Open, RawDevice, opened};
+use super::{Open, RawDevice, opened, request_bytes};
 use crate::buffer::{Bytes, Plain};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ impl RawDevice {
         let bytes = match request.cast::<PyString>() {
             Ok(text) if self.is_text => text.to_str()?.as_bytes(),
             _ => {
-                view = Bytes::of(request, "a request")?;
+                view = request_bytes(request)?;
                 view.as_slice()
             }
         };

@@ -584,9 +584,11 @@ mod tests {
         let canvas = Canvas::new::<Entry>(300, &[]);
         let axis = || Axis::rate("a rate", 100.0);
         let frame = canvas.frame(canvas.place(), "", axis(), axis());
-        let (left, right) = (frame.x_px(0.0), frame.x_px(100.0));
+        let (left, beyond) = (frame.x_px(0.0), frame.x_px(1e6));
         assert!(frame.inside(left, 30.0) - 15.0 > left);
-        assert!(frame.inside(right, 30.0) + 15.0 <= right);
+        let right = frame.inside(beyond, 30.0) + 15.0;
+        assert_eq!(frame.inside(beyond, 60.0) + 30.0, right);
+        assert!(right < beyond);
         assert_eq!(frame.inside(left + 100.0, 30.0), left + 100.0);
     }
 }
