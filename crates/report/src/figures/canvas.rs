@@ -588,7 +588,7 @@ mod tests {
         assert!(frame.inside(left, 30.0) - 15.0 > left);
         let right = frame.inside(beyond, 30.0) + 15.0;
         assert_eq!(frame.inside(beyond, 60.0) + 30.0, right);
-        assert!(right < beyond);
+        assert!(right <= beyond);
         assert_eq!(frame.inside(left + 100.0, 30.0), left + 100.0);
     }
 }
