@@ -15,6 +15,11 @@ SETTINGS = [
 ]
 
 
+def _numbers(text: str) -> list[int]:
+    """The numbers of `64, 1,024 and 4,096`."""
+    return [int(number.replace(",", "")) for number in re.findall(r"\d+(?:,\d{3})*", text)]
+
+
 def _is_in(group: str, point: dict) -> bool:
     """Whether a point is one of `IN 48 B, depth 1 and 4`."""
     links = re.findall(r"link (\d+) (alone|together)", group)
@@ -23,7 +28,7 @@ def _is_in(group: str, point: dict) -> bool:
         return False
     for pattern, key in SETTINGS:
         said = re.search(pattern, group)
-        if said and str(point[key]) not in re.findall(r"\d+", said.group(1)):
+        if said and point[key] not in _numbers(said.group(1)):
             return False
     return True
 
