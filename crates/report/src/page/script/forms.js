@@ -47,8 +47,10 @@ function drawSeries(chosen, log) {
     bands: slices > 0 ? [{ series: [2, 1], fill: band + variable("band") }] : [],
     scales: { x: { time: false }, y: scale(log) },
     axes: [
-      axis("Time since the start (s)", { values: (u, splits) => splits.map((v) => grouped(v, 6)), space: roomForLabels }),
-      axis(run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
+      axis("Time since the start (s)", {
+        values: (u, splits) => whole(u, splits, splits.map((v) => grouped(v, 6))), space: roomForLabels,
+      }),
+      axis(run.what + " (" + unit.name + ")", { size: beside, ...ticks(log) }),
     ],
     wantsLog: top / bottom > 20,
     note: (slices > 0
@@ -102,14 +104,21 @@ function drawCurve(chosen, log) {
       axis("Percentile of the " + chosen[0].run.things, {
         splits: (u, i, min, max) => {
           const at = [];
-          // A label takes about 55 pixels.
-          const step = Math.max(1, Math.ceil(55 * (max - min) / u.width));
-          for (let place = Math.ceil(min); place <= max; place += step) at.push(place);
+          // Pixels of a label, and of a nine.
+          const label = (place) => 8 * shareText(place).length;
+          const nine = (u.width - 80) / (max - min);
+          const step = Math.max(1, Math.ceil((label(Math.floor(max)) + 8) / nine));
+          for (let place = Math.ceil(min); place <= max; place += step) {
+            if ((max - place) * nine + 16 >= label(place) / 2) at.push(place);
+          }
+          // The median, where it has room behind 0 %.
+          const median = Math.log10(2);
+          if (at[0] === 0 && step === 1 && median < max && median * nine > 48) at.splice(1, 0, median);
           return at;
         },
         values: (u, splits) => splits.map(shareText),
       }),
-      axis(chosen[0].run.what + " (" + unit.name + ")", { size: 64, ...ticks(log) }),
+      axis(chosen[0].run.what + " (" + unit.name + ")", { size: beside, ...ticks(log) }),
     ],
     wantsLog: top / bottom > 20,
     note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
@@ -180,7 +189,7 @@ function drawHistogram(chosen, log) {
     },
     axes: [
       axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
-      axis(label, { size: 64, ...ticks(log) }),
+      axis(label, { size: beside, ...ticks(log) }),
     ],
     wantsLog: true,
     note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +

@@ -28,6 +28,15 @@ function axis(label, more) {
   }, more);
 }
 
+// Room for the labels of a vertical axis.
+const beside = (u, texts) => Math.max(64, 20 + 8 * Math.max(0, ...(texts || []).map((text) => text.length)));
+
+// The labels of a horizontal axis without one that the right edge would cut off.
+function whole(u, splits, texts) {
+  const left = u.bbox.left / devicePixelRatio || 86;
+  return texts.map((text, i) => (left + u.valToPos(splits[i], "x") + 4 * text.length > u.width ? "" : text));
+}
+
 const positive = (value) => (value > 0 ? value : null);
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
@@ -36,7 +45,10 @@ function scale(log, low = 0.9, high = 1.1) {
   return log ? { distr: 3, log: 10, range: (u, min, max) => [(min || 1) * low, (max || 1) * high] } : {};
 }
 function ticks(log) {
-  const values = (u, splits) => splits.map((value) => (value === null ? "" : grouped(value, 6)));
+  const values = (u, splits, i) => {
+    const texts = splits.map((value) => (value === null ? "" : grouped(value, 6)));
+    return i === 0 ? whole(u, splits, texts) : texts;
+  };
   if (!log) return { values };
   const splits = (u, i, min, max) => {
     const at = [];
