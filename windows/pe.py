@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 WINDOWS_HAS = re.compile(
-    r"(advapi32|avrt|bcrypt|bcryptprimitives|cfgmgr32|iphlpapi|kernel32|msvcrt|ntdll|ole32|oleaut32|powrprof"
+    r"(advapi32|avrt|bcrypt|bcryptprimitives|cfgmgr32|iphlpapi|kernel32|ktmw32|msvcrt|ntdll|ole32|oleaut32|powrprof"
     r"|setupapi|shell32|user32|userenv|winmm|winusb|ws2_32|api-ms-win-[a-z0-9-]+)\.dll"
 )
 
