@@ -18,6 +18,15 @@ impl Key {
         Key { parts, again: 0 }
     }
 
+    /// The same point by these settings only.
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Key {
+        let parts = self.parts.iter().filter(|(name, _)| wanted(name));
+        Key {
+            parts: parts.cloned().collect(),
+            again: self.again,
+        }
+    }
+
     /// Names and values; a part that has nothing to say (one link alone) is there too.
     pub fn parts(&self) -> &[(&'static str, String)] {
         &self.parts

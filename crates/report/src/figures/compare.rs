@@ -124,14 +124,10 @@ fn labels(points: &[ComparedPoint]) -> Vec<String> {
         values.any(|value| Some(value) != first)
     };
     let label = |point: &ComparedPoint| {
-        let parts = point.point.parts().iter();
-        let tables = parts.filter(|(name, _)| differs(name));
-        let tables: Vec<String> = tables
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        match tables.is_empty() {
+        let varying = point.point.only(differs).to_string();
+        match varying.is_empty() {
             true => point.point.to_string(),
-            false => tables.join(", "),
+            false => varying,
         }
     };
     points.iter().map(label).collect()
