@@ -2,28 +2,27 @@
 //! works in a browser, `tests/browser` looks at. The CSV of a loop is held against its summary too.
 
 use crate::common;
+use crate::page_control::with_traces;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;
 use sha2::{Digest, Sha256};
-use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
 use wiregauge_record::*;
-use wiregauge_report::load::controls;
 use wiregauge_report::tables::{ComparisonTables, Table};
-use wiregauge_report::{ControlReport, Subject, figures, page, tables};
+use wiregauge_report::{Subject, figures, page, tables};
 use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
-fn subject(label: &str, run: AnyRun) -> Subject {
+pub fn subject(label: &str, run: AnyRun) -> Subject {
     let tables = tables::of(&run, true);
     Subject::load(label.to_owned(), run, tables, &|_| {})
 }
 
-fn page_of(subjects: &[Subject]) -> String {
+pub fn page_of(subjects: &[Subject]) -> String {
     page::html(subjects, &figures::of(subjects), &[])
 }
 
 /// A run of so many points with the exchanges of `common`.
-fn exchange(dir: &std::path::Path, points: u32, n: u64) -> AnyRun {
+pub fn exchange(dir: &std::path::Path, points: u32, n: u64) -> AnyRun {
     exchange_run(dir, &plan(points), |point| {
         exchanges(n, u64::from(point.index) + 1)
     })
@@ -51,7 +50,7 @@ fn steady(dir: &std::path::Path) -> AnyRun {
 }
 
 /// The text between two marks.
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+pub fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let begun = text
         .split_once(from)
         .unwrap_or_else(|| panic!("no {from}"))
@@ -198,151 +197,6 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
     // 500 times 64 B in 499 times 5 us and the last RTT.
     assert!(cards.contains("12.72 MB/s"), "{cards}");
     assert_eq!(cards.matches("95 % interval").count(), 4, "{cards}");
-}
-
-/// Verdicts on a servo whose points have these constant delays, a run of 1,000 cycles each.
-fn with_loop(dir: &std::path::Path, label: &str, delays_us: &[u64]) -> Subject {
-    with_traces(dir, label, delays_us.len(), |point, _| delays_us[point])
-}
-
-/// The same where the delay of cycle k of a point is given in microseconds.
-fn with_traces(
-    dir: &std::path::Path,
-    label: &str,
-    points: usize,
-    delay_us: impl Fn(usize, u64) -> u64,
-) -> Subject {
-    const MS: u64 = 1_000_000;
-    let mut plan = plan(points as u32);
-    plan.schedule = Schedule::EveryNs(6 * MS);
-    let run = exchange_run(&dir.join(label), &plan, |point| {
-        let delay_us = &delay_us;
-        (0..1000_u64).map(move |k| Sample {
-            sequence: k + 1,
-            intended_ns: k * 6 * MS,
-            start_ns: k * 6 * MS,
-            rtt_ns: delay_us(point.index as usize, k) * 1000,
-            ..Sample::default()
-        })
-    });
-    let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)").expect("a plant");
-    let controller = Pid::new(0.96, 0.0, 0.049)
-        .state_space(6e-3)
-        .expect("a controller");
-    let model = Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop");
-    let mut subject = subject(label, run);
-    let AnyRun::Exchange(run) = &subject.run else {
-        panic!("not an exchange run");
-    };
-    let all: Vec<usize> = (0..points).collect();
-    let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
-    let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];
-    let report = ControlReport::of(&run.file, &found, described, &format!("-{label}"));
-    subject.control = Some(report);
-    subject
-}
-
-#[test]
-fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables() {
-    let dir = tempfile::tempdir().unwrap();
-    let subjects = [with_loop(
-        dir.path(),
-        "run",
-        &[15_000, 6000, 3000, 4000, 5000],
-    )];
-    let page = page_of(&subjects);
-    let section = between(&page, "<section id=\"control\">", "</section>");
-    // The lowest cost first: 3 ms at depth 3.
-    assert!(section.contains("<h3>At IN 48 B, depth 3, the lowest cost</h3>"));
-    let cards = between(section, "<div class=\"cards\">", "</div>");
-    for (question, answer) in [
-        ("On this trace", "held"),
-        ("In the long run", "holds"),
-        ("In any order", "proved"),
-    ] {
-        let card = between(cards, &format!("<dt>{question}</dt>"), "</dl>");
-        assert!(
-            card.starts_with(&format!("<dd class=\"value\">{answer}</dd>")),
-            "{card}"
-        );
-    }
-    assert_eq!(cards.matches("verdict good").count(), 3, "{cards}");
-    for words in [
-        "95 % interval",
-        "x that without delay (12.80), as with a constant delay of 3.000 ms",
-        "13.405 ms",
-        "misses in a row: 0 seen, proved up to 2, broken by 4",
-        "<summary>Verdicts and figures at IN 48 B, depth 4</summary>",
-        "<summary>Verdicts and figures at IN 96 B, depth 1</summary>",
-        "2 more points are in the tables only",
-        "IN ANY ORDER: every sequence",
-        "--plant &#39;&lt;b&gt;&#39;",
-    ] {
-        assert!(section.contains(words), "{words}: {section}");
-    }
-    let report = subjects[0].control.as_ref().expect("a loop");
-    let names: Vec<_> = report
-        .figures()
-        .map(|figure| figure.name.as_str())
-        .collect();
-    let each = |point: &str| {
-        ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"))
-    };
-    let points = [
-        "2-in-48-b-depth-3",
-        "3-in-48-b-depth-4",
-        "4-in-96-b-depth-1",
-    ];
-    assert_eq!(names, points.map(each).concat());
-    // The other figures are counted on.
-    assert!(section.contains("Figure 9: Cost against constant delay"));
-    assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));
-    let names = ["summary", "control", "figures", "tables"];
-    let places = names.map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
-    assert!(places.is_sorted(), "{places:?}");
-}
-
-#[test]
-fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
-    let dir = tempfile::tempdir().unwrap();
-    let page = page_of(&[with_loop(dir.path(), "run", &[15_000])]);
-    let section = between(&page, "<section id=\"control\">", "</section>");
-    assert_eq!(section.matches("verdict bad").count(), 3, "{section}");
-    for words in [
-        "did not hold",
-        "does not hold",
-        "broken",
-        "its cost has no meaning",
-        "unstable without a miss",
-    ] {
-        assert!(section.contains(words), "{words}: {section}");
-    }
-    let answer = between(&page, "<p class=\"answer\">", "</p>");
-    assert!(answer.ends_with("; the loop did not hold."), "{answer}");
-    assert!(!section.contains("<h3>At "), "{section}");
-}
-
-#[test]
-fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
-    let dir = tempfile::tempdir().unwrap();
-    let burst = |_: usize, k: u64| {
-        if (600..650).contains(&k) {
-            24_000
-        } else {
-            3000
-        }
-    };
-    let page = page_of(&[with_traces(dir.path(), "run", 1, burst)]);
-    let section = between(&page, "<section id=\"control\">", "</section>");
-    let card = between(section, "<dt>On this trace</dt>", "</dl>");
-    assert!(
-        card.contains(">held<") && card.contains("far off"),
-        "{card}"
-    );
-    assert!(
-        section.contains("verdict caution\"><dt>On this trace"),
-        "{section}"
-    );
 }
 
 #[test]
@@ -561,81 +415,6 @@ fn the_answer_counts_the_losses_of_points_without_an_answer() {
     assert!(answer.contains("20 of 40 exchanges lost"), "{answer}");
 }
 
-/// A run over links of these RTTs, each measured alone at two depths.
-fn links(dir: &std::path::Path, rtts_us: &[u64]) -> AnyRun {
-    let mut plan = plan(2 * rtts_us.len() as u32);
-    plan.more_links = (1..rtts_us.len())
-        .map(|link| format!("tcp://10.0.0.{link}:7700"))
-        .collect();
-    for point in &mut plan.points {
-        (point.link, point.depth) = (point.index / 2, 1 + point.index % 2);
-        point.in_bytes = 48;
-    }
-    exchange_run(dir, &plan, |point| {
-        let rtt_ns = rtts_us[point.link as usize] * 1000;
-        let trt_ns = rtt_ns / u64::from(point.depth);
-        (0..=200).map(move |sequence| Sample {
-            intended_ns: sequence * trt_ns,
-            start_ns: sequence * trt_ns,
-            rtt_ns,
-            status: if rtt_ns == 0 {
-                Status::Lost
-            } else {
-                Status::Ok
-            },
-            ..common::exchange(sequence)
-        })
-    })
-}
-
-fn answers(page: &str) -> Vec<String> {
-    let all = page.split("<p class=\"answer\">").skip(1);
-    let text = |rest: &str| {
-        rest.split("</p>")
-            .next()
-            .unwrap_or_default()
-            .replace('\u{a0}', " ")
-    };
-    all.map(text).collect()
-}
-
-#[test]
-fn each_of_a_few_links_has_its_own_answer_with_its_name() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = links(&dir.path().join("run"), &[20, 0, 30]);
-    let found = answers(&page_of(&[subject("run", run)]));
-    let starts = [
-        "Link 0 (tcp://127.0.0.1:7700): OUT 16 B, IN 48 B: ",
-        "Link 1 (tcp://10.0.0.1:7700): 400 of 400 exchanges lost.",
-        "Link 2 (tcp://10.0.0.2:7700): OUT 16 B, IN 48 B: ",
-    ];
-    assert_eq!(found.len(), starts.len(), "{found:?}");
-    for (answer, start) in found.iter().zip(starts) {
-        assert!(answer.starts_with(start), "{answer}");
-    }
-    assert!(
-        found[0].contains("p99 20.") && found[0].ends_with("nothing lost."),
-        "{found:?}"
-    );
-    assert!(
-        found[2].contains("p99 30.") && found[2].ends_with("nothing lost."),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn of_many_links_the_answer_names_the_fastest_and_the_slowest() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = links(&dir.path().join("run"), &[20, 0, 15, 40, 30]);
-    let found = answers(&page_of(&[subject("run", run)]));
-    assert_eq!(found.len(), 3, "{found:?}");
-    let fastest = "Link 2 (tcp://10.0.0.2:7700), the fastest of 5 (median RTT 15.00 \u{b5}s): OUT 16 B, IN 48 B: ";
-    assert!(found[0].starts_with(fastest), "{found:?}");
-    let slowest = "Link 3 (tcp://10.0.0.3:7700), the slowest of 5 (median RTT 40.00 \u{b5}s): OUT 16 B, IN 48 B: ";
-    assert!(found[1].starts_with(slowest), "{found:?}");
-    assert_eq!(found[2], "All 5 links: 400 of 2,000 exchanges lost.");
-}
-
 #[test]
 fn a_depth_that_was_measured_twice_is_not_compared_with_itself() {
     let dir = tempfile::tempdir().unwrap();
@@ -683,126 +462,4 @@ fn a_page_of_a_hundred_points_can_be_mailed() {
             "what was thinned is said"
         );
     }
-}
-
-#[test]
-fn a_loop_tells_latency_floor_tested_preload_and_that_it_was_verified() {
-    let dir = tempfile::tempdir().unwrap();
-    let points = vec![
-        loop_point(0, None),
-        LoopPoint {
-            index: 1,
-            ..loop_point(0, Some(2_048))
-        },
-        LoopPoint {
-            index: 2,
-            ..loop_point(0, Some(65_536))
-        },
-    ];
-    // The plan has the first; the others were found.
-    let run = loop_run(&dir.path().join("run"), &loop_plan(points), |point| {
-        blocks(point, 5000, 1)
-    });
-    let AnyRun::Loop(stored) = &run else {
-        panic!("a loop run")
-    };
-    let summary = stored.file.points[0].clone();
-    let page = page_of(&[subject("run", run)]);
-    assert!(page.contains("<title>Closed loop with virtual:</title>"));
-    let cards = between(&page, "<div class=\"cards\">", "</div>");
-    assert_eq!(cards.matches("class=\"card\"").count(), 3, "{cards}");
-    for words in [
-        "Lowest latency without a stall",
-        "stalls per minute (95 %)",
-        "Floor: the same without processing",
-        "Preload without a stall",
-        "32.77 ms",
-        "1 MS/s, 1 channel, blocks of 1,024 B",
-    ] {
-        assert!(cards.contains(words), "{words}: {cards}");
-    }
-    let ratio = summary.needed_ns.unwrap() / summary.floor_ns.unwrap();
-    let ratio = format!("{ratio:.2} times this");
-    assert!(cards.contains(&ratio), "{ratio}: {cards}");
-    let said = between(&page, "<ul class=\"said\">", "</ul>");
-    for words in [
-        "1 of 2 tested preloads had no stall.",
-        "checked at 3 of 3 points (sequence)",
-        "that were too short",
-        "Longest service delay:",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
-    for figure in ["stalls-latency", "service-series", "service-percentiles"] {
-        assert!(page.contains(figure), "{figure}");
-    }
-}
-
-#[test]
-fn loops_without_points_tests_or_floor_make_a_page_and_several_stand_side_by_side() {
-    let dir = tempfile::tempdir().unwrap();
-    let empty = loop_run(&dir.path().join("empty"), &loop_plan(Vec::new()), |point| {
-        blocks(point, 0, 1)
-    });
-    let page = page_of(&[subject("empty", empty)]);
-    assert!(page.contains("There are no results to summarise."));
-    let points = vec![loop_point(0, None), loop_point(1, None)];
-    let run = |name: &str, n: u64| {
-        let run = loop_run(
-            &dir.path().join(name),
-            &loop_plan(points.clone()),
-            |point| blocks(point, n, n),
-        );
-        let AnyRun::Loop(mut run) = run else {
-            panic!("a loop run")
-        };
-        for point in &mut run.file.points {
-            (point.floor_ns, point.timer, point.verified) = (None, None, None);
-        }
-        subject(name, AnyRun::Loop(run))
-    };
-    let page = page_of(&[run("before", 3000), run("after", 2000)]);
-    let side = between(&page, "Comparison of the runs", "</table>");
-    assert!(side.contains("Lowest latency without a stall"), "{side}");
-    assert!(page.contains("The output was not checked at any point."));
-    assert!(!page.contains("NaN"));
-}
-
-#[test]
-fn the_csv_of_a_loop_has_a_row_a_point_and_a_unit_in_every_name() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let points = vec![loop_point(0, None), loop_point(1, Some(65_536))];
-    let run = loop_run(dir.path(), &loop_plan(points), |point| {
-        blocks(point, 3000, 1)
-    });
-    let text = tables::csv(&run);
-    let mut csv = csv::Reader::from_reader(text.as_bytes());
-    let names = csv.headers().expect("there is a header").clone();
-    let rows: Vec<_> = csv.records().map(|row| row.expect("it is CSV")).collect();
-    assert_eq!(rows.len(), 2);
-    let cell = |row: usize, name: &str| {
-        let at = names.iter().position(|other| other == name);
-        rows[row][at.unwrap_or_else(|| panic!("no {name} in {names:?}"))].to_owned()
-    };
-    assert_eq!(
-        (cell(0, "aim"), cell(1, "aim")),
-        ("curve".into(), "hold".into())
-    );
-    assert_eq!(cell(1, "preload_bytes"), "65536");
-    assert_eq!(cell(0, "blocks"), "2980");
-    let AnyRun::Loop(run) = &run else {
-        panic!("a loop run")
-    };
-    let first = &run.file.points[0];
-    let needed = first.needed_ns.expect("there are blocks");
-    assert_eq!(cell(0, "needed_ns").parse::<f64>(), Ok(needed));
-    let bound = first.curve.last().expect("a curve").per_minute_high;
-    assert_eq!(cell(0, "stalls_high_per_minute").parse::<f64>(), Ok(bound));
-    assert_eq!(cell(0, "verified_method"), "sequence");
-    assert_eq!(cell(0, "stage_copy_bytes_s"), "7000000000");
-    assert!(
-        cell(0, "service_p99_ns")
-            .parse::<f64>()
-            .is_ok_and(|ns| ns > 20_000.0)
-    );
 }

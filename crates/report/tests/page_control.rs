@@ -1,0 +1,156 @@
+//! The page of a run with a control loop.
+
+use crate::common;
+use crate::page::{between, page_of, subject};
+
+use common::*;
+use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
+use wiregauge_record::*;
+use wiregauge_report::load::controls;
+use wiregauge_report::{ControlReport, Subject};
+use wiregauge_run::AnyRun;
+
+/// Verdicts on a servo whose points have these constant delays, a run of 1,000 cycles each.
+fn with_loop(dir: &std::path::Path, label: &str, delays_us: &[u64]) -> Subject {
+    with_traces(dir, label, delays_us.len(), |point, _| delays_us[point])
+}
+
+/// The same where the delay of cycle k of a point is given in microseconds.
+pub fn with_traces(
+    dir: &std::path::Path,
+    label: &str,
+    points: usize,
+    delay_us: impl Fn(usize, u64) -> u64,
+) -> Subject {
+    const MS: u64 = 1_000_000;
+    let mut plan = plan(points as u32);
+    plan.schedule = Schedule::EveryNs(6 * MS);
+    let run = exchange_run(&dir.join(label), &plan, |point| {
+        let delay_us = &delay_us;
+        (0..1000_u64).map(move |k| Sample {
+            sequence: k + 1,
+            intended_ns: k * 6 * MS,
+            start_ns: k * 6 * MS,
+            rtt_ns: delay_us(point.index as usize, k) * 1000,
+            ..Sample::default()
+        })
+    });
+    let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)").expect("a plant");
+    let controller = Pid::new(0.96, 0.0, 0.049)
+        .state_space(6e-3)
+        .expect("a controller");
+    let model = Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop");
+    let mut subject = subject(label, run);
+    let AnyRun::Exchange(run) = &subject.run else {
+        panic!("not an exchange run");
+    };
+    let all: Vec<usize> = (0..points).collect();
+    let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
+    let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];
+    let report = ControlReport::of(&run.file, &found, described, &format!("-{label}"));
+    subject.control = Some(report);
+    subject
+}
+
+#[test]
+fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let subjects = [with_loop(
+        dir.path(),
+        "run",
+        &[15_000, 6000, 3000, 4000, 5000],
+    )];
+    let page = page_of(&subjects);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    // The lowest cost first: 3 ms at depth 3.
+    assert!(section.contains("<h3>At IN 48 B, depth 3, the lowest cost</h3>"));
+    let cards = between(section, "<div class=\"cards\">", "</div>");
+    for (question, answer) in [
+        ("On this trace", "held"),
+        ("In the long run", "holds"),
+        ("In any order", "proved"),
+    ] {
+        let card = between(cards, &format!("<dt>{question}</dt>"), "</dl>");
+        assert!(
+            card.starts_with(&format!("<dd class=\"value\">{answer}</dd>")),
+            "{card}"
+        );
+    }
+    assert_eq!(cards.matches("verdict good").count(), 3, "{cards}");
+    for words in [
+        "95 % interval",
+        "x that without delay (12.80), as with a constant delay of 3.000 ms",
+        "13.405 ms",
+        "misses in a row: 0 seen, proved up to 2, broken by 4",
+        "<summary>Verdicts and figures at IN 48 B, depth 4</summary>",
+        "<summary>Verdicts and figures at IN 96 B, depth 1</summary>",
+        "2 more points are in the tables only",
+        "IN ANY ORDER: every sequence",
+        "--plant &#39;&lt;b&gt;&#39;",
+    ] {
+        assert!(section.contains(words), "{words}: {section}");
+    }
+    let report = subjects[0].control.as_ref().expect("a loop");
+    let names: Vec<_> = report
+        .figures()
+        .map(|figure| figure.name.as_str())
+        .collect();
+    let each = |point: &str| {
+        ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"))
+    };
+    let points = [
+        "2-in-48-b-depth-3",
+        "3-in-48-b-depth-4",
+        "4-in-96-b-depth-1",
+    ];
+    assert_eq!(names, points.map(each).concat());
+    // The other figures are counted on.
+    assert!(section.contains("Figure 9: Cost against constant delay"));
+    assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));
+    let names = ["summary", "control", "figures", "tables"];
+    let places = names.map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_loop_that_did_not_hold_is_said_to_be_so_and_has_no_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(&[with_loop(dir.path(), "run", &[15_000])]);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    assert_eq!(section.matches("verdict bad").count(), 3, "{section}");
+    for words in [
+        "did not hold",
+        "does not hold",
+        "broken",
+        "its cost has no meaning",
+        "unstable without a miss",
+    ] {
+        assert!(section.contains(words), "{words}: {section}");
+    }
+    let answer = between(&page, "<p class=\"answer\">", "</p>");
+    assert!(answer.ends_with("; the loop did not hold."), "{answer}");
+    assert!(!section.contains("<h3>At "), "{section}");
+}
+
+#[test]
+fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let burst = |_: usize, k: u64| {
+        if (600..650).contains(&k) {
+            24_000
+        } else {
+            3000
+        }
+    };
+    let page = page_of(&[with_traces(dir.path(), "run", 1, burst)]);
+    let section = between(&page, "<section id=\"control\">", "</section>");
+    let card = between(section, "<dt>On this trace</dt>", "</dl>");
+    assert!(
+        card.contains(">held<") && card.contains("far off"),
+        "{card}"
+    );
+    assert!(
+        section.contains("verdict caution\"><dt>On this trace"),
+        "{section}"
+    );
+}
