@@ -15,6 +15,8 @@ mod fail_if;
 mod failure;
 mod hints;
 mod loop_model;
+#[cfg(test)]
+mod made_up;
 mod outcome;
 mod output;
 mod parent;

@@ -192,25 +192,12 @@ fn with_interval(figure: Figure, found: &Estimate) -> String {
 mod tests {
     use super::*;
     use crate::constraint;
-    use wiregauge_record::{Ending, Plan, Point, ResourceUse, Sample, Status, Summariser};
+    use crate::made_up;
+    use wiregauge_record::{Ending, ResourceUse, Sample, Status, Summariser};
 
     /// A hundred exchanges, of which some had no response and some a wrong one.
     fn point(index: u32, lost: u64, corrupted: u64) -> PointSummary {
-        let plan = r#"{"address": "null:", "protocol": "echo", "connect": "once", "points": [],
-            "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1000000,
-            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
-            "host": {"priority": null, "pin": null, "lock_memory": false, "load": {"cpu": 0, "memory": 0}},
-            "link": {"baud": null, "quick_ack": false}}"#;
-        let plan: Plan = serde_json::from_str(plan).expect("a plan");
-        let point = Point {
-            index,
-            out_bytes: 16,
-            in_bytes: 48,
-            depth: 1 + index,
-            link: 0,
-            together: false,
-        };
-        let mut summariser = Summariser::new(&plan, point, None);
+        let mut summariser = Summariser::new(&made_up::plan(), made_up::point(index), None);
         for sequence in 1..=100 {
             summariser.push(&Sample {
                 sequence,

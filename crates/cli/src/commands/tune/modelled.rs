@@ -90,24 +90,11 @@ fn maximum(most: f64, measured: Option<f64>, limit: Option<f64>) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{BusLimit, Ending, Plan, Point, ResourceUse, Summariser};
+    use crate::made_up;
+    use wiregauge_record::{BusLimit, Ending, ResourceUse, Summariser};
 
     fn probe(limit_bytes_s: f64) -> Taken {
-        let plan = r#"{"address": "null:", "protocol": "echo", "connect": "once", "points": [],
-            "limit": {"count": 100}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1000000,
-            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
-            "host": {"priority": null, "pin": null, "lock_memory": false, "load": {"cpu": 0, "memory": 0}},
-            "link": {"baud": null, "quick_ack": false}}"#;
-        let plan: Plan = serde_json::from_str(plan).expect("a plan");
-        let point = Point {
-            index: 0,
-            out_bytes: 16,
-            in_bytes: 48,
-            depth: 1,
-            link: 0,
-            together: false,
-        };
-        let summariser = Summariser::new(&plan, point, None);
+        let summariser = Summariser::new(&made_up::plan(), made_up::point(0), None);
         let mut point = summariser.finish(Ending::Complete, 0, None, ResourceUse::default());
         point.limit = Some(BusLimit {
             bytes_s: limit_bytes_s,
