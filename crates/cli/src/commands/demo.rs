@@ -201,7 +201,7 @@ fn lesson(session: &Session<'_>, run: &Run) -> std::io::Result<()> {
     tell!(
         session,
         "\n{HEADING}Result:{RESET} with responses of 48 B, depth 2 gives {:.1} times as many exchanges per \
-         second,\ndepth 4 {:.1} times. With responses of 8000 B the bus is the limit: {:.0} % of it is used \
+         second,\ndepth 4 {:.1} times. With responses of 8,000 B the bus is the limit: {:.0} % of it is used \
          at\ndepth 1, {:.0} % at depth 4.",
         one.0 / two.0,
         one.0 / four.0,

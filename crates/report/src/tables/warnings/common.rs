@@ -119,7 +119,7 @@ impl Disturbed {
             } => Warning::new(
                 Code::Preempted,
                 format!(
-                    "other programs delayed the measuring thread by up to {} in total at a point{}",
+                    "other programs delayed the measuring thread by up to {} per point{}",
                     time(*waited_ns as f64),
                     at(points)
                 ),
