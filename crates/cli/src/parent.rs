@@ -57,7 +57,7 @@ fn message(has_begun: bool) -> String {
     match has_begun {
         true => error,
         false => format!(
-            "{error}hint: with {FLAG}, the program that starts wiregauge must keep the other end of its standard input \
+            "{error}  hint: with {FLAG}, the program that starts wiregauge must keep the other end of its standard input \
              open\n"
         ),
     }

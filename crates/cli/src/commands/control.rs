@@ -41,7 +41,7 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         value["run"] = run.name().into();
         value["predicted"] = serde_json::to_value(&predictions)?;
         value["require"] = args.require.iter().map(ControlLimit::text).collect();
-        value["missed_limits"] = missed.iter().map(|one| one.text.clone()).collect();
+        value["missed_limits"] = missed.iter().map(Missed::whole).collect();
         printed::json_value(&value, session)?;
     } else {
         let flags = loop_model::flags(&args.model, &args.misses);

@@ -57,7 +57,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             .iter()
             .map(|limit| limit.text.clone())
             .collect();
-        value["missed_limits"] = missed.iter().map(|one| one.text.clone()).collect();
+        value["missed_limits"] = missed.iter().map(Missed::whole).collect();
         printed::json_value(&value, session)?;
     } else {
         printed::all_tables(&tables::of_deadlines(&run.file, &deadlines), session)?;

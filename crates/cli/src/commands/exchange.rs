@@ -145,7 +145,11 @@ fn slowest(limit: &Constraint, point: &PointSummary, share: f64) -> Option<Strin
     };
     let figure = Figure::Time(times, Part::Max);
     let longest = figure.of_point(point)?.value;
-    let percentile = format!("{:.2}", (1.0 - share) * 100.0);
+    // Downwards, with two digits more than the share begins with: it is never the 100th.
+    let digits = (-(share * 100.0).log10()).ceil().max(0.0) as usize + 2;
+    let one = 10_f64.powi(digits as i32);
+    let below = ((1.0 - share) * 100.0 * one).floor() / one;
+    let percentile = format!("{below:.digits$}");
     let percentile = percentile.trim_end_matches('0').trim_end_matches('.');
     Some(format!(
         "; the slowest correct answer (p{percentile}) took {}",

@@ -24,13 +24,13 @@ impl Missed {
 
 /// Names them; the outcome of the command.
 pub fn outcome(missed: &[Missed], session: &Session<'_>) -> Outcome {
-    for Missed { text, is_proven } in missed {
-        session.caller.missed(text);
-        let what = match is_proven {
+    for one in missed {
+        session.caller.missed(&one.whole());
+        let what = match one.is_proven {
             true => "limit missed:",
             false => "limit not proven:",
         };
-        remark!(session, "{BAD}{what}{RESET} {text}");
+        remark!(session, "{BAD}{what}{RESET} {}", one.text);
     }
     match missed.is_empty() {
         true => Outcome::Done,
