@@ -1,5 +1,7 @@
 //! Addresses without a scheme, as people have them: `/dev/ttyACM0`, `COM3`, `10.0.0.5:7700`, `1d6b:0104`, `can0`.
 
+use std::path::Path;
+
 /// The scheme that such an address means, if it can mean only one. A host with a port means TCP.
 pub(crate) fn scheme_of(text: &str) -> Option<&'static str> {
     if let Some(name) = text.strip_prefix("/dev/") {
@@ -45,11 +47,11 @@ pub(crate) fn scheme_behind(text: &str) -> Option<&'static str> {
     scheme_of(path.canonicalize().ok()?.to_str()?)
 }
 
-/// True of what can only be a host: it lacks its port.
+/// True of what can only be a host, and no file here: it lacks its port.
 pub(crate) fn is_host(text: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     let is_dotted = text.contains('.') && text.bytes().all(is_name);
-    is_dotted || text == "localhost"
+    (is_dotted && !Path::new(text).exists()) || text == "localhost"
 }
 
 /// True for the prefix and a number.

@@ -105,7 +105,7 @@ impl Name {
 fn holder(address: &SocketAddr) -> String {
     match peer(address) {
         Ok(Some(process)) if is_gone(process) => {
-            format!("a child that process {process} forked, which has ended")
+            format!("a child of process {process}, which itself has ended")
         }
         Ok(Some(process)) => holder::in_words(process),
         Err(Errno::CONNREFUSED) => "a child process that was forked while it was open".into(),

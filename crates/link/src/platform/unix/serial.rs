@@ -74,11 +74,8 @@ fn explain(address: &Address, path: &Path, error: TtyError, baud: Option<u32>) -
             let holder = holder::of(path);
             let who = holder.as_deref().unwrap_or("another program");
             let said = format!("already in use by {who}, which holds {sign}");
-            if who == in_use::THIS_PROCESS {
-                return LinkError::new(LinkErrorKind::Busy, doing, said).hint(in_use::hint(who));
-            }
             LinkError::new(LinkErrorKind::Busy, doing, said).hint(match holder {
-                Some(_) => "wait until that process ends, or stop it".into(),
+                Some(who) => in_use::hint(&who).into(),
                 None => format!(
                     "find it with: fuser -v {}; ModemManager is a common cause",
                     path.display()
