@@ -18,7 +18,7 @@ options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false))
 points = wiregauge.internal.exchanges(run, options.Points);
 [chosen, note] = wiregauge.internal.spread(numel(points), 'points');
 if ~isempty(note) && ~isempty(options.Points)
-    error('wiregauge:argument', 'Points must be at most %d, not %d: more cannot be distinguished', numel(chosen), numel(points));
+    wiregauge.internal.fail('wiregauge:argument', 'Points must be at most %d, not %d: more cannot be distinguished', numel(chosen), numel(points));
 end
 points = points(chosen);
 handle = wiregauge.internal.sheet('RTT histogram', 800, 80 + 90 * numel(points));
@@ -32,7 +32,7 @@ for k = 1:numel(points)
     end
 end
 if ~isfinite(least)
-    error('wiregauge:argument', 'no exchange of these points was answered correctly');
+    wiregauge.internal.fail('wiregauge:argument', 'no exchange of these points was answered correctly');
 end
 width = max(1.05 * (most - least) / 120, 1);
 [factor, unit] = wiregauge.internal.timeUnit(least + 120 * width);

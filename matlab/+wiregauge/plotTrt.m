@@ -16,7 +16,7 @@ wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotTrt(run)');
 points = wiregauge.internal.exchanges(run, []);
 sizes = unique([[points.out_bytes]', [points.in_bytes]'], 'rows');
 if numel(unique([points.depth])) < 2
-    error('wiregauge:argument', 'this run has only one depth: measure with ''Depth'', [1 2 4]');
+    wiregauge.internal.fail('wiregauge:argument', 'this run has only one depth: measure with ''Depth'', [1 2 4]');
 end
 [chosen, note] = wiregauge.internal.spread(size(sizes, 1), 'sizes');
 [factor, unit] = wiregauge.internal.timeUnit(max(arrayfun(@(one) max(mean(one.rtt_ns), mean(one.trt_ns)), points)));
