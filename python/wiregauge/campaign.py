@@ -225,7 +225,7 @@ class Campaign:
         self._results: list[Result] = []
         store.mkdir(parents=True, exist_ok=True)
         # A worker that sees its plan's directory here shares the caller's disk: it sends no run back.
-        self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store)
+        self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store, ignore_cleanup_errors=True)
         drop = Path(self._drop.name).resolve()
         extras = _understood(executor)
         self._futures: list[Future] = []
@@ -333,6 +333,9 @@ class Campaign:
             # Windows gives a process that was killed the exit code of a missed limit.
             text = said["text"] or "it printed nothing"
             failed = Error(f"its process stored no run (exit code {said['code']}): {text}")
+        elif failed is None and result._run.state == "running":
+            # So it does here.
+            failed = Error(f"its process was killed (exit code {said['code']})")
         if failed is not None:
             failed.run = result._run
         result.error = failed
