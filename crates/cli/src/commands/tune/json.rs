@@ -5,6 +5,7 @@ use super::loop_cost::LoopTask;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
+use super::words;
 use crate::commands::missed::Missed;
 use serde_json::{Value, json};
 use wiregauge_stats::Estimate;
@@ -63,6 +64,7 @@ pub fn of(found: &Found) -> Value {
     let usage = advice.best.as_ref().map(|best| usage::of(task, &best.at));
     let knee = rows.iter().find(|row| row.is_knee);
     json!({
+        "answer": advice.best.as_ref().map(|best| words::answer(found, best)),
         "address": task.address,
         "kind": kind(task),
         "objective": {
