@@ -13,10 +13,14 @@ pub(crate) fn needed(depth: u32) -> u64 {
     10 * u64::from(depth)
 }
 
-/// True where at most a few exchanges had no right answer in time.
+/// Exchanges without a correct response in time.
+pub(crate) fn unanswered(counts: &Counts) -> u64 {
+    counts.exchanges.saturating_sub(counts.answered)
+}
+
+/// True where at most a few exchanges had no correct response in time.
 pub(crate) fn is_answered(counts: &Counts) -> bool {
-    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
-    unanswered <= UNANSWERED * counts.exchanges as f64
+    unanswered(counts) as f64 <= UNANSWERED * counts.exchanges as f64
 }
 
 /// True where the rate of a point tells what its depth is worth.
