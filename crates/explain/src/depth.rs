@@ -1,6 +1,8 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd};
+use wiregauge_record::{
+    Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd, Responder,
+};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
@@ -33,14 +35,20 @@ pub(crate) fn most_outstanding(plan: &Plan, conditions: &Conditions, link: u32) 
     if !may_overlap(plan) {
         return 1;
     }
-    let responder = match link.checked_sub(1) {
-        None => conditions.responder.as_ref(),
-        Some(further) => (conditions.more_links.get(further as usize))
-            .and_then(|conditions| conditions.responder.as_ref()),
-    };
-    match responder.map_or(0, |responder| responder.max_outstanding) {
+    match responder_of(conditions, link).map_or(0, |responder| responder.max_outstanding) {
         0 => u32::MAX,
         most => most,
+    }
+}
+
+/// The responder of a link, if it is one.
+pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Responder> {
+    match link.checked_sub(1) {
+        None => conditions.responder.as_ref(),
+        Some(further) => {
+            let further = conditions.more_links.get(further as usize)?;
+            further.responder.as_ref()
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use wiregauge_stats::Distribution;
 /// Part of the RTT from which a side is said to dominate.
 const MOST: f64 = 0.5;
 const BEHIND: f64 = 0.75;
-/// A mean TRT within this factor of the period is the period.
+/// A TRT within this factor of the period is the period.
 const KEPT: f64 = 1.01;
 /// A gain that says more than the device's part of the RTT does.
 const GAIN: f64 = 1.25;
@@ -422,14 +422,20 @@ fn scheduled(
         _ => plan.timeout_ns as f64,
     };
     let longest_ns = max(&summary.connect) + max(&summary.rtt).max(awaited_ns);
-    let trt_ns = split.trt_ns.unwrap_or(0.0);
+    // Medians, because a single stall makes both means longer.
+    let median = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.p50.value);
+    let exchange_ns = median(&summary.connect) + median(&summary.rtt);
+    let is_slow =
+        exchange_ns > period_ns * f64::from(depth) || median(&summary.trt) > KEPT * period_ns;
     ExchangeVerdict::Behind {
         late_ns,
         period_ns,
         // With exchanges as short as that, there is always one more to start.
         cause: match longest_ns <= period_ns * f64::from(depth) {
             true => Late::Host { longest_ns },
-            false if trt_ns > KEPT * period_ns => Late::Link { trt_ns },
+            false if is_slow => Late::Link {
+                trt_ns: split.trt_ns.unwrap_or(0.0),
+            },
             false => Late::Single { longest_ns },
         },
         overlap: match plan.connect {

@@ -11,6 +11,7 @@ mod exchange_verdict;
 mod meaning;
 mod modbus;
 mod modelled;
+mod noun;
 mod show;
 mod stream;
 mod verdict;

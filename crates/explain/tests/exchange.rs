@@ -122,14 +122,16 @@ fn a_schedule_sets_the_pace_itself() {
     assert!(kept.contains("25 % of its period"), "{kept}");
 }
 
-/// Starts that are late by these, in microseconds, with RTTs of which the longest is the last.
+/// A distribution of these values, in microseconds.
+fn series(values: &[f64]) -> Option<wiregauge_stats::Distribution> {
+    let mut series = wiregauge_stats::Series::new();
+    let all = values.iter().map(|us| (us * 1e3) as u64);
+    all.for_each(|ns| series.push(ns));
+    series.distribution()
+}
+
+/// Exchanges that take so long and start so late, in microseconds.
 fn scheduled(depth: u32, rtts_us: &[f64], late_us: &[f64]) -> PointSummary {
-    let series = |values: &[f64]| {
-        let mut series = wiregauge_stats::Series::new();
-        let all = values.iter().map(|us| (us * 1e3) as u64);
-        all.for_each(|ns| series.push(ns));
-        series.distribution()
-    };
     let mut point = exchange_point(depth, 250.0, None);
     (point.rtt, point.start_delay) = (series(rtts_us), series(late_us));
     point
@@ -160,44 +162,53 @@ fn a_schedule_was_kept_where_w06_is_silent_and_was_not_where_it_warns() {
 fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_starts() {
     let mut every_ms = plan();
     every_ms.schedule = Schedule::EveryNs(1_000_000);
-    let words = |plan: &wiregauge_record::Plan, most: u32, mut point: PointSummary, trt_us: f64| {
-        point.trt = common::always(trt_us * 1e3, 1_000);
-        let conditions = Conditions {
-            responder: Some(Responder {
-                max_outstanding: most,
-                ..Responder::default()
-            }),
-            ..Conditions::default()
+    let words =
+        |plan: &wiregauge_record::Plan, most: u32, mut point: PointSummary, trts_us: &[f64]| {
+            point.trt = series(trts_us);
+            let conditions = Conditions {
+                responder: Some(Responder {
+                    max_outstanding: most,
+                    ..Responder::default()
+                }),
+                ..Conditions::default()
+            };
+            of_exchange(plan, &conditions, &[point]).remove(0).words
         };
-        of_exchange(plan, &conditions, &[point]).remove(0).words
-    };
     let late = [36_400.0; 100];
     let slow = scheduled(1, &[2_000.0; 100], &late);
     assert_eq!(
-        words(&every_ms, 0, slow.clone(), 2_010.0),
+        words(&every_ms, 0, slow.clone(), &[2_010.0; 100]),
         "the schedule was not kept: requests started 36.4 ms late (p99), with a period of 1.00 ms. One exchange \
          starts every 2.01 ms on average. Try an --interval above that, or a higher --depth"
     );
     // What the device or the connection does not allow is not tried.
-    let one = words(&every_ms, 1, slow.clone(), 2_010.0);
+    let one = words(&every_ms, 1, slow.clone(), &[2_010.0; 100]);
     assert!(one.ends_with("Try an --interval above that"), "{one}");
     let mut each = every_ms.clone();
     each.connect = Connect::Each;
-    let each = words(&each, 0, slow, 2_010.0);
+    let each = words(&each, 0, slow, &[2_010.0; 100]);
     assert!(
         each.ends_with("Try an --interval above that, or --connect once"),
         "{each}"
     );
     let mut rtts = [250.0; 100];
     rtts[9] = 30_000.0;
-    let stalled = words(&every_ms, 0, scheduled(1, &rtts, &late), 1_000.0);
+    // A stall near the end makes the mean TRT longer than the period, which says nothing of the link.
+    let mut trts = [1_000.0; 100];
+    trts[99] = 4_000.0;
+    let stalled = words(&every_ms, 0, scheduled(1, &rtts, &late), &trts);
     assert!(
         stalled.ends_with(
             "Single exchanges were outstanding for up to 30.0 ms and delayed later ones. Try a longer --interval, or a higher --depth"
         ),
         "{stalled}"
     );
-    let host = words(&every_ms, 0, scheduled(1, &[250.0; 100], &late), 1_000.0);
+    let host = words(
+        &every_ms,
+        0,
+        scheduled(1, &[250.0; 100], &late),
+        &[1_000.0; 100],
+    );
     assert!(
         host.ends_with(
             "No exchange took longer than 250 us: the host started them late. Try --priority, --pin, --wait spin"
