@@ -107,8 +107,7 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         best = max((p["throughput"]["exchanges_s"] for p in deeper if telling(p)), default=0)
         checks.that(best <= GAIN * rate, "`a higher depth does not help` is not refuted", detail)
         same = [p for p in alike(run["points"], here) if telling(p)]
-        fastest = max(p["throughput"]["exchanges_s"] for p in same)
-        needs = split["trt_ns"] * rate / fastest
+        needs = min(p["trt"]["mean"]["value"] for p in same)
         checks.equal(verdict["needs_ns"], needs, "a stage needs no more than the shortest TRT", detail, 1e-9)
     tried = re.search(r"Try --depth (\d+)", words)
     if tried:

@@ -227,7 +227,7 @@ fn verdict(
     }
     if let Some((other, faster)) = depths.saturated {
         return ExchangeVerdict::SlowestStage {
-            needs_ns: trt_ns / depths.fastest,
+            needs_ns: depths.shortest_ns.unwrap_or(trt_ns),
             here: point.depth,
             other,
             faster,
@@ -455,8 +455,8 @@ struct Depths {
     /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
     /// fast; and how many times as fast it is.
     saturated: Option<(u32, f64)>,
-    /// How many times as fast the fastest of all is, 1 or more.
-    fastest: f64,
+    /// The shortest mean TRT of all, in nanoseconds.
+    shortest_ns: Option<f64>,
 }
 
 impl Depths {
@@ -474,11 +474,13 @@ impl Depths {
         let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
         let deepest = deeper().max_by_key(|(depth, _)| *depth);
         let above = rates().filter(|&(depth, rate)| depth < point.depth && rate > 1.0 / EQUAL);
+        let all = others.clone().chain([summary]);
+        let trts = all.filter_map(|at| Some(at.trt.as_ref()?.mean.value));
         Depths {
             faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
             smaller_faster: above.map(|(depth, _)| depth).min(),
             saturated: deepest.or_else(|| smaller.min_by_key(|(depth, _)| *depth)),
-            fastest: rates().map(|(_, rate)| rate).fold(1.0, f64::max),
+            shortest_ns: trts.reduce(f64::min),
         }
     }
 }

@@ -275,10 +275,18 @@ fn a_point_slower_than_its_neighbours_on_both_sides_does_not_speak_of_depth() {
 #[test]
 fn a_depth_that_is_slower_than_a_smaller_one_is_not_said_to_be_as_fast() {
     // 26.1 and 34.8 ms from start to start: a stage that needed 34.8 ms would allow no 26.1.
-    let all = explain(&[
-        exchange_point(1, 26_100.0, None),
-        exchange_point(4, 4.0 * 34_800.0, None),
-    ]);
+    let mut fast = exchange_point(1, 26_100.0, None);
+    let slow = exchange_point(4, 4.0 * 34_800.0, None);
+    let needs = "The slowest of device, bus and host needs 26.1 ms per exchange";
+    // A rate counts to the last response, so it is a little lower than 1 / TRT.
+    fast.throughput.exchanges_s *= 0.99;
+    let all = explain(&[fast, slow.clone()]);
+    assert!(
+        all.iter().all(|split| split.words.ends_with(needs)),
+        "{}",
+        all[1].words
+    );
+    let all = explain(&[exchange_point(1, 26_100.0, None), slow]);
     assert_eq!(
         all[1].words,
         "saturated: depth 1 is 33 % faster. The slowest of device, bus and host needs 26.1 ms per exchange"
