@@ -397,8 +397,7 @@ fn latency_timer(
     })
 }
 
-/// Of a run whose plan says when an exchange starts. The schedule was not kept where W06 warns of it: with a p99 of
-/// more than a period, as less may be the delay of a timer.
+/// Of a run whose plan says when an exchange starts.
 fn scheduled(
     plan: &Plan,
     conditions: &Conditions,
@@ -410,7 +409,7 @@ fn scheduled(
         return ExchangeVerdict::ScheduleUnknown;
     };
     let late_ns = delay.p99.value;
-    if late_ns <= period_ns {
+    if !summary.is_behind(plan.schedule) {
         return ExchangeVerdict::Schedule {
             under_way: split.total_ns().unwrap_or(0.0) / period_ns,
         };
