@@ -84,6 +84,11 @@ impl BusLimit {
             ..self
         }
     }
+
+    /// True if most of it was used.
+    pub fn is_near(&self) -> bool {
+        self.used >= 0.9
+    }
 }
 
 /// What the device said of itself in answer to HELLO.
