@@ -59,8 +59,13 @@ fn found(tuned: &Tuned) -> Option<Front> {
             name: row.setting.name(),
         })
     };
-    let front = tuned.front.iter().filter(|row| !tuned.is_beaten(row));
-    let front: Vec<(f64, f64)> = front.map(place).collect();
+    // The rows are those of the objective's throughput; here it is that of both directions.
+    let mut front: Vec<(f64, f64)> = Vec::new();
+    for (latency, bytes_s) in tuned.front.iter().map(place) {
+        if front.last().is_none_or(|(_, most)| bytes_s > *most) {
+            front.push((latency, bytes_s));
+        }
+    }
     (!front.is_empty()).then(|| Front {
         of: tuned.address.clone(),
         what: match tuned.kind.as_str() {

@@ -76,9 +76,11 @@ fn goal(tuned: &Tuned) -> String {
 }
 
 fn choice(tuned: &Tuned, best: &Confirmed) -> String {
-    let how = match best.confirmed {
-        true => "confirmed by this run",
-        false => "not confirmed by a separate run",
+    let is_missed = best.constraints.iter().any(|one| one.verdict == "violated");
+    let how = match (best.confirmed, is_missed) {
+        (true, false) => "confirmed by this run",
+        (true, true) => "measured again by this run",
+        (false, _) => "not confirmed by a separate run",
     };
     format!(
         "Chosen: {}; {how}: {} {}.",
@@ -114,12 +116,12 @@ pub(super) fn shown(figure: &str, value: f64) -> String {
 /// With its interval, in the unit of the figure.
 fn value(figure: &str, found: &Estimate) -> String {
     let show = |value: f64| shown(figure, value);
+    let bound = |bound: Option<f64>| bound.map_or("?".to_owned(), show);
     let shown = show(found.value);
     match (found.low, found.high) {
-        (Some(low), Some(high)) if low < high => {
-            format!("{shown} (95 % interval {} to {})", show(low), show(high))
-        }
-        _ => shown,
+        (None, None) => shown,
+        (Some(low), Some(high)) if low >= high => shown,
+        (low, high) => format!("{shown} (95 % interval {} to {})", bound(low), bound(high)),
     }
 }
 
@@ -128,9 +130,21 @@ fn front(tuned: &Tuned) -> Table {
         true => "; knee: the highest ratio of throughput to latency",
         false => "",
     };
+    let throughput = match tuned.objective.carried.as_deref() {
+        Some("in") => "IN throughput",
+        Some("out") => "OUT throughput",
+        _ => "OUT + IN throughput",
+    };
     let mut table = Table::new(
         format!("Best trade-offs of latency and throughput{knee}"),
-        &["setting", "mean latency", "throughput", "measured by", ""],
+        &[
+            "setting",
+            "mean latency",
+            "p99",
+            throughput,
+            "measured by",
+            "",
+        ],
     );
     for row in &tuned.front {
         let mut marks = Vec::new();
@@ -140,7 +154,10 @@ fn front(tuned: &Tuned) -> Table {
         table.row(vec![
             row.setting.name(),
             Measure::RttTail.show(row.latency_ns.value),
-            Measure::Rate.show(row.bytes_s),
+            row.latency_p99_ns
+                .as_ref()
+                .map_or("-".to_owned(), |p99| Measure::RttTail.show(p99.value)),
+            Measure::Rate.show(row.throughput()),
             if row.confirmed {
                 "confirmation"
             } else {
