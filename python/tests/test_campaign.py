@@ -275,15 +275,23 @@ def test_an_exit_code_is_reported_in_words(code: int, said: str) -> None:
     assert str(of_exit(code, "it panicked")) == said
 
 
+@pytest.mark.parametrize(
+    ("begins", "stage"),
+    [
+        ("", "ended before it began a run"),
+        ("import os; os.mkdir(os.environ['WIREGAUGE_RUNS']); ", "stored no run"),
+    ],
+)
 @pytest.mark.parametrize("code", [0, 1])
-def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_stores_no_run_is_an_error(
+    code: int, begins: str, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # As a process that was killed on Windows ends.
-    monkeypatch.setattr(
-        sys.modules["wiregauge._worker"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
-    )
+    program = [sys.executable, "-c", f"{begins}raise SystemExit({code})"]
+    monkeypatch.setattr(sys.modules["wiregauge._worker"], "PROGRAM", program)
     (result,) = wg.campaign([plan("tcp://127.0.0.1:1")]).results()
     assert not result.ok
-    with pytest.raises(wg.Error, match=rf"stored no run \(exit code {code} after .* s\): it printed nothing"):
+    with pytest.raises(wg.Error, match=rf"{stage} \(exit code {code} after .* s\): it printed nothing"):
         _ = result.run
 
 

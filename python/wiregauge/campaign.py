@@ -334,7 +334,9 @@ class Campaign:
                 result._run = self._settle(plan, next(Path(unpacked).iterdir()))
         if failed is None and (result._run is None or result._run.state == "running"):
             # Windows gives a process that was killed the exit code of a missed limit.
-            what = "stored no run" if result._run is None else "was killed while it measured"
+            what = "was killed while it measured"
+            if result._run is None:
+                what = "stored no run" if said["opened"] else "ended before it began a run"
             text = said["text"] or "it printed nothing"
             failed = Error(
                 f"its process {what} (exit code {said['code']} after {result.seconds:.1f} s): {text}"
