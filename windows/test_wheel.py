@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 import unittest
 import zipfile
 from pathlib import Path
@@ -93,8 +94,10 @@ class InPython(unittest.TestCase):
 
     def done(self, script: str, *words: str) -> dict:
         """Runs a script with these arguments; what it printed last, which is JSON."""
+        begun = time.monotonic()
         ended = self.run_python("-c", f"import sys, json, wiregauge as wg\n{script}", *words)
-        self.assertEqual(ended.returncode, 0, f"{ended.stdout}\n{ended.stderr}")
+        seconds = time.monotonic() - begun
+        self.assertEqual(ended.returncode, 0, f"the script ended after {seconds:.1f} s:\n{ended.stdout}\n{ended.stderr}")
         return json.loads(ended.stdout.splitlines()[-1])
 
     def test_the_program_that_pip_made_runs(self) -> None:

@@ -148,7 +148,7 @@ class Windows(unittest.TestCase):
         with Responder("tcp://127.0.0.1:0") as responder:
             host = self.exchanges(responder.address, "--count", "10")["conditions"]["host"]
         self.assertRegex(host["kernel"], r"^Windows \d+\.\d+")
-        self.assertRegex(host["clock_source"], r"^QueryPerformanceCounter, \d+ ns; timer interrupt every [\d.]+ ms$")
+        self.assertRegex(host["clock_source"], r"^QueryPerformanceCounter, \d+ ns$")
         self.assertGreater(host["processors"], 0)
         self.assertTrue(host["cpu"])
 

@@ -28,7 +28,8 @@ class Wine:
         self.environment = {
             **os.environ,
             "WINEPREFIX": str(self.place / "prefix"),
-            "WINEDEBUG": "-all",
+            # Of its errors only those with which it ends a process: the exit code is 1 then, and no program printed why.
+            "WINEDEBUG": "-all,err+seh,err+virtual",
             # Neither a browser engine nor .NET, which Wine would offer to install.
             "WINEDLLOVERRIDES": "mscoree,mshtml=",
             "DISPLAY": "",

@@ -18,7 +18,8 @@ options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false))
 points = wiregauge.internal.exchanges(run, options.Points);
 [chosen, note] = wiregauge.internal.spread(numel(points), 'points');
 if ~isempty(note) && ~isempty(options.Points)
-    wiregauge.internal.fail('wiregauge:argument', 'Points must be at most %d, not %d: more cannot be distinguished', numel(chosen), numel(points));
+    wiregauge.internal.fail('wiregauge:argument', 'Points must be at most %d, not %d: more cannot be distinguished', ...
+        numel(chosen), numel(points));
 end
 points = points(chosen);
 handle = wiregauge.internal.sheet('RTT histogram', 800, 80 + 90 * numel(points));

@@ -5,7 +5,7 @@ tests = {@a_run_displays_as_a_table_of_its_points, @figures_of_a_point_display_w
     @null_in_json_is_nan_and_lists_of_objects_are_struct_arrays, @the_last_run_has_its_path, @a_failed_run_says_why, ...
     @tune_returns_the_best_setting_and_its_probes, @a_constraint_that_does_not_hold_is_missed, @a_run_is_no_worse_than_itself, ...
     @losses_meet_the_condition, @deadlines_are_counted_at_each_point, @the_device_is_what_limits_a_slow_device, ...
-    @limits_are_those_of_the_specification, @a_report_is_a_page_and_figures, @seconds_are_times, ...
+    @limits_are_those_of_the_specification, @a_report_is_a_page_and_figures, @seconds_are_times, @every_time_of_the_program_takes_seconds, ...
     @without_output_commands_print_their_tables, @what_the_program_refuses_is_an_error, @without_graphics_the_error_says_what_to_install};
 end
 
@@ -259,6 +259,19 @@ assert(numel(figures) >= 2);
 delete(file);
 fails_with('wiregauge:argument', @() wiregauge.report(run, 'Output', '-'));
 fails_with('wiregauge:argument', @() wiregauge.report({}));
+end
+
+function every_time_of_the_program_takes_seconds()
+found = 0;
+for name = {'exchange', 'stream', 'loop', 'tune', 'control', 'deadline', 'compare', 'explain', 'report', 'limits'}
+    [~, help] = wiregauge.internal.command({'help', name{1}});
+    for flag = regexp(help, '(--[a-z-]+) <TIMES?>', 'tokens')
+        words = wiregauge.internal.flags({wiregauge.internal.option(flag{1}{1}), 1e-3});
+        assert(words, {[flag{1}{1}, '=1000000ns']});
+        found = found + 1;
+    end
+end
+assert(found > 10);
 end
 
 function seconds_are_times()

@@ -4,7 +4,8 @@ function tests = test_errors()
 tests = {@every_function_refuses_wrong_arguments_in_the_words_of_the_package, @every_method_of_a_device_refuses_wrong_arguments, ...
     @errors_of_the_program_name_options_and_functions, @numbers_that_no_option_can_have_are_refused, ...
     @texts_of_the_program_are_translated, @what_a_function_prints_names_options_too, @a_device_that_this_program_opened_before_is_to_be_closed, ...
-    @a_reply_of_a_message_framing_is_whole, @lists_are_of_one_type_also_if_they_are_empty};
+    @a_reply_of_a_message_framing_is_whole, @lists_are_of_one_type_also_if_they_are_empty, ...
+    @every_list_that_the_program_prints_is_known};
 end
 
 function values = wrong()
@@ -241,4 +242,29 @@ assert(isstruct(tuned.failed) && isempty(tuned.failed));
 assert(iscellstr(tuned.why));
 media = wiregauge.limits();
 assert(all(arrayfun(@(one) iscellstr(one.notes), media)));
+end
+
+function every_list_that_the_program_prints_is_known()
+[address, stop] = responder('tcp://127.0.0.1:0', '--service-time', '200us');
+first = wiregauge.exchange(address, 'In', [48 1000], 'Depth', [1 4], 'Count', 400);
+second = wiregauge.exchange(address, 'In', [48 2000], 'Depth', [1 4], 'Count', 400, 'Interval', 1e-3);
+stream = wiregauge.stream(address, 'Duration', '100ms');
+[first, second, stream] = deal(first.directory, second.directory, stream.directory);
+commands = {{'explain', first}, {'explain', second}, {'explain', stream}, {'compare', first, second, '--fail-if', 'p50>1%worse'}, ...
+    {'deadline', first, '--period', '1ms', '--require', 'longest<1'}, {'limits', 'usb'}, {'runs'}, ...
+    {'control', second, '--plant', '1/s', '--pid', '1,0,0', '--require', 'held'}, ...
+    {'tune', address, '--minimise', 'p50', '--in', '48', '--depth', '1,2', '--count', '30', '--subject-to', 'p99<1ns'}};
+found = 0;
+for k = 1:numel(commands)
+    [~, output] = wiregauge.internal.command([commands{k}, {'--json'}]);
+    % An empty list has no type in JSON: lists knows it by its name.
+    for list = regexp(output, '"(\w+)":\s*\[\s*("|\{)', 'tokens')
+        name = list{1}{1};
+        value = wiregauge.internal.lists(struct(name, []));
+        assert(iscell(value.(name)) || isstruct(value.(name)), [commands{k}{1}, ' prints a list ', name]);
+        assert(iscell(value.(name)), list{1}{2} == '"');
+        found = found + 1;
+    end
+end
+assert(found > 20);
 end

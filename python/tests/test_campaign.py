@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -15,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY
 from peers import responder
 
 import wiregauge as wg
 from wiregauge._worker import describe
-from wiregauge.campaign import of_exit
+from wiregauge.campaign import _PATIENCE, of_exit
 
 
 @pytest.fixture(scope="module")
@@ -273,16 +275,53 @@ def test_an_exit_code_is_reported_in_words(code: int, said: str) -> None:
     assert str(of_exit(code, "it panicked")) == said
 
 
+@pytest.mark.parametrize(
+    ("begins", "stage"),
+    [
+        ("", "ended before it began a run"),
+        ("import os; os.mkdir(os.environ['WIREGAUGE_RUNS']); ", "stored no run"),
+    ],
+)
 @pytest.mark.parametrize("code", [0, 1])
-def test_a_process_that_stores_no_run_is_an_error(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_stores_no_run_is_an_error(
+    code: int, begins: str, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # As a process that was killed on Windows ends.
-    monkeypatch.setattr(
-        sys.modules["wiregauge._worker"], "PROGRAM", [sys.executable, "-c", f"raise SystemExit({code})"]
-    )
+    program = [sys.executable, "-c", f"{begins}raise SystemExit({code})"]
+    monkeypatch.setattr(sys.modules["wiregauge._worker"], "PROGRAM", program)
     (result,) = wg.campaign([plan("tcp://127.0.0.1:1")]).results()
     assert not result.ok
-    with pytest.raises(wg.Error, match=rf"stored no run \(exit code {code}\)"):
+    with pytest.raises(wg.Error, match=rf"{stage} \(exit code {code} after .* s\): it printed nothing"):
         _ = result.run
+
+
+STORES_AND_IS_KILLED = """
+import os, pathlib, shutil, sys
+shutil.copytree(sys.argv[1], pathlib.Path(os.environ["WIREGAUGE_RUNS"]) / "one")
+raise SystemExit(1)
+"""
+
+
+def test_a_process_that_is_killed_with_a_run_begun_is_an_error_that_has_the_run(
+    boards: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = wg.exchange(boards[0], count=5, no_calibration=True, store=tmp_path / "begun")
+    file = run.path / "run.json"
+    file.write_text(file.read_text().replace('"state": "complete"', '"state": "running"'))
+    # Windows gives a process that was killed the exit code of a missed limit.
+    program = [sys.executable, "-c", STORES_AND_IS_KILLED, str(run.path)]
+    monkeypatch.setattr(sys.modules["wiregauge._worker"], "PROGRAM", program)
+    (result,) = wg.campaign([plan(boards[0])], store=tmp_path / "runs").results()
+    assert not result.ok and not result.met
+    assert "was killed while it measured (exit code 1 after" in str(result.error)
+    assert isinstance(result.error, wg.Error) and result.error.run == result.run
+    assert result.run.state == "running"
+
+
+def test_a_run_is_not_moved_while_its_process_may_still_write_it() -> None:
+    source = (REPOSITORY / "crates/cli/src/parent.rs").read_text()
+    forced = re.search(r"GRACE: Duration = Duration::from_secs\((\d+)\)", source)
+    assert forced is not None and 2 * int(forced[1]) <= _PATIENCE
 
 
 WORKER = """

@@ -336,7 +336,10 @@ def test_a_run_is_held_against_a_control_loop(stored, tmp_path):
     assert len(found.refused) == 2
     missed = stored.deadline(period=10.0, depth=1, require=["missed<1e-6", "longest<1"]).missed
     assert len(missed) == 2
-    assert all("missed<1e-6" in text for text in missed)
+    # None of 300 cycles is missed, which does not prove less than one in a million.
+    assert all(text.startswith("not proven: missed<1e-6: 0 of 300 cycles") for text in missed)
+    (missed,) = stored.deadline(period=10.0, deadline="1ns", point=[0], require="missed<1%").missed
+    assert missed.startswith("missed<1%: 300 of 300 cycles")
     with pytest.raises(wg.UsageError, match="as fast as possible"):
         wg.deadline(stored)
 
@@ -360,6 +363,17 @@ def test_a_run_has_verdicts_on_a_control_loop(stored, tmp_path):
     assert list(same.table()["cost"]) == list(twice["cost"])
     with pytest.raises(wg.UsageError, match="the loop has no plant"):
         wg.control(stored, period=1.0)
+
+
+def test_a_limit_on_a_control_loop_that_is_not_proven_says_so(stored):
+    servo = {"plant": "1000/(s^2+s)", "pid": (0.96, 0, 0.049), "period": "10ms", "point": [0]}
+    on_trace = stored.control(**servo).data["points"][0]["assessment"]["on_trace"]
+    # The run is too short for an interval.
+    assert on_trace["interval"] is None
+    (unproven,) = stored.control(require="control.cost<1000", **servo).missed
+    assert unproven.startswith("not proven: control.cost<1000: ")
+    (missed,) = stored.control(require=f"control.growth<{on_trace['growth']}", **servo).missed
+    assert missed.startswith("control.growth<")
 
 
 def test_a_report_has_a_control_loop(stored, tmp_path):

@@ -30,6 +30,21 @@ def test_a_framing_that_is_none_is_refused(
         wg.open(echo, framing=framing)
 
 
+@pytest.mark.parametrize(
+    ("framing", "says"),
+    [
+        # Neither is known to this package, both to the program.
+        ("9N1", "not a tty"),
+        ("8N1.5", "not a tty"),
+        ("8X1", "`8X1` is not a valid framing: use data bits 5 to 9, parity N, E, O, M or S, stop"),
+        ("8", "`8` is not a valid framing: use data bits"),
+    ],
+)
+def test_the_program_judges_the_framing_of_a_serial_line(framing: str, says: str) -> None:
+    with pytest.raises(wg.UsageError, match=says):
+        wg.open("serial:///dev/null", protocol="modbus", baud=9600, framing=framing)
+
+
 def test_a_baud_rate_needs_a_serial_line(echo: str) -> None:
     with pytest.raises(wg.UsageError, match="baud=9600 requires a serial line"):
         wg.open(echo, framing=wg.Raw(), baud=9600)

@@ -21,8 +21,8 @@ from ._call import PROGRAM
 def work(command: list[str], place: str | None) -> dict[str, Any]:
     """Run one plan in its own process; called by the executor on its worker.
 
-    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, and the run: `at`
-    where caller and worker share a disk, else `packed`.
+    Returns plain data: `code` and `text` of the process, `worker`, `seconds`, `opened` (it began a
+    run), and the run: `at` where caller and worker share a disk, else `packed`.
     """
     shared = place is not None and Path(place).exists()
     worker = who()
@@ -50,6 +50,8 @@ def work(command: list[str], place: str | None) -> dict[str, Any]:
             "text": done.stderr.strip(),
             "worker": worker,
             "seconds": time.monotonic() - begun,
+            # The program makes the directory together with its first run, and removes only the run.
+            "opened": runs.is_dir(),
             "at": None,
             "packed": None,
         }

@@ -34,8 +34,11 @@ __all__ = ["Campaign", "Plan", "Result", "campaign"]
 
 KINDS = ("exchange", "stream", "loop")
 
-_PATIENCE = 10.0
-"""How long the process of a plan may take to end when its worker was killed (s)."""
+_PATIENCE = 20.0
+"""How long the process of a plan may take to end when its worker was killed (s).
+
+It ends itself by force after 10 s, and its run must not be moved before it has ended.
+"""
 
 
 class Future(Protocol):
@@ -329,13 +332,15 @@ class Campaign:
                 with tarfile.open(fileobj=io.BytesIO(said["packed"])) as packed:
                     packed.extractall(unpacked, filter="data")
                 result._run = self._settle(plan, next(Path(unpacked).iterdir()))
-        elif failed is None:
+        if failed is None and (result._run is None or result._run.state == "running"):
             # Windows gives a process that was killed the exit code of a missed limit.
+            what = "was killed while it measured"
+            if result._run is None:
+                what = "stored no run" if said["opened"] else "ended before it began a run"
             text = said["text"] or "it printed nothing"
-            failed = Error(f"its process stored no run (exit code {said['code']}): {text}")
-        elif failed is None and result._run.state == "running":
-            # So it does here.
-            failed = Error(f"its process was killed (exit code {said['code']})")
+            failed = Error(
+                f"its process {what} (exit code {said['code']} after {result.seconds:.1f} s): {text}"
+            )
         if failed is not None:
             failed.run = result._run
         result.error = failed

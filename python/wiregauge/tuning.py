@@ -129,7 +129,18 @@ def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
     return None if found is None else Estimate(found["value"], found["low"], found["high"])
 
 
-_SHARES = ("lost", "late", "reordered", "duplicated", "corrupted", "unexpected", "stray", "missed", "limit-used", "below")
+_SHARES = (
+    "lost",
+    "late",
+    "reordered",
+    "duplicated",
+    "corrupted",
+    "unexpected",
+    "stray",
+    "missed",
+    "limit-used",
+    "below",
+)
 _NUMBERS = ("achieved-depth", "achieved-queue", "control.cost", "control.growth", "stalls")
 
 

@@ -264,11 +264,16 @@ fn every_command_that_stores_a_run_takes_a_note() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let address = &server.address;
+    let plant = desk.serve("tcp://:0 --plant 1/s");
     let commands = [
         format!("exchange {address} --count 20 --no-calibration"),
         format!("stream {address} --direction in --duration 50ms --settle 10ms"),
         "loop virtual --rate 1M --notify 10000 --duration 50ms --settle 10ms".to_owned(),
         format!("tune {address} --minimise trt --in 48 --depth 1,2 --count 200 --no-calibration"),
+        format!(
+            "loop-control {} --plant 1/s --pid 1,0,0 --period 1ms --count 20",
+            plant.address
+        ),
     ];
     for command in commands {
         noted(&desk, &command, "the same");

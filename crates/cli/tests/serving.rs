@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, request, until};
+use common::{Background, Desk, Server, WIREGAUGE, request, until};
 use predicates::str::contains;
 use rustix::process::Signal;
 use std::io::{Read, Write};
@@ -36,18 +36,29 @@ fn serving_other_hosts_is_said_aloud() {
 #[test]
 fn what_a_responder_proposes_measures_it() {
     let desk = Desk::new();
-    for protocol in ["wiregauge", "echo", "scpi", "modbus"] {
-        let mut server = desk.serve(&format!("tcp://:0 --protocol {protocol}"));
-        let words = server.process.until_said("how to measure it", |_, stderr| {
-            let (_, words) = stderr.split_once("measure it with: wiregauge ")?;
-            let (words, _) = words.split_once("   (stop")?;
-            Some(words.replace('\'', ""))
-        });
-        desk.wiregauge(&format!(
-            "{words} --count 20 --no-calibration --no-store --quiet"
-        ))
-        .assert()
-        .success();
+    let (socket, link) = (desk.text("its socket"), desk.text("its tty"));
+    let all = &["wiregauge", "echo", "scpi", "modbus"][..];
+    for (address, protocols) in [
+        ("tcp://:0".to_owned(), all),
+        ("udp://:0".to_owned(), &all[..2]),
+        (format!("unix://{socket}"), all),
+        ("pty:".to_owned(), all),
+        (format!("pty:{link}"), &all[..1]),
+    ] {
+        for protocol in protocols {
+            let serve = ["serve", &address, "--protocol", protocol];
+            let mut server = Server::wiregauge(desk.command_of(WIREGAUGE, serve));
+            let words = server.process.until_said("how to measure it", |_, stderr| {
+                let (_, words) = stderr.split_once("measure it with: wiregauge ")?;
+                let (words, _) = words.split_once("   (stop")?;
+                Some(words.to_owned())
+            });
+            let flags = "--count 20 --no-calibration --no-store --quiet";
+            let line = format!("exec {WIREGAUGE} {words} {flags}");
+            let mut shell = desk.command_of("sh", ["-c", &line]);
+            let measured = Background::start(&mut shell).ended();
+            assert_eq!(measured.code, Some(0), "{line}: {measured}");
+        }
     }
 }
 

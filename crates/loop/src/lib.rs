@@ -224,8 +224,8 @@ impl Caller<'_> {
         let mut taken = 0;
         let mut slices = Slices::new(sink.slice_time());
         let (mut seen, mut delays) = (Seen::default(), Times::default());
-        let mut take = |drain: &mut Drain<Block>, sink: &mut Taker<'_>| {
-            drain.take_all(|block| {
+        let mut take = |drain: &mut Drain<Block>, blocks: usize, sink: &mut Taker<'_>| {
+            drain.take_oldest(blocks, |block| {
                 summariser.push(block);
                 sink.row(block, &[])
             })
@@ -233,13 +233,15 @@ impl Caller<'_> {
         loop {
             match self.watcher.receive() {
                 Ok(Some(Report::PointEnded(end))) => {
-                    take(drain, sink)?;
+                    take(drain, drain.waiting(), sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(None),
             }
             let pressing = drain.is_pressing();
+            // Those that come from now on stay in the ring until a slice has them.
+            let waiting = drain.waiting();
             if slices.end(begun.elapsed(), pressing).is_some() {
                 seen.rest(drain, |block| match block.xrun {
                     Xrun::None => delays.push(block.service_ns()),
@@ -251,7 +253,7 @@ impl Caller<'_> {
                 }
             }
             if pressing {
-                let left = take(drain, sink)?;
+                let left = take(drain, waiting, sink)?;
                 seen.left(left);
                 taken += left;
             }

@@ -79,15 +79,20 @@ impl<T> Drain<T> {
         waiting.saturating_sub(skipped)
     }
 
-    /// Takes what is there. Stops at the first error of `take` and returns it.
-    pub fn take_all<E>(&mut self, mut take: impl FnMut(&T) -> Result<(), E>) -> Result<u64, E> {
-        let waiting = self.waiting();
-        for _ in 0..waiting {
-            if let Some(row) = self.pop() {
-                take(&row)?;
-            }
+    /// Takes the oldest `rows` of those that wait. Stops at the first error of `take` and returns it.
+    pub fn take_oldest<E>(
+        &mut self,
+        rows: usize,
+        mut take: impl FnMut(&T) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut taken = 0;
+        while taken < rows
+            && let Some(row) = self.pop()
+        {
+            take(&row)?;
+            taken += 1;
         }
-        Ok(waiting as u64)
+        Ok(taken as u64)
     }
 }
 

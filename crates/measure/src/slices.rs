@@ -104,14 +104,19 @@ mod tests {
     fn every_row_is_seen_once_and_stays_until_it_is_taken() {
         let (mut log, mut drain) = ring::ring(8);
         let (mut seen, mut shown, mut taken) = (Seen::default(), Vec::new(), Vec::new());
+        let mut pushed = 100;
         for row in 0..100_u64 {
             log.push(row);
             if row % 3 == 0 {
                 seen.rest(&mut drain, |&row| shown.push(row));
             }
             if drain.is_pressing() {
+                let waiting = drain.waiting();
                 seen.rest(&mut drain, |&row| shown.push(row));
-                let rows = drain.take_all(|&row| {
+                // One that comes meanwhile.
+                log.push(1000 + row);
+                pushed += 1;
+                let rows = drain.take_oldest(waiting, |&row| {
                     taken.push(row);
                     Ok::<(), ()>(())
                 });
@@ -119,8 +124,8 @@ mod tests {
             }
         }
         seen.rest(&mut drain, |&row| shown.push(row));
-        assert_eq!(shown, (0..100).collect::<Vec<u64>>());
-        assert_eq!(drain.waiting() + taken.len(), 100);
+        assert_eq!(drain.waiting() + taken.len(), pushed);
+        assert_eq!(shown.len(), pushed);
         assert_eq!(taken, shown[..taken.len()]);
     }
 

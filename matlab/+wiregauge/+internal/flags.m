@@ -74,5 +74,5 @@ end
 function flags = times()
 % Not those that take a number or a time, such as --warmup: there a number is a number.
 flags = {'--duration', '--settle', '--hold', '--interval', '--timeout', '--below', '--period', '--deadline', '--jitter', '--begin', ...
-    '--end', '--budget', '--idle'};
+    '--end', '--budget', '--idle', '--st-min'};
 end

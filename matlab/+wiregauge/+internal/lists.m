@@ -25,8 +25,13 @@ switch name
         elseif ischar(value)
             value = wiregauge.internal.inMatlab(value);
         end
+    case {'command', 'missing_in'} % Not words of this package.
+        if is_empty
+            value = cell(0, 1);
+        end
     case {'points', 'probes', 'front', 'failed', 'set_aside', 'constraints', 'models', 'predictions', 'figures', 'fail_if', 'changed', ...
-            'exchanges', 'flows', 'endpoints', 'others', 'periods', 'settings', 'warnings'}
+            'exchanges', 'flows', 'endpoints', 'others', 'periods', 'settings', 'warnings', 'residuals', 'saturation', 'before', ...
+            'after', 'unmatched', 'curve'}
         if is_empty
             value = struct([]);
         end

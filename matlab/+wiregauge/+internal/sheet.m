@@ -30,7 +30,7 @@ if ~isempty(available_graphics_toolkits())
     kit = graphics_toolkit();
 end
 if isempty(kit) || (strcmp(kit, 'gnuplot') && isempty(wiregauge.internal.onPath('gnuplot')))
-    wiregauge.internal.fail('wiregauge:missing', ['Octave has no graphics toolkit here: install gnuplot (on Debian: gnuplot-nox), or have the program ' ...
-        'draw: wiregauge.report(run), wiregauge.report(run, ''Figures'', ''folder'')']);
+    wiregauge.internal.fail('wiregauge:missing', ['Octave has no graphics toolkit here: install gnuplot (on Debian: gnuplot-nox), or ' ...
+        'have the program draw: wiregauge.report(run), wiregauge.report(run, ''Figures'', ''folder'')']);
 end
 end

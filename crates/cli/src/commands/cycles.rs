@@ -40,11 +40,18 @@ pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
     }
 }
 
-/// The loop whose cycles are counted at the chosen points; `select` is the flag that chooses points by their depth.
+/// True of a run with points at which several requests are outstanding.
+pub(super) fn has_deeper(run: &Run<Exchange>) -> bool {
+    run.file.points.iter().any(|point| point.point.depth > 1)
+}
+
+/// The loop whose cycles are counted at the chosen points; `select` is the flag that chooses points by their depth, and
+/// `has_deeper` is true if the run, with the points that were not chosen, has points of a depth above 1.
 pub(super) fn control_loop(
     requested: Requested,
     run: &Run<Exchange>,
     chosen: &[usize],
+    has_deeper: bool,
     select: &str,
 ) -> anyhow::Result<ControlLoop> {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -65,7 +72,6 @@ pub(super) fn control_loop(
     }
     let deadline_ns = requested.deadline.map_or(period_ns, ns);
     let mut depths = chosen.iter().map(|&at| run.file.points[at].point.depth);
-    let has_deeper = run.file.points.iter().any(|point| point.point.depth > 1);
     let is_impossible = match Taken::of(run.file.plan.schedule, period_ns) {
         // The response of every cycle is known, whatever the depth.
         Taken::AsScheduled => !has_deeper,

@@ -41,7 +41,8 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         jitter: args.jitter,
         beyond: args.beyond,
     };
-    let control_loop = cycles::control_loop(requested, run, &chosen, "--depth")?;
+    let control_loop =
+        cycles::control_loop(requested, run, &chosen, cycles::has_deeper(run), "--depth")?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
     let deadlines = load::deadlines(run, &chosen, control_loop, &mut |part| meter.update(part));

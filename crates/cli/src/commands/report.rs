@@ -48,6 +48,9 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             anyhow::bail!("{}", super::control_run::refused("make a report of", run));
         }
     }
+    let has_deeper = |run: &AnyRun| matches!(run, AnyRun::Exchange(run) if cycles::has_deeper(run));
+    // Also at points that are left out here.
+    let deeper: Vec<bool> = runs.iter().map(has_deeper).collect();
     let mut chosen = Vec::new();
     if let Some(points) = &args.points {
         for run in &mut runs {
@@ -63,7 +66,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         files::directory(dir)?;
     }
     let loops = loops(args, &runs)?;
-    let cycles = cycles(args, &runs, &loops, session)?;
+    let cycles = cycles(args, (&runs, &deeper), &loops, session)?;
     let mut subjects = load(runs, &cycles, session.caller.meter(args.quiet));
     if !loops.is_empty() {
         compute(&mut subjects, &loops, args, session)?;
@@ -140,7 +143,7 @@ fn place(args: &ReportArgs, runs: &[AnyRun]) -> Option<PathBuf> {
 /// in which a response after the deadline is ignored.
 fn cycles(
     args: &ReportArgs,
-    runs: &[AnyRun],
+    (runs, deeper): (&[AnyRun], &[bool]),
     loops: &[LoopModel],
     session: &Session<'_>,
 ) -> anyhow::Result<Vec<Option<ControlLoop>>> {
@@ -150,19 +153,20 @@ fn cycles(
         jitter: args.jitter,
         beyond: None,
     };
-    let control_loop = |run: &AnyRun, requested| {
+    let control_loop = |(run, &deeper): (&AnyRun, &bool), requested| {
         let run = cycles::exchange_run(run)?;
         let all: Vec<usize> = (0..run.file.points.len()).collect();
-        cycles::control_loop(requested, run, &all, "--points")
+        cycles::control_loop(requested, run, &all, deeper, "--points")
     };
+    let runs = runs.iter().zip(deeper);
     if !loops.is_empty() {
-        let of_loop = |(run, of): (&AnyRun, &LoopModel)| {
+        let of_loop = |((run, deeper), of): ((&AnyRun, &bool), &LoopModel)| {
             let requested = Requested {
                 period: Some(Duration::from_nanos(of.model.period_ns())),
                 deadline: of.rules.deadline_ns.map(Duration::from_nanos),
                 ..of_flags
             };
-            control_loop(run, requested)
+            control_loop((run, deeper), requested)
                 .inspect_err(|error| {
                     remark!(
                         session,
@@ -172,11 +176,13 @@ fn cycles(
                 })
                 .ok()
         };
-        return Ok(runs.iter().zip(loops).map(of_loop).collect());
+        return Ok(runs.zip(loops).map(of_loop).collect());
     }
     let is_given = [of_flags.period, of_flags.deadline, of_flags.jitter];
     match is_given.iter().any(Option::is_some) {
-        true => (runs.iter().map(|run| control_loop(run, of_flags).map(Some))).collect(),
+        true => runs
+            .map(|run| control_loop(run, of_flags).map(Some))
+            .collect(),
         false => Ok(vec![None; runs.len()]),
     }
 }

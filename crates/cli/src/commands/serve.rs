@@ -10,6 +10,7 @@ use std::io::Write;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::{CanOptions, ModbusLine};
+use wiregauge_report::tables::quoted;
 use wiregauge_responder::bus::UsbModel;
 use wiregauge_responder::gadget::Function;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
@@ -166,11 +167,12 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 if let Some(simulates) = &simulates {
                     remark!(session, "{simulates}");
                 }
+                let address = quoted(&[address.to_owned()]);
                 let mut hint = match is_isochronous {
                     true => format!(
                         "measure it with: wiregauge stream {address} --type isochronous --packet 192"
                     ),
-                    false => how_to_measure(address, gadget) + flags_of(protocol, is_plain_can),
+                    false => how_to_measure(&address, gadget) + flags_of(protocol, is_plain_can),
                 };
                 if is_serial && protocol == ServeProtocolArg::Modbus {
                     hint += &format!(" --baud {}", what.baud.unwrap_or(19_200));

@@ -198,10 +198,11 @@ impl Caller<'_> {
         let mut slices = Slices::new(sink.slice_time());
         let (mut seen, mut rtts) = (Seen::default(), Times::default());
         let mut take = |drain: &mut SampleDrain,
+                        samples: usize,
                         times: &mut Option<&mut KernelTimes>,
                         sink: &mut Taker<'_>| {
             let zero_ns = drain.zero_ns();
-            drain.take_all(|sample, data| {
+            drain.take_oldest(samples, |sample, data| {
                 let filled = times.as_mut().map(|times| times.fill(sample, zero_ns));
                 let sample = filled.as_ref().unwrap_or(sample);
                 summariser.push(sample);
@@ -214,7 +215,7 @@ impl Caller<'_> {
         loop {
             match self.watcher.receive() {
                 Ok(Some(Report::PointEnded(end))) => {
-                    take(drain, &mut times, sink)?;
+                    take(drain, drain.waiting(), &mut times, sink)?;
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
@@ -224,6 +225,8 @@ impl Caller<'_> {
                 times.look();
             }
             let pressing = drain.is_pressing();
+            // Those that come from now on stay in the ring until a slice has them.
+            let waiting = drain.waiting();
             if slices.end(begun.elapsed(), pressing).is_some() {
                 seen.rest(drain.samples(), |sample| {
                     if sample.status.is_timed() {
@@ -238,7 +241,7 @@ impl Caller<'_> {
                 }
             }
             if pressing {
-                let left = take(drain, &mut times, sink)?;
+                let left = take(drain, waiting, &mut times, sink)?;
                 seen.left(left);
                 taken += left;
             }

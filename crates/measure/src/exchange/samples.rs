@@ -163,10 +163,19 @@ impl SampleDrain {
     /// error of `take` and returns it.
     pub fn take_all<E>(
         &mut self,
+        take: impl FnMut(&Sample, &[u8]) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        self.take_oldest(self.samples.waiting(), take)
+    }
+
+    /// The same for the oldest `samples` of those that wait.
+    pub fn take_oldest<E>(
+        &mut self,
+        samples: usize,
         mut take: impl FnMut(&Sample, &[u8]) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut taken = 0;
-        for _ in 0..self.samples.waiting() {
+        for _ in 0..samples {
             let Some(sample) = self.samples.pop() else {
                 break;
             };

@@ -215,21 +215,24 @@ impl Caller<'_> {
         let mut taken = 0;
         let mut slices = Slices::new(sink.slice_time());
         let mut seen = [Seen::default(); 2];
-        let mut take =
-            |drain: &mut Drain<Transfer>, urbs: &mut Option<&mut Urbs>, sink: &mut Taker<'_>| {
-                let begun_ns = self.begun_ns.load(Ordering::Acquire);
-                drain.take_all(|transfer| {
-                    let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
-                    let transfer = filled.as_ref().unwrap_or(transfer);
-                    summariser.push(transfer);
-                    sink.row(transfer, &[])
-                })
-            };
+        let mut take = |drain: &mut Drain<Transfer>,
+                        rows: usize,
+                        urbs: &mut Option<&mut Urbs>,
+                        sink: &mut Taker<'_>| {
+            let begun_ns = self.begun_ns.load(Ordering::Acquire);
+            drain.take_oldest(rows, |transfer| {
+                let filled = urbs.as_mut().map(|urbs| urbs.fill(transfer, begun_ns));
+                let transfer = filled.as_ref().unwrap_or(transfer);
+                summariser.push(transfer);
+                sink.row(transfer, &[])
+            })
+        };
         loop {
             match self.watcher.receive() {
                 Ok(Some(Report::PointEnded(end))) => {
-                    take(&mut drains.in_, &mut urbs, sink)?;
-                    take(&mut drains.out, &mut urbs, sink)?;
+                    for drain in [&mut drains.in_, &mut drains.out] {
+                        take(drain, drain.waiting(), &mut urbs, sink)?;
+                    }
                     return Ok(Some(*end));
                 }
                 Ok(_) => {}
@@ -240,6 +243,8 @@ impl Caller<'_> {
             }
             let mut both = [&mut drains.in_, &mut drains.out];
             let pressing = both.iter().any(|drain| drain.is_pressing());
+            // Those that come from now on stay in the rings until a slice has them.
+            let waiting = both.each_ref().map(|drain| drain.waiting());
             let elapsed = begun.elapsed();
             if let Some(length) = slices.end(elapsed, pressing) {
                 let mut bytes = [0; 2];
@@ -256,9 +261,9 @@ impl Caller<'_> {
                     figures: figures.collect(),
                 });
             }
-            for (drain, seen) in both.iter_mut().zip(&mut seen) {
-                if drain.is_pressing() {
-                    let left = take(drain, &mut urbs, sink)?;
+            if pressing {
+                for ((drain, seen), rows) in both.iter_mut().zip(&mut seen).zip(waiting) {
+                    let left = take(drain, rows, &mut urbs, sink)?;
                     seen.left(left);
                     taken += left;
                 }

@@ -15,6 +15,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// How often, and how long apart, the opening of a tty is tried again that nobody seems to have open.
+const MAX_TRIES: u32 = 100;
+const RETRY: Duration = Duration::from_millis(10);
+
 /// Makes a pseudo-terminal in raw mode: the master, and the path of the tty that others open.
 pub fn open_pty() -> io::Result<(OwnedFd, PathBuf)> {
     let master = openpt(OPEN_PTY)?;
@@ -36,7 +40,8 @@ fn open_tty(path: &Path, mode: OFlags) -> io::Result<OwnedFd> {
 /// The master of a pseudo-terminal made for this.
 pub struct PtyMaster {
     master: OwnedFd,
-    /// Held open, because a master whose tty nobody has open reads as an error. `None` only while it is opened again.
+    /// Held open, because a master whose tty nobody has open reads as an error. `None` only while it is opened again, which
+    /// a program can delay that uses it exclusively.
     tty: Option<OwnedFd>,
     /// Of programs, which open the tty for reading and writing.
     closings: Closings,
@@ -63,6 +68,9 @@ impl PtyMaster {
         if !self.closings.happened() {
             return Ok(());
         }
+        if self.tty.is_none() {
+            self.hold_tty()?;
+        }
         let Some(tty) = self.tty.take_if(|tty| is_exclusive(tty.as_fd())) else {
             return Ok(());
         };
@@ -70,11 +78,41 @@ impl PtyMaster {
         // Without this opening, the master is hung up unless another program has the tty open.
         drop(tty);
         let is_used = !self.is_hung_up()?;
-        let tty = self.tty.insert(open_tty(&self.path, OFlags::RDONLY)?);
-        if is_used {
+        self.hold_tty()?;
+        if is_used && let Some(tty) = &self.tty {
             ioctl_tiocexcl(tty)?;
         }
         Ok(())
+    }
+
+    /// Opens the tty. Not while a program uses it exclusively, which opened it meanwhile: the master is not hung up then,
+    /// and the tty is opened after that program has closed it.
+    fn hold_tty(&mut self) -> io::Result<()> {
+        let mut tries = 0;
+        loop {
+            match open_tty(&self.path, OFlags::RDONLY) {
+                Ok(tty) => {
+                    self.tty = Some(tty);
+                    return Ok(());
+                }
+                Err(error) if error.raw_os_error() != Some(Errno::BUSY.raw_os_error()) => {
+                    return Err(error);
+                }
+                Err(_) if !self.is_hung_up()? => return Ok(()),
+                // The program closed it between the two calls, or was killed.
+                Err(error) if tries == MAX_TRIES => return Err(error),
+                Err(_) => tries += 1,
+            }
+            std::thread::sleep(RETRY);
+        }
+    }
+
+    /// What a call did whose error was that the master is hung up.
+    fn after_hang_up(&mut self) -> io::Result<usize> {
+        match self.tty {
+            None => self.hold_tty().map(|()| 0),
+            Some(_) => Err(Errno::IO.into()),
+        }
     }
 
     fn is_hung_up(&self) -> io::Result<bool> {
@@ -98,6 +136,7 @@ impl Link for PtyMaster {
                 self.end_unused_exclusive_use()?;
                 Ok(0)
             }
+            Err(Errno::IO) => self.after_hang_up(),
             Err(error) => Err(error.into()),
         }
     }
@@ -107,6 +146,7 @@ impl Link for PtyMaster {
             Ok(0) => Err(closed()),
             Ok(received) => Ok(received),
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(Errno::IO) => self.after_hang_up(),
             Err(error) => Err(error.into()),
         }
     }
@@ -169,6 +209,33 @@ mod tests {
         assert!(!is_free(&master));
         master.wait(false, MAX_WAIT).unwrap();
         assert!(is_free(&master));
+    }
+
+    /// Takes from this thread the right to open a tty that another program uses exclusively; only root has it.
+    fn as_any_user() {
+        use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+        let mut sets = capabilities(None).unwrap();
+        sets.effective.remove(CapabilitySet::SYS_ADMIN);
+        set_capabilities(None, sets).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_opens_the_tty_exclusively_meanwhile_is_served() {
+        as_any_user();
+        let mut master = PtyMaster::open().unwrap();
+        // Of a program that was killed.
+        drop(master.tty.take());
+        let program = exclusive(&master);
+        master.hold_tty().unwrap();
+        rustix::io::write(&program, &[7; 100]).unwrap();
+        assert_eq!(master.receive(&mut [0; 4096]).unwrap(), 100);
+        // It closes the tty as it should, and the next one opens it.
+        ioctl_tiocnxcl(&program).unwrap();
+        drop(program);
+        assert_eq!(master.receive(&mut [0; 4096]).unwrap(), 0);
+        let program = exclusive(&master);
+        rustix::io::write(&program, &[7; 10]).unwrap();
+        assert_eq!(master.receive(&mut [0; 4096]).unwrap(), 10);
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::clock::clock_resolution_ns;
 use super::power_plan::power_plan;
 use super::{allowed, priority};
 use windows_registry::LOCAL_MACHINE;
-use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::{
     ComputerNamePhysicalDnsHostname, GetComputerNameExW, OSVERSIONINFOW,
@@ -20,7 +19,8 @@ pub fn host_state(memory_locked: bool) -> HostState {
         kernel: kernel(),
         cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_string()),
         processors: processors(),
-        clock_source: clock_source(),
+        // Without the interval of the timer interrupt, which any program can change between two runs.
+        clock_source: format!("QueryPerformanceCounter, {} ns", clock_resolution_ns()),
         governor: power_plan(),
         load: None,
         hypervisor: hypervisor(),
@@ -28,21 +28,6 @@ pub fn host_state(memory_locked: bool) -> HostState {
         affinity: allowed(),
         memory_locked,
         rt_runtime_us: None,
-    }
-}
-
-/// The clock and its resolution, and the interrupt with which waits of other programs end.
-fn clock_source() -> String {
-    let clock = format!("QueryPerformanceCounter, {} ns", clock_resolution_ns());
-    let (mut coarsest, mut finest, mut current) = (0, 0, 0);
-    // SAFETY: the system writes three numbers, in units of 100 ns.
-    let status = unsafe { NtQueryTimerResolution(&mut coarsest, &mut finest, &mut current) };
-    match status {
-        0 => format!(
-            "{clock}; timer interrupt every {} ms",
-            f64::from(current) / 1e4
-        ),
-        _ => clock,
     }
 }
 
