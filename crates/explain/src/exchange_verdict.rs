@@ -257,6 +257,11 @@ impl fmt::Display for ExchangeVerdict {
                     percent(*share)
                 )
             }
+            ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } if needs_ns >= trt_ns => write!(
+                f,
+                "bottleneck: the device; it is busy for all of the {} between two starts",
+                time(*trt_ns)
+            ),
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
                 "bottleneck: the device; it needs at least {} of the {} between two starts",

@@ -74,6 +74,13 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
         "{}",
         split.words
     );
+    // Its shortest time may include some waiting for the exchange before.
+    let split = &explain(&[exchange_point(4, 1_000.0, Some(255.0))])[0];
+    assert!(
+        split.words.ends_with("all of the 250 us between two starts"),
+        "{}",
+        split.words
+    );
     // More than the TRT: several at once, so that does not tell who limits.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
     assert!(split.words.contains("Try --depth 8"), "{}", split.words);
