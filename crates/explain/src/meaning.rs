@@ -109,8 +109,7 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
     let most: Vec<String> = most
         .iter()
         .filter_map(|(most, way)| {
-            // Without an upper bound, a byte may as well cost nothing.
-            let most = most.as_ref().filter(|most| most.high.is_some())?.value;
+            let most = most.as_ref()?.value;
             Some(match beyond(most, limit) {
                 Some(limit) => format!("at most the limit of {} {way}", rate(limit)),
                 None => format!("{} {way}", rate(most)),
