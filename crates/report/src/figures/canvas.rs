@@ -26,6 +26,7 @@ const MARGIN: f64 = 10.0;
 const TITLE: f64 = 1.18;
 
 /// What the limits of a frame cover, in pixels.
+#[derive(Default)]
 pub(crate) struct LimitMarks {
     lines: Vec<f64>,
     labels: Vec<limit_names::Label>,

@@ -78,6 +78,39 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
     assert!(figure.caption.contains("The limit of usb: USB"));
 }
 
+#[test]
+fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
+    let of = |label: &str, rates: [f64; 2]| Subject {
+        label: label.to_owned(),
+        ..two_links(&rates.map(|rate| Some(usb(rate))))
+    };
+    let (fast, slow) = (1_216_000.0, 600_000.0);
+    for (after, names) in [
+        ([fast, slow], ["link 0", "link 1"]),
+        (
+            [slow, fast],
+            [
+                "link 0 of before and link 1 of after",
+                "link 1 of before and link 0 of after",
+            ],
+        ),
+    ] {
+        let figure = sound(&[of("before", [fast, slow]), of("after", after)])
+            .remove("throughput-size-in")
+            .expect("it is drawn");
+        for (name, rate) in names.iter().zip(["1.22", "600"]) {
+            let start = format!("limit of {name} {rate} ");
+            let named = texts(&figure).into_iter();
+            let named = named.filter(|text| text.starts_with(&start)).count();
+            // Alone and together.
+            assert_eq!(named, 2, "{start}: {:?}", texts(&figure));
+            let words = format!("The limit of {name}: USB");
+            assert!(figure.caption.contains(&words), "{}", figure.caption);
+        }
+        assert_eq!(shapes(&figure, "limit"), [1; 4]);
+    }
+}
+
 /// A run whose exchanges start at their ticks, 1 in 20 of them late.
 fn scheduled(dir: &std::path::Path, below_ns: Vec<u64>) -> Subject {
     let mut plan = sweep(&[48], &[1, 2]);
@@ -112,6 +145,28 @@ fn limits_from_the_intended_start_are_on_an_axis_that_says_so() {
     let figures = sound(&[scheduled(&dir.path().join("b"), Vec::new())]);
     let texts = texts(&figures["rtt-histogram"]);
     assert!(texts.iter().any(|text| text.starts_with("RTT (")));
+}
+
+#[test]
+fn peaks_of_rtts_are_marked_on_axes_of_rtts_only() {
+    let dir = tempfile::tempdir().expect("a place for runs");
+    let figures = |name: &str, below_ns| sound(&[scheduled(&dir.path().join(name), below_ns)]);
+    let limited = figures("limited", vec![MS]);
+    let free = figures("free", Vec::new());
+    let has_peaks = |figure: &Figure| {
+        let named = figure.caption.contains("Diamonds: peaks");
+        assert_eq!(
+            !shapes(figure, "modes").is_empty(),
+            named,
+            "{}",
+            figure.name
+        );
+        named
+    };
+    assert!(!has_peaks(&limited["rtt-histogram"]));
+    assert!(has_peaks(&limited["rtt-histogram-log"]));
+    assert!(has_peaks(&free["rtt-histogram"]));
+    assert!(has_peaks(&free["rtt-histogram-log"]));
 }
 
 #[test]
