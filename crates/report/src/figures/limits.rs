@@ -121,14 +121,15 @@ impl Limits {
         for known in self.of_links(links) {
             // Where each link has its own panel, the panel names it.
             let owner = if self.is_one_run { "" } else { &known.owner };
-            frame.limit(known.limit.bytes_s, &name(&known.limit, owner));
+            let limit = &known.limit;
+            frame.limit(limit.bytes_s, &name(limit, owner), short(&limit.source));
         }
     }
 
     /// As lines whose names stand in the legend, where data would run through them.
     pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
         for known in self.of_links(&[link]) {
-            frame.limit(known.limit.bytes_s, "");
+            frame.limit(known.limit.bytes_s, "", "");
         }
     }
 
@@ -140,7 +141,8 @@ impl Limits {
     /// For the legend.
     pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
         let entry = |known: &Known| {
-            let name = name(&known.limit, &known.owner);
+            let (limit, owner) = (&known.limit, &known.owner);
+            let name = format!("{}: {}", name(limit, owner), short(&limit.source));
             (Key::Line(Series::limit()), name)
         };
         self.drawn.iter().map(entry)
@@ -156,7 +158,15 @@ impl Limits {
             } else {
                 ""
             };
-            caption.push_str(&format!(" The limit{owner}: {}{shared}.", limit.source));
+            // Of several, by which the lines are known.
+            let rate = match owner.is_empty() {
+                true => String::new(),
+                false => format!(", {}", rate(limit.bytes_s)),
+            };
+            caption.push_str(&format!(
+                " The limit{owner}{rate}: {}{shared}.",
+                limit.source
+            ));
         }
         for known in self.beyond.iter().take(4) {
             let (limit, owner) = (&known.limit, &known.owner);
@@ -175,11 +185,7 @@ impl Limits {
 }
 
 fn name(limit: &BusLimit, owner: &str) -> String {
-    format!(
-        "limit{owner} {}: {}",
-        rate(limit.bytes_s),
-        short(&limit.source)
-    )
+    format!("limit{owner} {}", rate(limit.bytes_s))
 }
 
 /// What comes before the place where it is written.

@@ -51,7 +51,10 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     assert_eq!(shapes(figure, "curve").len(), 4);
     assert_eq!(shapes(figure, "limit"), [1; 2]);
     let caption = &figure.caption;
-    assert!(caption.contains("The limit of link 0: USB"), "{caption}");
+    assert!(
+        caption.contains("The limit of link 0, 1.22 MB/s: USB"),
+        "{caption}"
+    );
     // The same limit for all links is one line in each panel.
     let same = [Some(usb(1_216_000.0)), Some(usb(1_216_000.0))];
     let figure = &sound(&[two_links(&same)])["throughput-size-in"];
@@ -75,7 +78,7 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
     let texts = texts(figure);
     let name = "limit of usb 1.22 MB/s: USB full-speed bulk";
     assert!(texts.iter().any(|text| text == name), "{texts:?}");
-    assert!(figure.caption.contains("The limit of usb: USB"));
+    assert!(figure.caption.contains("The limit of usb, 1.22 MB/s: USB"));
 }
 
 #[test]
@@ -98,13 +101,12 @@ fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
         let figure = sound(&[of("before", [fast, slow]), of("after", after)])
             .remove("throughput-size-in")
             .expect("it is drawn");
-        for (name, rate) in names.iter().zip(["1.22", "600"]) {
-            let start = format!("limit of {name} {rate} ");
-            let named = texts(&figure).into_iter();
-            let named = named.filter(|text| text.starts_with(&start)).count();
+        for (name, rate) in names.iter().zip(["1.22 MB/s", "600 kB/s"]) {
+            let is_it = |text: &&String| text.starts_with("limit of link ") && text.ends_with(rate);
             // Alone and together.
-            assert_eq!(named, 2, "{start}: {:?}", texts(&figure));
-            let words = format!("The limit of {name}: USB");
+            let named = texts(&figure).iter().filter(is_it).count();
+            assert_eq!(named, 2, "{rate}: {:?}", texts(&figure));
+            let words = format!("The limit of {name}, {rate}: USB");
             assert!(figure.caption.contains(&words), "{}", figure.caption);
         }
         assert_eq!(shapes(&figure, "limit"), [1; 4]);
