@@ -24,6 +24,7 @@ mod loops;
 mod marked;
 mod matrix;
 mod percentile_axis;
+pub(crate) mod percentile_line;
 mod place;
 mod png;
 pub(crate) mod point_key;

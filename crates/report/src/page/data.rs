@@ -3,6 +3,7 @@
 
 use super::names::Name;
 use crate::Subject;
+use crate::figures::percentile_line::PercentileLine;
 use crate::figures::{has_turnarounds, look, point_key};
 use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
@@ -26,15 +27,15 @@ const STEPS: [(usize, usize, f64); 7] = [
 /// Fewer samples a slice than this are given one by one.
 const FEWEST_A_SLICE: usize = 2;
 
-/// Percentiles are given at this many places for each nine.
-const PLACES_A_NINE: f64 = 12.0;
+/// Places on the percentile axis are in such parts of a nine.
+const PARTS_OF_A_NINE: f64 = 1000.0;
 
 /// All of it.
 #[derive(Serialize)]
 pub(super) struct Data {
     runs: Vec<RunData>,
-    /// Places of `Measured::percentiles` a nine.
-    places: f64,
+    /// Parts of a nine in which `Percentiles::at` counts.
+    parts: f64,
     /// Bins of `Measured::bins` a decade.
     bins: f64,
     /// How many colours series have, and their dashes in pixels: as in the drawn figures.
@@ -86,10 +87,23 @@ struct Measured {
     bad: [Vec<u64>; 2],
     /// How often each went wrong: number of the status, and how often.
     bad_in_all: Vec<(usize, u64)>,
-    /// The percentile at each place.
-    percentiles: Vec<u64>,
+    percentiles: Percentiles,
+    /// The same from the intended start, of exchanges with a schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intended: Option<Percentiles>,
     /// Number of the first bin, then counts; a negative number stands for so many empty bins.
     bins: (i64, Vec<i64>),
+}
+
+/// The vertices of a percentile curve.
+#[derive(Serialize)]
+struct Percentiles {
+    /// A value holds from the place of the one before it to its own.
+    stepped: bool,
+    /// Place of each, less the place of the one before.
+    at: Vec<u64>,
+    /// Value of each.
+    values: Vec<u64>,
 }
 
 /// The data, in at most `room` bytes of JSON if that can be done, and what they were thinned to:
@@ -103,7 +117,7 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
                 .iter()
                 .flat_map(|subject| runs(subject, &statuses, (slices, longest, bins)))
                 .collect(),
-            places: PLACES_A_NINE,
+            parts: PARTS_OF_A_NINE,
             bins,
             colours: look::SERIES.len(),
             dashes: dashes(),
@@ -179,9 +193,12 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
     let mut add = |index: u32, key: String, name: Name, series: &Series, values| {
-        let values: &Histogram<u64> = values;
+        let (values, intended): (&Histogram<u64>, Option<&Histogram<u64>>) = values;
         if !values.is_empty() || !series.bad_in_all.is_empty() {
-            points.push((index, measured(name, key, series, values, statuses, room)));
+            let mut measured = measured(name, key, series, values, statuses, room);
+            let intended = intended.filter(|values| !values.is_empty());
+            measured.intended = intended.map(|values| percentiles(values, measured.unit));
+            points.push((index, measured));
         }
     };
     let (what, things, one) = match (&subject.run, &subject.loaded) {
@@ -189,7 +206,8 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
                 let key = point_key::exchange(summary.point);
-                add(summary.point.index, key, name, &point.series, &point.rtt);
+                let values = (&point.rtt, Some(&point.from_intended));
+                add(summary.point.index, key, name, &point.series, values);
             }
             ("RTT", "exchanges", "exchange")
         }
@@ -199,7 +217,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                     let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
                     let key = point_key::flow(summary.point, flow.way);
-                    add(index, key, name, &flow.series, &flow.gap);
+                    add(index, key, name, &flow.series, (&flow.gap, None));
                 }
             }
             ("Gap", "gaps", "gap")
@@ -209,7 +227,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                 let name = super::names::closed_loop(&summary.point);
                 let index = summary.point.index;
                 let key = point_key::closed_loop(&summary.point);
-                add(index, key, name, &point.series, &point.service);
+                add(index, key, name, &point.series, (&point.service, None));
             }
             ("Service delay", "blocks", "block")
         }
@@ -300,7 +318,8 @@ fn measured(
             .iter()
             .filter_map(|(name, often)| Some((number(name)?, *often)))
             .collect(),
-        percentiles: percentiles(histogram).map(round).collect(),
+        percentiles: percentiles(histogram, unit),
+        intended: None,
         bins: binned(histogram, bins),
     }
 }
@@ -340,20 +359,24 @@ fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
     merged
 }
 
-/// Percentiles from the shortest to the longest, at even places of the percentile axis: place p is where
-/// a part 10^(-p / PLACES_A_NINE) of the samples is longer. The last is the longest sample.
-fn percentiles(histogram: &Histogram<u64>) -> impl Iterator<Item = u64> + '_ {
-    let n = histogram.len();
-    let last = ((n as f64).log10() * PLACES_A_NINE).ceil() as u64;
-    (0..=last)
-        .filter(move |_| n > 0)
-        .map(move |place| match place {
-            0 => histogram.min(),
-            place if place == last => histogram.max(),
-            place => {
-                histogram.value_at_quantile(1.0 - 10_f64.powf(-(place as f64) / PLACES_A_NINE))
-            }
-        })
+/// The curve from the shortest to the longest, as in the drawn figures.
+fn percentiles(histogram: &Histogram<u64>, unit: u64) -> Percentiles {
+    let line = PercentileLine::of(histogram);
+    let mut last = None;
+    let places = line.vertices.iter().map(|(place, _)| {
+        let rounded = (place * PARTS_OF_A_NINE).round() as u64;
+        // No two of them are at one place: the longest stands just behind the one before it.
+        let place = last.map_or(rounded, |before| rounded.max(before + 1));
+        last = Some(place);
+        place
+    });
+    Percentiles {
+        stepped: line.is_stepped,
+        at: steps(places),
+        values: (line.vertices.iter())
+            .map(|(_, ns)| ns.saturating_add(unit / 2) / unit)
+            .collect(),
+    }
 }
 
 /// Counts in bins of equal width on a logarithmic axis: bin b reaches from 10^(b / bins) ns on.
@@ -484,14 +507,18 @@ mod tests {
 
     #[test]
     fn percentiles_reach_from_the_shortest_to_the_longest() {
-        let histogram = histogram(1..=1000);
-        let found: Vec<u64> = percentiles(&histogram).collect();
-        assert_eq!(found.len(), 37);
-        assert_eq!(
-            (found[0], found[12], found[24], found[36]),
-            (1, 900, 990, 1000)
-        );
-        assert_eq!(percentiles(&Histogram::<u64>::new(3).unwrap()).count(), 0);
+        let found = percentiles(&histogram(1..=1000), 1);
+        let places = found.at.iter().scan(0, |place, step| {
+            *place += step;
+            Some(*place)
+        });
+        let at: Vec<(u64, u64)> = places.zip(found.values).collect();
+        assert!(at.is_sorted_by(|a, b| a.0 < b.0), "{at:?}");
+        for vertex in [(0, 1), (1000, 900), (2000, 990), (3000, 999), (3001, 1000)] {
+            assert!(at.contains(&vertex), "{vertex:?} {at:?}");
+        }
+        let none = percentiles(&Histogram::<u64>::new(3).unwrap(), 1);
+        assert!(none.values.is_empty());
     }
 
     #[test]

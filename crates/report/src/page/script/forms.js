@@ -4,11 +4,11 @@
 function drawSeries(chosen, log) {
   const { run, point } = chosen[0];
   const p = unpacked(point);
-  const unit = unitOf(p.percentiles[0] || largest(p.longest[1]));
+  const unit = unitOf(p.shortest || largest(p.longest[1]));
   const seconds = (list) => list.map((ns) => ns / 1e9);
   const scaled = (list) => list.map((ns) => (ns === null ? null : log ? positive(ns / unit.size) : ns / unit.size));
   const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
-  const bottom = (p.percentiles[0] || unit.size) / unit.size;
+  const bottom = (p.shortest || unit.size) / unit.size;
   const slices = Math.max(0, p.low.filter((value) => value !== null).length - 1);
   const tables = [
     [seconds(p.at), scaled(p.low), scaled(p.high), scaled(p.mean)],
@@ -81,24 +81,25 @@ const shareText = (place) => {
   return percent.toFixed(Math.max(0, Math.ceil(place) - 2 + (place % 1 ? 1 : 0))) + " %";
 };
 function drawCurve(chosen, log) {
-  const unit = unitOf(Math.min(...chosen.map((c) => largest(unpacked(c.point).percentiles.slice(0, 13)) || Infinity)));
+  const curves = chosen.flatMap(curvesOf);
+  const inFirstNine = ({ at, values }) => largest(values.filter((_, i) => at[i] <= 1)) || Infinity;
+  const unit = unitOf(Math.min(...curves.map((curve) => inFirstNine(curve.line))));
   let top = 0;
   let bottom = Infinity;
-  const tables = chosen.map(({ point }) => {
-    const values = unpacked(point).percentiles.map((ns) => ns / unit.size);
+  const tables = curves.map(({ line }) => {
+    const values = line.values.map((ns) => ns / unit.size);
     top = Math.max(top, largest(values));
     bottom = Math.min(bottom, values[0] || Infinity);
-    // The last is the longest: it stands where one in all of them is.
-    const last = Math.log10(Math.max(1, point.of));
-    return [values.map((_, i) => (i === values.length - 1 ? Math.max(last, (i - 1) / data.places) : i / data.places)),
-      log ? values.map(positive) : values];
+    return [line.at, log ? values.map(positive) : values];
   });
+  // Few values are steps: each holds up to its own place.
+  const steps = uPlot.paths.stepped({ align: -1 });
   return {
     columns: uPlot.join(tables),
     series: [{ label: "percentile", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
-      .concat(chosen.map((c, i) => line(i, c.label, {
+      .concat(curves.map((curve, i) => line(i, curve.label, Object.assign({
         spanGaps: true, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
-      }))),
+      }, curve.line.stepped ? { paths: steps } : {})))),
     scales: { x: { time: false }, y: scale(log) },
     axes: [
       axis("Percentile of the " + chosen[0].run.things, {
@@ -122,7 +123,8 @@ function drawCurve(chosen, log) {
     ],
     wantsLog: top / bottom > 20,
     note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
-      "with its longest sample.",
+      "with its longest sample." + (curves.length > chosen.length
+        ? " From the intended start: includes the delay of late starts, as a caller with a fixed schedule sees it." : ""),
   };
 }
 
@@ -200,6 +202,6 @@ function drawHistogram(chosen, log) {
 
 const kinds = {
   series: { draw: drawSeries, one: true },
-  curve: { draw: drawCurve, one: false },
+  curve: { draw: drawCurve, one: false, lines: (members) => largest(members.map(({ point }) => (point.intended ? 2 : 1))) },
   histogram: { draw: drawHistogram, one: false },
 };

@@ -38,11 +38,12 @@ function live(holder) {
   let wide = 0;
   let wanted = 0;
   const shown = (members) => members.filter((member) => !hiddenPoints.has(member.point.key));
-  // As many as there are colours, taken evenly, the first and the last among them.
+  // As many as there are colours for their lines, taken evenly, the first and the last among them.
   const thinned = (members) => {
-    if (members.length <= MOST) return members;
-    const step = (members.length - 1) / (MOST - 1);
-    return Array.from({ length: MOST }, (_, i) => members[Math.round(i * step)]);
+    const most = Math.floor(MOST / (kind.lines ? kind.lines(members) : 1));
+    if (members.length <= most) return members;
+    const step = (members.length - 1) / (most - 1);
+    return Array.from({ length: most }, (_, i) => members[Math.round(i * step)]);
   };
   const chosen = () => {
     const visible = (option) => shown(option.members).length > 0;
