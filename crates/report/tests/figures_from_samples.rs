@@ -366,9 +366,12 @@ fn requests_that_one_call_sent_have_a_trt_of_0_and_a_linear_axis() {
         };
         assert_eq!(series.svg.contains("TRT (ms)"), is_zero, "{name}");
         assert_eq!(
-            histogram.caption.contains("drawn at 1 ns"),
+            histogram.caption.contains("The bar at 0:"),
             is_zero,
             "{name}"
         );
+        // A label of its own, and the axis is not stretched to nanoseconds.
+        assert_eq!(histogram.svg.contains(">0</text>"), is_zero, "{name}");
+        assert!(!histogram.svg.contains(" ns</text>"), "{name}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis_labels;
+mod bars;
 mod below;
 mod buffer;
 mod bus;

@@ -27,6 +27,12 @@ const STEPS: [(usize, usize, f64); 7] = [
 /// Fewer samples a slice than this are given one by one.
 const FEWEST_A_SLICE: usize = 2;
 
+/// Samples that are given one by one in any case.
+const FEW: usize = 800;
+
+/// More samples a slice, as in short bursts between long silences, are given one by one, so that zooming shows them.
+const CROWDED: usize = 16;
+
 /// Places on the percentile axis are in such parts of a nine.
 const PARTS_OF_A_NINE: f64 = 1000.0;
 
@@ -255,7 +261,9 @@ fn measured(
 ) -> Measured {
     let number = |name: &str| statuses.iter().position(|status| *status == name);
     let unit = fine_unit(histogram.min());
-    let is_few = !series.each.is_empty() && series.each.len() <= FEWEST_A_SLICE * slices;
+    let each = series.each.len();
+    let is_plain = each <= FEW || each > CROWDED * series.slices.len();
+    let is_few = each > 0 && each <= FEWEST_A_SLICE * slices && is_plain;
     let merged = match is_few {
         true => Vec::new(),
         false => merge(series, slices),

@@ -82,6 +82,10 @@ class Reports:
             "few", "exchange", "--in", "48", "--depth", "1,2", "--interval", "5ms", "--count", "244",
         )  # fmt: skip
 
+    def eight(self) -> Path:
+        """So few samples that each is a step of its own."""
+        return self.run("eight", "exchange", "--in", "48", "--depth", "1,2", "--count", "8")
+
     def reconnecting(self) -> Path:
         """A new link for each exchange, at two sizes."""
         return self.run(

@@ -150,13 +150,38 @@ function bins(u, s, first, last) {
   return { stroke, fill: stroke, clip: null, band: null, gaps: null, flags: 1 };
 }
 
+// A value of 0 has no place on a logarithmic axis: its bin moves from 1 ns, where it is stored, to the left of all
+// others. Returns where it stands; null if no value is 0.
+function apartFromZero(all) {
+  const isZero = (p) => p.edges[0] <= 1;
+  const positive = Math.min(...all.flatMap((p) => p.edges.filter((edge, i) => p.counts[i] > 0 && edge > 1)));
+  if (!all.some(isZero) || !isFinite(positive)) return null;
+  const [from, to] = [positive / 1.6, positive / 1.45];
+  for (const p of all.filter(isZero)) {
+    const ends = p.counts[1] === 0 ? 2 : 1;
+    p.edges.splice(0, ends, from, to);
+    p.counts.splice(0, ends, p.counts[0], 0);
+  }
+  return { from, to, positive };
+}
+
+function ticksFromZero(zero, unit) {
+  const at = Math.sqrt(zero.from * zero.to) / unit.size;
+  const { values, splits, filter } = ticks(true);
+  return {
+    filter,
+    splits: (u, i, min, max) => (at >= min && at <= max ? [at] : [])
+      .concat(splits(u, i, min, max).filter((value) => value * unit.size > zero.to * 1.05)),
+    values: (u, places, i) => values(u, places, i).map((text, n) => (places[n] === at ? "0" : text)),
+  };
+}
+
 // Counts in bins of equal width on a logarithmic axis.
 function drawHistogram(chosen, log) {
   const wide = widthOfBins(Math.min(...chosen.map((c) => c.point.of)));
   const all = chosen.map((c) => binned(c.point, wide));
   const unit = unitOf(Math.min(...all.map((p) => p.edges[0] || Infinity)));
-  // Only 0 is shorter than 1 ns.
-  const hasZero = all.some((p) => p.edges[0] <= 1);
+  const zero = apartFromZero(all);
   let least = Infinity;
   const tables = all.map((p) => {
     const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
@@ -177,7 +202,10 @@ function drawHistogram(chosen, log) {
     columns,
     // An empty bin holds nothing, whatever its neighbours hold.
     exact: true,
-    series: [{ label: "from", value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name) }]
+    series: [{
+      label: "from",
+      value: (u, v) => (v === null || v === undefined ? "-" : figure(zero && v <= zero.to / unit.size ? 0 : v) + " " + unit.name),
+    }]
       .concat(chosen.map((c, i) => line(i, c.label, {
         dash: [], width: 1.4, fill: fill(i), paths: bins,
         value: (u, v, s, index) => (index === null || index === undefined ? "-" :
@@ -190,13 +218,13 @@ function drawHistogram(chosen, log) {
         : { range: (u, min, max) => [0, (max || 1) * 1.05] },
     },
     axes: [
-      axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
+      axis(chosen[0].run.what + " (" + unit.name + ")", zero ? ticksFromZero(zero, unit) : ticks(true)),
       axis(label, { size: beside, ...ticks(log) }),
     ],
     wantsLog: true,
     note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
       grouped(100 * (Math.pow(10, wide / data.bins) - 1), 1) + " % each); an empty bin is a gap." +
-      (hasZero ? " Requests sent in one call start together: their TRT of 0 is drawn at 1 ns." : ""),
+      (zero ? " The bar at 0: requests sent in one call, which start together." : ""),
   };
 }
 

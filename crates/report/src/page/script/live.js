@@ -70,7 +70,7 @@ function live(holder) {
     if (chart) chart.destroy();
     chart = null;
     if (members.length === 0) {
-      help.textContent = ALL_HIDDEN;
+      help.textContent = why(all.map(({ point }) => point.key));
       return;
     }
     let drawn = kind.draw(members, log.checked);
@@ -81,7 +81,8 @@ function live(holder) {
     wide = plot.clientWidth || 640;
     chart = new uPlot({
       width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))),
-      series: drawn.series, bands: drawn.bands || [], scales: drawn.scales, axes: drawn.axes,
+      series: drawn.series, bands: drawn.bands || [], axes: drawn.axes,
+      scales: Object.assign({}, drawn.scales, { x: Object.assign({}, drawn.scales.x, { range: withEdges }) }),
       legend: { live: true },
       cursor: {
         drag: { x: true, y: false, dist: 5 },
