@@ -47,11 +47,11 @@ class Reports:
     def __init__(self, place: Path) -> None:
         self.place = place
 
-    def run(self, name: str, command: str, *words: str) -> Path:
+    def run(self, name: str, command: str, *words: str, faults: Sequence[str] = ()) -> Path:
         """A run of that name."""
         where = self.place / name
         if not where.exists():
-            with served("tcp://127.0.0.1:0") as address:
+            with served("tcp://127.0.0.1:0", *faults) as address:
                 wiregauge(command, address, *words, "--store", str(where), "--quiet")
         return where
 
@@ -85,6 +85,13 @@ class Reports:
     def eight(self) -> Path:
         """So few samples that each is a step of its own."""
         return self.run("eight", "exchange", "--in", "48", "--depth", "1,2", "--count", "8")
+
+    def faulty(self) -> Path:
+        """Responses that are lost, changed and sent twice."""
+        return self.run(
+            "faulty", "exchange", "--in", "48", "--count", "1500", "--timeout", "20ms", "--give-up", "1500",
+            faults=["--drop", "2%", "--corrupt", "every=50", "--duplicate", "1%"],
+        )  # fmt: skip
 
     def reconnecting(self) -> Path:
         """A new link for each exchange, at two sizes."""

@@ -36,11 +36,11 @@ function percentileLine(packed, unit) {
 
 // The percentile curves of a point. With a schedule there are two, as in the drawn figure.
 function curvesOf({ point, run, label }) {
-  const rtt = percentileLine(point.percentiles, point.unit);
-  if (!point.intended) return [{ label, line: rtt }];
+  const rtt = { label, of: point.of, line: percentileLine(point.percentiles, point.unit) };
+  if (!point.intended) return [rtt];
   return [
-    { label: label + ", " + run.what, line: rtt },
-    { label: label + ", from the intended start", line: percentileLine(point.intended, point.unit) },
+    { ...rtt, label: label + ", " + run.what },
+    { ...rtt, label: label + ", from the intended start", line: percentileLine(point.intended, point.unit) },
   ];
 }
 

@@ -83,7 +83,7 @@ function live(holder) {
       width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))),
       series: drawn.series, bands: drawn.bands || [], axes: drawn.axes,
       scales: Object.assign({}, drawn.scales, { x: Object.assign({}, drawn.scales.x, { range: withEdges }) }),
-      legend: { live: true },
+      legend: { live: true }, hooks: drawn.hooks || {},
       cursor: {
         drag: { x: true, y: false, dist: 5 },
         // Series with times of their own: the nearest value of each is shown, if it is near.
