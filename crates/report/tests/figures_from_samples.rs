@@ -154,7 +154,11 @@ fn a_buffer_of_few_transfers_is_drawn_at_the_rates_asked_for_and_the_caption_say
     });
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = stream_run(dir.path(), &stream_plan(points.collect()), |point| {
-        let n = if point.transfer_bytes == 512 { 5000 } else { 60 };
+        let n = if point.transfer_bytes == 512 {
+            5000
+        } else {
+            60
+        };
         transfers(point, n, 3)
     });
     let figure = &drawn(&[subject("a", &run)], &["buffer-rate"])[0];

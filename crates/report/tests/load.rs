@@ -350,9 +350,8 @@ fn in_both_directions_the_curve_of_the_buffer_agrees_with_the_summary_too() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let mut plan = stream_plan(vec![stream_point(0, Direction::Both)]);
     let late_in = |point| {
-        let is_there = |transfer: &Transfer| {
-            transfer.way == Way::Out || transfer.complete_ns > 10_000_000
-        };
+        let is_there =
+            |transfer: &Transfer| transfer.way == Way::Out || transfer.complete_ns > 10_000_000;
         transfers(point, 2000, 3).filter(is_there)
     };
     let run = stream_run(&dir.path().join("a"), &plan, late_in);

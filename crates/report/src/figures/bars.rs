@@ -72,7 +72,9 @@ impl Bars {
     /// Where each begins and ends, and how many it holds.
     pub(super) fn all(&self) -> impl Iterator<Item = (f64, f64, u64)> {
         let edges = self.edges.windows(2);
-        edges.zip(&self.counts).map(|(edge, n)| (edge[0], edge[1], *n))
+        edges
+            .zip(&self.counts)
+            .map(|(edge, n)| (edge[0], edge[1], *n))
     }
 
     /// The highest bar at or beside a value: its middle and how many it holds.

@@ -453,9 +453,7 @@ fn caption(
     if of_what == Quantity::Trt {
         text.push_str(" TRT: from the start of an exchange to the start of the next.");
         if points.iter().any(|point| point.values.min() == 0) {
-            text.push_str(
-                " The bar at 0: requests sent in one call, which start together.",
-            );
+            text.push_str(" The bar at 0: requests sent in one call, which start together.");
         }
     }
     if kind == Kind::Linear && !notes.is_empty() {
@@ -464,7 +462,8 @@ fn caption(
     }
     if marks_modes && points.iter().any(|point| point.summary.modes.len() > 1) {
         text.push_str(
-            " Diamonds: peaks, with their percentage of the exchanges where there is room.",
+            " Diamonds: peaks, with their percentage of the exchanges where there is room and the bar is no wider than \
+             its peak.",
         );
     }
     if of_what == Quantity::FromIntended {

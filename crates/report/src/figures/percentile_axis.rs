@@ -98,7 +98,9 @@ pub(super) fn panel(
         let longest = (end, curve.values.max() as f64);
         let (thick, thin) = curve.parts();
         frame.open_point("curve", &curve.key);
-        frame.line(&thick, curve.series);
+        if thick.last().is_some_and(|corner| corner.0 > 0.0) {
+            frame.line(&thick, curve.series);
+        }
         frame.line_of(&thin, curve.series, 0.8);
         frame.markers(&[longest], curve.series);
         frame.close();
@@ -224,14 +226,17 @@ mod tests {
         (1..=1000_u64).for_each(|value| values += value);
         let (thick, thin) = curve(&values).parts();
         let share = |corners: &Corners, at: usize| (corners[at].0 * 1000.0).round();
-        assert_eq!((share(&thick, 0), share(&thick, thick.len() - 1)), (0.0, 990.0));
+        assert_eq!(
+            (share(&thick, 0), share(&thick, thick.len() - 1)),
+            (0.0, 990.0)
+        );
         assert_eq!(thick.last(), thin.first());
         assert_eq!(thin.last(), Some(&(1.0 - 1.0 / 1000.0, 1000.0)));
         // Of so few there is nothing else.
         let mut values = Histogram::new(3).expect("three digits");
         (1..=8_u64).for_each(|value| values += value);
         let (thick, thin) = curve(&values).parts();
-        assert!(thick.len() < 3, "{thick:?}");
+        assert!(thick.iter().all(|corner| corner.0 == 0.0), "{thick:?}");
         assert!(thin.len() > 8, "{thin:?}");
     }
 }

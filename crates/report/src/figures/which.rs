@@ -166,7 +166,9 @@ fn which(all: &[Cell], groups: usize, sizes: usize, deep: bool) -> String {
         _ if has_one_size => {}
         0 | 1 => parts.push(format!("the smallest {size}")),
         2 => parts.push(format!("the smallest and largest {size}")),
-        _ => parts.push(format!("the smallest and largest {size} and some in between")),
+        _ => parts.push(format!(
+            "the smallest and largest {size} and some in between"
+        )),
     }
     match sizes {
         _ if !deep => {}
@@ -285,7 +287,8 @@ mod tests {
         };
         let choice = Choice::of(of_links(&[1], &[64, 1000]).into_iter(), 6);
         assert!(choice.cells.iter().all(|cell| cell.sizes.1 == 64));
-        let words = " 6 of 12 points are shown: each link, alone and together, each at the smallest size.";
+        let words =
+            " 6 of 12 points are shown: each link, alone and together, each at the smallest size.";
         assert_eq!(choice.rule, words);
         let choice = Choice::of(of_links(&[1], &[64, 500, 1000]).into_iter(), 12);
         let words = "each link, alone and together, each at the smallest and largest size";
