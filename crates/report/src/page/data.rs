@@ -29,7 +29,7 @@ const STEPS: [(usize, usize, f64); 7] = [
 const FEWEST_A_SLICE: usize = 2;
 
 /// Samples that are given one by one in any case.
-const FEW: usize = 800;
+const ONE_BY_ONE: usize = 800;
 
 /// More samples a slice, as in short bursts between long silences, are given one by one, so that zooming shows them.
 const CROWDED: usize = 16;
@@ -289,7 +289,7 @@ fn measured(
     let number = |name: &str| statuses.iter().position(|status| *status == name);
     let unit = fine_unit(histogram.min());
     let each = series.each.len();
-    let is_plain = each <= FEW || each > CROWDED * series.slices.len();
+    let is_plain = each <= ONE_BY_ONE || each > CROWDED * series.slices.len();
     let is_few = each > 0 && each <= FEWEST_A_SLICE * slices && is_plain;
     let merged = match is_few {
         true => Vec::new(),

@@ -193,7 +193,7 @@ function ticksFromZero(zero, unit) {
   return {
     filter,
     splits: (u, i, min, max) => (at >= min && at <= max ? [at] : [])
-      .concat(splits(u, i, min, max).filter((value) => value * unit.size > zero.to * 1.05)),
+      .concat(splits(u, i, min, max).filter((value) => value * unit.size >= zero.positive)),
     values: (u, places, i) => values(u, places, i).map((text, n) => (places[n] === at ? "0" : text)),
   };
 }
@@ -203,7 +203,7 @@ function drawHistogram(chosen, log) {
   const wide = widthOfBins(Math.min(...chosen.map((c) => c.point.of)));
   const all = chosen.map((c) => binned(c.point, wide));
   const zero = apartFromZero(all);
-  const unit = unitOf(Math.min(...all.map((p) => p.edges[0] || Infinity)));
+  const unit = unitOf(zero ? zero.positive : Math.min(...all.map((p) => p.edges[0] || Infinity)));
   let least = Infinity;
   const tables = all.map((p) => {
     const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
