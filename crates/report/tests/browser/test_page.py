@@ -136,9 +136,10 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             )
             self.assertGreaterEqual(len(drawn), 2, drawn)
             chart = "document.querySelector('figure[data-live=series]').chart()"
-            marked = page.value(f"{chart}.series.filter((s) => s.mark).map((s) => [s.label, s.mark.corners.length])")
+            marked = page.value(f"{chart}.series.filter((s) => s.mark).map((s) => [s.label, s.mark])")
             self.assertEqual([label for label, _ in marked], drawn)
-            self.assertEqual(len({corners for _, corners in marked}), len(marked), marked)
+            looks = {json.dumps([mark[key] for key in ("colour", "corners", "hollow")]) for _, mark in marked}
+            self.assertEqual(len(looks), len(marked), marked)
             # Each kind has a row of its own, above all that was answered.
             rows = page.value(
                 f"{chart}.data.slice(1).map((c) => [...new Set([...c].filter((v) => v !== null && v !== undefined))])"
@@ -149,7 +150,7 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             self.assertEqual(heights, sorted(set(heights), reverse=True))
             self.assertGreater(heights[-1], max(map(max, rows[: -len(marked)])))
             legend = "document.querySelectorAll('figure[data-live=series] .u-legend polygon').length"
-            self.assertEqual(page.value(legend), sum(corners > 0 for _, corners in marked))
+            self.assertEqual(page.value(legend), sum(len(mark["corners"]) > 0 for _, mark in marked))
             self.picture(page, "faulty")
 
     def test_the_tail_of_few_samples_is_thin(self) -> None:
