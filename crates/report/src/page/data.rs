@@ -2,9 +2,9 @@
 //! columns of small integers, thinned until they fit.
 
 use super::names::Name;
+use super::percentiles::{PARTS_OF_A_NINE, Percentiles, steps};
 use super::theme;
 use crate::Subject;
-use crate::figures::percentile_line::PercentileLine;
 use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look, point_key};
 use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
@@ -33,9 +33,6 @@ const ONE_BY_ONE: usize = 800;
 
 /// More samples a slice, as in short bursts between long silences, are given one by one, so that zooming shows them.
 const CROWDED: usize = 16;
-
-/// Places on the percentile axis are in such parts of a nine.
-const PARTS_OF_A_NINE: f64 = 1000.0;
 
 /// All of it.
 #[derive(Serialize)]
@@ -125,17 +122,6 @@ struct Measured {
     intended: Option<Percentiles>,
     /// Number of the first bin, then counts; a negative number stands for so many empty bins.
     bins: (i64, Vec<i64>),
-}
-
-/// The vertices of a percentile curve.
-#[derive(Serialize)]
-struct Percentiles {
-    /// A value holds from the place of the one before it to its own.
-    stepped: bool,
-    /// Place of each, less the place of the one before.
-    at: Vec<u64>,
-    /// Value of each.
-    values: Vec<u64>,
 }
 
 /// The data, in at most `room` bytes of JSON if that can be done, and what they were thinned to:
@@ -230,7 +216,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
         if !values.is_empty() || !series.bad_in_all.is_empty() {
             let mut measured = measured(name, key, series, values, statuses, room);
             let intended = intended.filter(|values| !values.is_empty());
-            measured.intended = intended.map(|values| percentiles(values, measured.unit));
+            measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
             points.push((index, measured));
         }
     };
@@ -351,7 +337,7 @@ fn measured(
             .iter()
             .filter_map(|(name, often)| Some((number(name)?, *often)))
             .collect(),
-        percentiles: percentiles(histogram, unit),
+        percentiles: Percentiles::of(histogram, unit),
         intended: None,
         bins: binned(histogram, bins),
     }
@@ -376,14 +362,6 @@ fn fine_unit(shortest_ns: u64) -> u64 {
     10_u64.pow((shortest_ns / 1000).max(1).ilog10())
 }
 
-/// Each number less the one before.
-fn steps(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut before = 0;
-    numbers
-        .map(|number| number.saturating_sub(std::mem::replace(&mut before, number)))
-        .collect()
-}
-
 /// About `most` slices, each made of as many neighbours, with their starts. What lies between silences ends
 /// with a start without a slice; the last slice stands there twice, at its start and at its end.
 fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
@@ -404,26 +382,6 @@ fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
         merged[count - 1].1 = merged[count - 2].1;
     }
     merged
-}
-
-/// The curve from the shortest to the longest, as in the drawn figures.
-fn percentiles(histogram: &Histogram<u64>, unit: u64) -> Percentiles {
-    let line = PercentileLine::of(histogram);
-    let mut last = None;
-    let places = line.vertices.iter().map(|(place, _)| {
-        let rounded = (place * PARTS_OF_A_NINE).round() as u64;
-        // No two of them are at one place: the longest stands just behind the one before it.
-        let place = last.map_or(rounded, |before| rounded.max(before + 1));
-        last = Some(place);
-        place
-    });
-    Percentiles {
-        stepped: line.is_stepped,
-        at: steps(places),
-        values: (line.vertices.iter())
-            .map(|(_, ns)| ns.saturating_add(unit / 2) / unit)
-            .collect(),
-    }
 }
 
 /// Counts in bins of equal width on a logarithmic axis: bin b reaches from 10^(b / bins) ns on.
@@ -563,22 +521,6 @@ mod tests {
         let histogram = histogram([1000, 1000, 1010, 100_000]);
         let (first, counts) = binned(&histogram, 10.0);
         assert_eq!((first, counts), (30, vec![3, -19, 1]));
-    }
-
-    #[test]
-    fn percentiles_reach_from_the_shortest_to_the_longest() {
-        let found = percentiles(&histogram(1..=1000), 1);
-        let places = found.at.iter().scan(0, |place, step| {
-            *place += step;
-            Some(*place)
-        });
-        let at: Vec<(u64, u64)> = places.zip(found.values).collect();
-        assert!(at.is_sorted_by(|a, b| a.0 < b.0), "{at:?}");
-        for vertex in [(0, 1), (1000, 900), (2000, 990), (3000, 999), (3001, 1000)] {
-            assert!(at.contains(&vertex), "{vertex:?} {at:?}");
-        }
-        let none = percentiles(&Histogram::<u64>::new(3).unwrap(), 1);
-        assert!(none.values.is_empty());
     }
 
     #[test]
