@@ -143,6 +143,36 @@ fn a_hundred_stream_points_stay_small() {
 }
 
 #[test]
+fn a_buffer_of_few_transfers_is_drawn_at_the_rates_asked_for_and_the_caption_says_why() {
+    let points = [Direction::In, Direction::Out, Direction::Out];
+    let points = points.into_iter().enumerate().map(|(at, direction)| {
+        let transfer_bytes = if at == 2 { 4096 } else { 512 };
+        StreamPoint {
+            transfer_bytes,
+            ..stream_point(at as u32, direction)
+        }
+    });
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let run = stream_run(dir.path(), &stream_plan(points.collect()), |point| {
+        let n = if point.transfer_bytes == 512 {
+            5000
+        } else {
+            60
+        };
+        transfers(point, n, 3)
+    });
+    let figure = &drawn(&[subject("a", &run)], &["buffer-rate"])[0];
+    let few = "data-point=\"out-4096-1\"";
+    assert!(figure.svg.contains(few), "{}", figure.svg);
+    let caption = &figure.caption;
+    let words = "At the rates of --rate only: OUT, 4,096 B (39 transfers are too few";
+    assert!(caption.contains(words), "{caption}");
+    // Neither sustains it.
+    let words = "Faster than the axis: --rate 20 MB/s.";
+    assert!(caption.contains(words), "{caption}");
+}
+
+#[test]
 fn no_name_breaks_a_figure() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(2), |_| exchanges(1000, 1));
@@ -340,9 +370,12 @@ fn requests_that_one_call_sent_have_a_trt_of_0_and_a_linear_axis() {
         };
         assert_eq!(series.svg.contains("TRT (ms)"), is_zero, "{name}");
         assert_eq!(
-            histogram.caption.contains("drawn at 1 ns"),
+            histogram.caption.contains("The bar at 0:"),
             is_zero,
             "{name}"
         );
+        // A label of its own, and the axis is not stretched to nanoseconds.
+        assert_eq!(histogram.svg.contains(">0</text>"), is_zero, "{name}");
+        assert!(!histogram.svg.contains(" ns</text>"), "{name}");
     }
 }

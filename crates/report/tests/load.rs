@@ -344,6 +344,32 @@ fn the_curve_of_the_buffer_agrees_with_the_summary() {
     }
 }
 
+/// A direction that begins later than the other ends with it.
+#[test]
+fn in_both_directions_the_curve_of_the_buffer_agrees_with_the_summary_too() {
+    let dir = tempfile::tempdir().expect("a place for a run");
+    let mut plan = stream_plan(vec![stream_point(0, Direction::Both)]);
+    let late_in = |point| {
+        let is_there =
+            |transfer: &Transfer| transfer.way == Way::Out || transfer.complete_ns > 10_000_000;
+        transfers(point, 2000, 3).filter(is_there)
+    };
+    let run = stream_run(&dir.path().join("a"), &plan, late_in);
+    let points = stream_points(samples_of(&run));
+    for (at, flow) in points[0].flows.iter().enumerate() {
+        let rates = flow.buffer.iter().map(|buffer| buffer.rate_bytes_s as u64);
+        plan.rates_bytes_s = rates.collect();
+        let dir = dir.path().join(format!("b{at}"));
+        stream_run(&dir, &plan, late_in);
+        let run: Run<wiregauge_run::Stream> = Run::open(&dir).expect("it is a run");
+        let needs = &run.file.points[0].flows[at].buffers;
+        for (buffer, need) in flow.buffer.iter().zip(needs).take(11) {
+            let found = buffer.worst_bytes.ceil() as u64;
+            assert_eq!(found, need.worst_bytes, "{:?} {need:?}", flow.way);
+        }
+    }
+}
+
 #[test]
 fn too_few_transfers_give_no_curve_and_the_reason() {
     let dir = tempfile::tempdir().expect("a place for a run");

@@ -326,6 +326,14 @@ impl Axis {
         }
     }
 
+    /// A logarithmic axis on which 0 stands at `at`, apart from all values, which begin beyond `from`.
+    pub(crate) fn with_zero(mut self, at: f64, from: f64) -> Axis {
+        self.ticks.retain(|tick| tick.at > from);
+        self.grid.retain(|grid| *grid > from);
+        self.ticks.insert(0, Tick::new(at, "0".to_owned()));
+        self
+    }
+
     /// The range, in the unit of the values.
     pub(crate) fn range(&self) -> (f64, f64) {
         (self.low, self.high)

@@ -3,6 +3,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
+use super::cells::listed;
 use super::flows;
 use super::look::{HEIGHT, Marker, SERIES, Series};
 use crate::Subject;
@@ -15,12 +16,15 @@ const MOST_CURVES: usize = 6;
 /// More rates of `--rate` in a panel cannot be named.
 const MOST_ASKED: usize = 6;
 
+/// The axis goes on to a rate of `--rate` that is up to so many times the fastest one.
+const NEAR: f64 = 1.5;
+
 /// A bound of an estimate further than this from its value is not drawn: it says of the tail only
 /// that it is heavy.
 const REACH: f64 = 30.0;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let some = flows::chosen(subjects, |flow| !flow.loaded.buffer.is_empty(), MOST_CURVES);
+    let some = flows::chosen(subjects, |flow| !curve(flow).is_empty(), MOST_CURVES);
     let Some(drawn) = some else {
         return Vec::new();
     };
@@ -49,6 +53,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         290 * panels as u32
     };
     let canvas = Canvas::new(height, &legend);
+    let mut beyond = BTreeSet::new();
     for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
         let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
         let points = || curves().flat_map(|(_, flow)| curve(flow));
@@ -59,6 +64,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         let rates = points().map(|(rate, _)| rate);
         let rates = rates.chain(estimates().map(|(rate, _)| rate));
         let (slow, fast) = bounds(rates).unwrap_or((1.0, 1.0));
+        let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
+        let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
+        // A rate of --rate that no curve reaches is still seen.
+        let near = asked.iter().map(|rate| *rate as f64);
+        let fast = near.filter(|rate| *rate < NEAR * fast).fold(fast, f64::max);
         let bytes = points().map(|(_, bytes)| bytes);
         let bounds_of = estimates().flat_map(|(_, (value, low, high))| [value, low, high]);
         let positive = bytes.chain(bounds_of).filter(|bytes| *bytes > 0.0);
@@ -69,12 +79,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         };
         // Room for the names of the rates above the curves.
         let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
-        canvas.open("panel");
-        let frame = canvas.frame(place, flows::title(panel.way), x, y);
-        let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
-        let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
+        beyond.extend(asked.iter().filter(|rate| !x.holds(**rate as f64)));
         let named = |rate: u64| (rate as f64, format!("--rate {}", rate_name(rate)));
         let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
+        canvas.open("panel");
+        let frame = canvas.frame(place, flows::title(panel.way), x, y);
         frame.limits_x(&asked);
         for (series, flow) in curves() {
             let curve = curve(flow);
@@ -96,11 +105,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     vec![canvas.finish(
         "buffer-rate",
         "Buffer needed against rate",
-        &caption(&drawn, loss),
+        &caption(&drawn, loss, &beyond),
     )]
 }
 
-/// The rates that were loaded and those of `--rate` that the link sustained: rate and bytes.
+/// The rates that were loaded and those of `--rate` that the link sustained: rate and bytes, ascending.
 fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
     let loaded = flow.loaded.buffer.iter();
     let loaded = loaded.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
@@ -108,6 +117,13 @@ fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
     let asked = asked.map(|need| (need.rate_bytes_s as f64, need.worst_bytes as f64));
     let mut curve: Vec<(f64, f64)> = loaded.chain(asked).collect();
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // A higher rate needs no smaller buffer. The samples end with the last transfer, while the rates of --rate were
+    // followed until the measurement ended.
+    let mut most: f64 = 0.0;
+    for (_, bytes) in &mut curve {
+        most = most.max(*bytes);
+        *bytes = most;
+    }
     curve
 }
 
@@ -148,7 +164,7 @@ fn estimate(need: &BufferNeed) -> Option<(f64, f64, f64)> {
     ))
 }
 
-fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>) -> String {
+fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>, beyond: &BTreeSet<u64>) -> String {
     let mut text = String::from(
         "Largest backlog in this run if the device produced (IN) or consumed (OUT) data at a constant rate. \
          Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. A longer \
@@ -160,6 +176,29 @@ fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>) -> String {
              interval, at the rates of --rate.",
             loss_name(loss)
         ));
+    }
+    let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
+    let at_rates = curves.filter_map(|(name, _, flow)| {
+        let why = flow.loaded.no_buffer.as_ref()?;
+        Some(format!("{} ({why})", flows::named(*flow, name.clone())))
+    });
+    let at_rates: Vec<String> = at_rates.collect();
+    if !at_rates.is_empty() {
+        let names = listed(&at_rates);
+        text.push_str(&format!(" At the rates of --rate only: {names}."));
+    }
+    let without = drawn.without.iter().map(|(name, flow)| {
+        let why = flow.loaded.no_buffer.as_deref();
+        format!("{name} ({})", why.unwrap_or("no rate was sustained"))
+    });
+    let without: Vec<String> = without.collect();
+    if !without.is_empty() {
+        text.push_str(&format!(" Without a curve: {}.", listed(&without)));
+    }
+    let beyond: Vec<String> = beyond.iter().map(|rate| rate_name(*rate)).collect();
+    if !beyond.is_empty() {
+        let rates = listed(&beyond);
+        text.push_str(&format!(" Faster than the axis: --rate {rates}."));
     }
     text.push_str(&drawn.left_out);
     text

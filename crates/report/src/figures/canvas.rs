@@ -274,7 +274,7 @@ impl Frame {
                 Label {
                     tick: self.x_px(tick.at),
                     // The last one may be wider than the margin.
-                    at: self.x_px(tick.at).min(end - (width - 6.0) / 2.0),
+                    at: self.x_px(tick.at).min(end - width / 2.0),
                     width,
                     text: &tick.label,
                 }

@@ -3,9 +3,10 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Entry, Key};
+use super::canvas::{Canvas, Entry, Key, Limit};
 use super::look::{DASH_OF_LIMITS, HEIGHT, LINE, Marker, Series};
 use super::point_key;
+use super::which::Choice;
 use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines, Taken};
 use crate::units::time;
@@ -66,18 +67,16 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         legend.push((band, "its 95 % interval".to_owned()).into());
     }
     let canvas = Canvas::new(HEIGHT, &legend);
-    let limit = drawn
-        .iter()
-        .map(|point| point.limit_ns)
-        .fold(f64::INFINITY, f64::min);
+    let limits = limits(drawn, deadlines.control_loop.deadline_ns as f64);
     let lows = answered().map(|point| point.responses.min() as f64);
     let highs = answered().flat_map(|point| {
         let reach = point.beyond.curve.last().and_then(|(_, level)| level.high);
         // A heavy tail's bound would push all else to the left.
         let most = point.responses.max() as f64;
-        [most, reach.unwrap_or(most).min(20.0 * most), limit]
+        [most, reach.unwrap_or(most).min(20.0 * most)]
     });
-    let (low, high) = bounds(lows.chain(highs))?;
+    let of_limits = limits.iter().map(|limit| limit.at);
+    let (low, high) = bounds(lows.chain(highs).chain(of_limits))?;
     let rarest = drawn.iter().map(|point| {
         let rarest = tail(point).last().map_or(1.0, |(share, _)| *share);
         rarest.min(1.0 / point.cycles.cycles as f64)
@@ -122,13 +121,15 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         frame.line_of(&line, Series::of(number), LINE);
         frame.close();
     }
-    let name = match limit < deadlines.control_loop.deadline_ns as f64 {
-        true => "jitter limit",
-        false => "deadline",
+    frame.limits_x(&limits);
+    let asked = &deadlines.control_loop;
+    let mut caption = match asked.jitter_ns {
+        None => "Share of all cycles, as in the table: at the deadline the missed ones.".to_owned(),
+        Some(_) => "Share of all cycles: at its jitter limit, or at the deadline if that is less, each line is at the \
+                    cycles whose response came too late or never. The jitter limit of a point is counted from its own \
+                    median."
+            .to_owned(),
     };
-    frame.limits_x(&[(limit, format!("{name} {}", time(limit)))]);
-    let mut caption =
-        format!("Share of all cycles, as in the table: at the {name} the missed ones.");
     if drawn
         .iter()
         .any(|point| point.cycles.cycles > point.responses.len())
@@ -143,8 +144,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             }
         };
     }
-    if deadlines.control_loop.jitter_ns.is_some() {
-        caption += " Responses that are too early miss as well and are not in the lines.";
+    if asked.jitter_ns.is_some() {
+        caption += " Responses that are too early miss as well; they are in the table only.";
     }
     caption += match drawn.iter().all(|point| point.beyond.curve.is_empty()) {
         true => " There is no extrapolation.",
@@ -160,8 +161,33 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
             drawn.len()
         );
     }
-    let title = format!("Responses against a {name} of {}", time(limit));
+    let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
+        format!(" and a jitter limit of {}", time(jitter as f64))
+    });
+    let title = format!(
+        "Responses against a deadline of {}{jitter}",
+        time(asked.deadline_ns as f64)
+    );
     Some(canvas.finish("deadline", &title, &caption))
+}
+
+/// The deadline, and of each point the response time that its jitter limit allows, if that is less.
+fn limits(drawn: &[&DeadlinePoint], deadline_ns: f64) -> Vec<Limit> {
+    let choice = Choice::of(drawn.iter().map(|point| point.point.into()), MOST_CURVES);
+    let of_point = |point: &DeadlinePoint| {
+        let of = choice.name(&point.point.into());
+        let of = if of.is_empty() { of } else { format!(", {of}") };
+        Limit {
+            at: point.limit_ns,
+            name: format!("jitter limit {}{of}", time(point.limit_ns)),
+            point: point_key::exchange(point.point),
+        }
+    };
+    let stricter = drawn.iter().filter(|point| point.limit_ns < deadline_ns);
+    let mut limits: Vec<Limit> = stricter.map(|point| of_point(point)).collect();
+    let name = format!("deadline {}", time(deadline_ns));
+    limits.push((deadline_ns, name).into());
+    limits
 }
 
 fn name(drawn: &[&DeadlinePoint], point: &DeadlinePoint) -> String {
@@ -350,6 +376,33 @@ mod tests {
         assert!(figure.svg.contains(">fitted tail<"));
         let words = "above the share of cycles without one";
         assert!(figure.caption.contains(words), "{}", figure.caption);
+    }
+
+    #[test]
+    fn each_point_has_its_own_jitter_limit_and_the_deadline_is_there() {
+        let near = |in_bytes, limit_ns| DeadlinePoint {
+            limit_ns,
+            ..point(in_bytes, &[MS; 50], 50)
+        };
+        let mut both = of(vec![near(48, 1.2e6), near(4000, 1.5e6)]);
+        both.control_loop.jitter_ns = Some(200_000);
+        let figure = of_deadlines(&both).expect("it is drawn");
+        for name in [
+            "jitter limit 1.200 ms, IN 48 B",
+            "jitter limit 1.500 ms, IN 4,000 B",
+            "deadline 2.000 ms",
+        ] {
+            assert!(figure.svg.contains(name), "{name}: {}", figure.svg);
+        }
+        let title = &figure.title;
+        assert!(title.contains("deadline of 2.000 ms"), "{title}");
+        assert!(title.contains("jitter limit of 200.00"), "{title}");
+        // Where the deadline is stricter than the jitter it is the only limit.
+        let mut strict = of(vec![near(48, 2e6)]);
+        strict.control_loop.jitter_ns = Some(5 * MS);
+        let figure = of_deadlines(&strict).expect("it is drawn");
+        assert!(!figure.svg.contains(">jitter limit"), "{}", figure.svg);
+        assert!(figure.svg.contains(">deadline 2.000 ms"));
     }
 
     #[test]

@@ -36,7 +36,9 @@ pub(super) struct Panel<'a> {
 /// What is drawn.
 pub(super) struct Drawn<'a> {
     pub(super) panels: Vec<Panel<'a>>,
-    /// What is not, in words; begins with a space if it is not empty.
+    /// Ways of the chosen points that have nothing to show, by their names.
+    pub(super) without: Vec<(String, Sampled<'a>)>,
+    /// What is not drawn, in words; begins with a space if it is not empty.
     pub(super) left_out: String,
 }
 
@@ -66,7 +68,8 @@ pub(super) fn chosen(
     shows: impl Fn(&Sampled<'_>) -> bool,
     most: usize,
 ) -> Option<Drawn<'_>> {
-    let mut flows = all(subjects);
+    let every = all(subjects);
+    let mut flows = every.clone();
     flows.retain(|flow| shows(flow));
     let mut runs: Vec<usize> = flows.iter().map(|flow| flow.subject).collect();
     runs.dedup();
@@ -88,6 +91,14 @@ pub(super) fn chosen(
         true => Choice::of(cells.filter(common), most),
         false => Choice::of(cells, most),
     };
+    let name = |run: usize, cell: &Cell| {
+        let mut name = vec![choice.name(cell)];
+        if runs.len() > 1 {
+            name.insert(0, subjects[run].label.clone());
+        }
+        name.retain(|part| !part.is_empty());
+        name.join(", ")
+    };
     let mut panels = Vec::new();
     for way in [Way::In, Way::Out] {
         let mut curves = Vec::new();
@@ -97,30 +108,40 @@ pub(super) fn chosen(
                     flow.subject == run && flow.cell == *cell && flow.summary.way == way
                 });
                 let Some(flow) = of_it.next() else { continue };
-                let mut name = vec![choice.name(cell)];
-                if runs.len() > 1 {
-                    name.insert(0, subjects[run].label.clone());
-                }
-                name.retain(|part| !part.is_empty());
                 let series = match runs.len() {
                     1 => Series::of(at_cell),
                     _ => Series::with(at_run, at_cell),
                 };
-                curves.push((name.join(", "), series, *flow));
+                curves.push((name(run, cell), series, *flow));
             }
         }
         if !curves.is_empty() {
             panels.push(Panel { way, curves });
         }
     }
-    let mut left_out = choice.rule.clone();
+    let is_chosen = |flow: &&Sampled<'_>| {
+        runs.contains(&flow.subject) && choice.cells.contains(&flow.cell) && !shows(flow)
+    };
+    let without = every.iter().filter(is_chosen);
+    let without = without.map(|flow| (named(*flow, name(flow.subject, &flow.cell)), *flow));
+    let without: Vec<_> = without.collect();
+    let drawn: usize = panels.iter().map(|panel| panel.curves.len()).sum();
+    // Each way of a point is a curve of its own.
+    let mut left_out = match choice.which.as_str() {
+        "" => String::new(),
+        which => format!(" {drawn} of {} curves are shown: {which}.", flows.len()),
+    };
     if runs.len() < of {
         left_out.push_str(&format!(
             " Only the first {} of {of} runs are shown.",
             runs.len()
         ));
     }
-    Some(Drawn { panels, left_out })
+    Some(Drawn {
+        panels,
+        without,
+        left_out,
+    })
 }
 
 impl Drawn<'_> {
@@ -143,6 +164,18 @@ impl Drawn<'_> {
             }
         }
         legend
+    }
+}
+
+/// A flow by its way and what else tells it from the others.
+pub(super) fn named(flow: Sampled<'_>, name: String) -> String {
+    let way = match flow.summary.way {
+        Way::In => "IN",
+        Way::Out => "OUT",
+    };
+    match name.is_empty() {
+        true => way.to_owned(),
+        false => format!("{way}, {name}"),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::Figure;
 use super::axes::{Axis, number};
+use super::bars::Bars;
 use super::canvas::{Canvas, Frame, Key, LimitMarks};
 use super::limit_names::LIMIT_ROW;
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
@@ -12,7 +13,7 @@ use super::svg::Anchor;
 use super::which::{Choice, count, percent, roomy, time};
 use crate::Subject;
 use hdrhistogram::Histogram;
-use wiregauge_stats::Share;
+use wiregauge_stats::{Mode, Share};
 
 const MOST_PANELS: usize = 6;
 /// More outlines over each other cannot be distinguished.
@@ -30,6 +31,9 @@ const SPREAD: f64 = 6.0;
 
 /// It goes on to a limit of `--below` up to so many times further.
 const LIMIT_REACH: f64 = 2.0;
+
+/// A value of 0 has no place on a logarithmic axis: its bar is so many bars left of all others.
+const ZERO_APART: f64 = 4.0;
 
 /// One of the two.
 #[derive(Clone, Copy, PartialEq)]
@@ -105,87 +109,6 @@ pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
     vec![figure(subjects, &points, &choice, Kind::Log, Quantity::Trt)]
 }
 
-/// Bars with the edges in nanoseconds and the number of exchanges in each.
-struct Bars {
-    edges: Vec<f64>,
-    counts: Vec<u64>,
-    /// Exchanges beyond the last edge.
-    beyond: u64,
-}
-
-impl Bars {
-    fn of(histogram: &Histogram<u64>, edges: Vec<f64>) -> Bars {
-        let mut counts = vec![0; edges.len().saturating_sub(1)];
-        let mut beyond = 0;
-        for step in histogram.iter_recorded() {
-            let value = step.value_iterated_to();
-            // The middle of what the histogram cannot tell apart.
-            let width = histogram.equivalent_range(value).max(1) as f64;
-            let value = value as f64 - (width - 1.0) / 2.0;
-            let place = edges.partition_point(|edge| *edge <= value);
-            match counts.get_mut(place.max(1) - 1) {
-                Some(count) => *count += step.count_at_value(),
-                None => beyond += step.count_at_value(),
-            }
-        }
-        Bars {
-            edges,
-            counts,
-            beyond,
-        }
-    }
-
-    /// The outlines of the bars between empty ones, in the unit in which bars are high: nothing is drawn
-    /// where there is no exchange.
-    fn outlines(&self, height: impl Fn(u64) -> f64) -> Vec<Vec<(f64, f64)>> {
-        let floor = height(0);
-        let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
-        let mut before = 0;
-        for (edge, n) in self.edges.windows(2).zip(&self.counts) {
-            if *n > 0 {
-                let high = height(*n);
-                match lines.last_mut().filter(|_| before > 0) {
-                    Some(line) => {
-                        match before == *n {
-                            // Bars of one height are one step.
-                            true => drop(line.pop()),
-                            false => line.push((edge[0], high)),
-                        }
-                        line.push((edge[1], high));
-                    }
-                    None => {
-                        lines.push(vec![(edge[0], floor), (edge[0], high), (edge[1], high)]);
-                    }
-                }
-            } else if before > 0
-                && let Some(line) = lines.last_mut()
-            {
-                line.push((edge[0], floor));
-            }
-            before = *n;
-        }
-        if before > 0
-            && let Some(line) = lines.last_mut()
-        {
-            line.push((self.edges[self.edges.len() - 1], floor));
-        }
-        lines
-    }
-
-    /// The highest bar at or beside a value: its middle and how many it holds.
-    fn top(&self, value: f64) -> (f64, u64) {
-        let place = self.edges.partition_point(|edge| *edge <= value).max(1) - 1;
-        let beside = place.saturating_sub(1)..(place + 2).min(self.counts.len());
-        let highest = beside.max_by_key(|bar| self.counts[*bar]);
-        highest.map_or((value, 0), |bar| {
-            (
-                self.edges[bar].midpoint(self.edges[bar + 1]),
-                self.counts[bar],
-            )
-        })
-    }
-}
-
 /// `most`: bars that a linear axis may have.
 fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
     let all = || points.iter().map(|point| point.values);
@@ -221,12 +144,20 @@ fn edges(points: &[&Sampled<'_>], kind: Kind, most: f64) -> Vec<f64> {
         Kind::Log => {
             let high = all().map(|rtt| rtt.max()).max().unwrap_or(1) as f64;
             let place = |value: f64| (value.max(1.0).log10() * A_DECADE).floor();
-            let (first, last) = (place(low), place(high));
-            (0..=(last - first) as u32 + 1)
-                .map(|n| 10_f64.powf((first + f64::from(n)) / A_DECADE))
-                .collect()
+            let positive = all().filter_map(shortest_positive).min();
+            let (first, last) = (place(positive.unwrap_or(1) as f64), place(high));
+            let edge = |n: f64| 10_f64.powf((first + n) / A_DECADE);
+            let bars = (0..=(last - first) as u32 + 1).map(|n| edge(n.into()));
+            // A bar of its own, apart from the others.
+            let zero = (low == 0.0).then_some([edge(-ZERO_APART - 1.0), edge(-ZERO_APART)]);
+            zero.into_iter().flatten().chain(bars).collect()
         }
     }
+}
+
+fn shortest_positive(values: &Histogram<u64>) -> Option<u64> {
+    let mut recorded = values.iter_recorded().map(|step| step.value_iterated_to());
+    recorded.find(|value| *value > 0)
 }
 
 fn figure(
@@ -384,6 +315,9 @@ fn axes(
     let name = quantity.name();
     let x = match kind {
         Kind::Linear => Axis::time_between(name, roomy(low, high).0, roomy(low, high).1),
+        Kind::Log if points.iter().any(|point| point.values.min() == 0) => {
+            Axis::log_time(name, low, high).with_zero(low.midpoint(edges[1]), edges[1])
+        }
         Kind::Log => Axis::log_time(name, low, high),
     };
     // Room above the bars for the names of limits and the shares of peaks.
@@ -434,18 +368,21 @@ fn mark_modes(
     frame.open("modes");
     let mut largest_first: Vec<_> = modes.iter().collect();
     largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let all = point.values.len().max(1) as f64;
     let marked: Vec<_> = largest_first
         .into_iter()
         .map(|mode| (mode, bars.top(mode.peak)))
-        .map(|(mode, (middle, n))| (mode, (middle, height(n))))
-        .filter(|(mode, at)| frame.holds((mode.peak, at.1)))
+        .map(|(mode, (middle, n))| (mode, (middle, height(n)), n as f64 / all))
+        .filter(|(mode, at, _)| frame.holds((mode.peak, at.1)))
         .collect();
-    let places: Vec<(f64, f64)> = marked.iter().map(|(_, at)| *at).collect();
+    let places: Vec<(f64, f64)> = marked.iter().map(|(_, at, _)| *at).collect();
     frame.markers(&places, mark);
     let px = |at: &(f64, f64)| (frame.x_px(at.0), frame.y_px(at.1));
     // Each with its place, how far it is moved to stay in the frame, and its text.
     let mut labels: Vec<((f64, f64), f64, String)> = Vec::new();
-    for (mode, at) in &marked {
+    // A bar that is wider than its peak holds more: the smaller percentage above it would contradict the axis.
+    let narrower = |(mode, _, of_bar): &&(&Mode, (f64, f64), f64)| mode.share >= *of_bar - 0.005;
+    for (mode, at, _) in marked.iter().filter(narrower) {
         let text = percent(mode.share);
         let width = text_width(&text, SMALL);
         let (top, y) = px(at);
@@ -459,10 +396,15 @@ fn mark_modes(
             let other = px(other);
             (other.0 - x).abs() > 22.0 || !(y - 26.0..y - 3.0).contains(&other.1)
         };
+        let clear_of_bar = |(from, to, n): (f64, f64, u64)| {
+            let beside = frame.x_px(to) < x - width / 2.0 || frame.x_px(from) > x + width / 2.0;
+            beside || frame.y_px(height(n)) > y - 7.0
+        };
         let is_clear = labels
             .iter()
             .all(|(other, moved, _)| clear_of_label(other, *moved))
             && places.iter().all(clear_of_mark)
+            && bars.all().all(clear_of_bar)
             && !limits.cross((x, y - 9.0), width);
         if is_clear {
             labels.push((*at, x - top, text));
@@ -511,9 +453,7 @@ fn caption(
     if of_what == Quantity::Trt {
         text.push_str(" TRT: from the start of an exchange to the start of the next.");
         if points.iter().any(|point| point.values.min() == 0) {
-            text.push_str(
-                " Requests sent in one call start together: their TRT of 0 is drawn at 1 ns.",
-            );
+            text.push_str(" The bar at 0: requests sent in one call, which start together.");
         }
     }
     if kind == Kind::Linear && !notes.is_empty() {
@@ -522,7 +462,8 @@ fn caption(
     }
     if marks_modes && points.iter().any(|point| point.summary.modes.len() > 1) {
         text.push_str(
-            " Diamonds: peaks, with their percentage of the exchanges where there is room.",
+            " Diamonds: peaks, with their percentage of the exchanges where there is room and the bar is no wider than \
+             its peak.",
         );
     }
     if of_what == Quantity::FromIntended {
@@ -542,54 +483,4 @@ fn caption(
     }
     text.push_str(&choice.rule);
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn every_exchange_is_in_a_bar_or_beyond(
-            values in prop::collection::vec(0..1_000_000_000_u64, 1..200),
-            first in 0..1000_u32,
-            width in 1..10_000_000_u32,
-        ) {
-            let mut histogram = Histogram::new(3).expect("three digits");
-            values.iter().for_each(|value| histogram += *value);
-            let edge = |n: u32| f64::from(first) + f64::from(n) * f64::from(width);
-            let bars = Bars::of(&histogram, (0..=60).map(edge).collect());
-            let n: u64 = bars.counts.iter().sum();
-            prop_assert_eq!(n + bars.beyond, values.len() as u64);
-            // The outlines hold as many: their area in bars.
-            let outlines = bars.outlines(|n| n as f64);
-            let area = |line: &Vec<(f64, f64)>| -> f64 {
-                line.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum()
-            };
-            let area: f64 = outlines.iter().map(area).sum();
-            prop_assert!((area / f64::from(width) - n as f64).abs() < 1e-3, "{} {}", area, n);
-            // They cover the bars that hold something and no other.
-            for (edge, n) in bars.edges.windows(2).zip(&bars.counts) {
-                let middle = edge[0].midpoint(edge[1]);
-                let covers = |line: &Vec<(f64, f64)>| {
-                    line[0].0 <= middle && middle <= line[line.len() - 1].0
-                };
-                prop_assert_eq!(outlines.iter().any(covers), *n > 0);
-            }
-        }
-    }
-
-    #[test]
-    fn empty_bars_are_gaps_also_on_a_logarithmic_axis() {
-        let bars = Bars {
-            edges: (0..7).map(f64::from).collect(),
-            counts: vec![2, 2, 0, 1, 0, 0],
-            beyond: 0,
-        };
-        let log = bars.outlines(|n| (n as f64).max(0.5));
-        let first = vec![(0.0, 0.5), (0.0, 2.0), (2.0, 2.0), (2.0, 0.5)];
-        let second = vec![(3.0, 0.5), (3.0, 1.0), (4.0, 1.0), (4.0, 0.5)];
-        assert_eq!(log, [first, second]);
-    }
 }

@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis_labels;
+mod bars;
 mod below;
 mod buffer;
 mod bus;
@@ -24,6 +25,7 @@ mod loops;
 mod marked;
 mod matrix;
 mod percentile_axis;
+pub(crate) mod percentile_line;
 mod place;
 mod png;
 pub(crate) mod point_key;

@@ -5,6 +5,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Place};
 use super::look::{HEIGHT, Series};
+use super::percentile_line::PercentileLine;
 use super::point_key;
 use super::rtt;
 use super::which::{count, roomy};
@@ -17,9 +18,6 @@ const MOST_CURVES: usize = 8;
 /// With fewer samples beyond it a percentile is drawn thin: its standard error is over a third of
 /// the number beyond.
 pub(crate) const FEW: f64 = 10.0;
-
-/// Points of a curve for each nine: finer than can be seen.
-const A_NINE: f64 = 32.0;
 
 /// Values on a percentile axis.
 pub(super) struct Curve<'a> {
@@ -44,36 +42,30 @@ impl Curve<'_> {
         self.values.len() as f64
     }
 
-    /// From one share of the samples to another.
-    fn part(&self, from: f64, to: f64) -> Vec<(f64, f64)> {
-        let decades = |share: f64| -(1.0 - share).max(1e-15).log10();
-        let (first, last) = (decades(from), decades(to));
-        let steps = ((last - first) * A_NINE).ceil().max(1.0);
-        let at = |step: u32| {
-            let decades = first + (last - first) * f64::from(step) / steps;
-            let share = 1.0 - 10_f64.powf(-decades);
-            // A hair below: a rank that is a whole number must not be rounded up to the next.
-            let value = self.values.value_at_quantile((share - 1e-12).max(1e-15));
-            (share, value as f64)
+    /// The corners of the curve, as share and value, up to where fewer than `FEW` samples lie beyond, and from there on.
+    fn parts(&self) -> (Corners, Corners) {
+        let corners = PercentileLine::of(self.values).corners();
+        let known = (self.n() / FEW).max(1.0).log10();
+        let split = corners.partition_point(|corner| corner.0 <= known);
+        let between = match (split.checked_sub(1), corners.get(split)) {
+            (Some(last), Some(after)) => {
+                let before = corners[last];
+                let part = (known - before.0) / (after.0 - before.0).max(f64::MIN_POSITIVE);
+                Some((known, before.1 + part * (after.1 - before.1)))
+            }
+            _ => None,
         };
-        let mut line: Vec<(f64, f64)> = (0..=steps as u32).map(at).collect();
-        // Only the ends of a flat stretch are needed.
-        let flat: Vec<bool> = (0..line.len())
-            .map(|i| {
-                i > 0
-                    && i + 1 < line.len()
-                    && line[i - 1].1 == line[i].1
-                    && line[i].1 == line[i + 1].1
-            })
-            .collect();
-        let mut at = 0;
-        line.retain(|_| {
-            at += 1;
-            !flat[at - 1]
-        });
-        line
+        let (thick, thin) = corners.split_at(split);
+        let share = |&(place, value): &(f64, f64)| (1.0 - 10_f64.powf(-place), value);
+        (
+            thick.iter().chain(&between).map(share).collect(),
+            between.iter().chain(thin).map(share).collect(),
+        )
     }
 }
+
+/// Of a line.
+type Corners = Vec<(f64, f64)>;
 
 /// Draws curves of `name`, one value for each of the `things`, into a place. They end at the share of all samples but one, with a mark.
 pub(super) fn panel(
@@ -102,16 +94,13 @@ pub(super) fn panel(
     canvas.open("panel");
     let frame = canvas.frame(place, title, x, y);
     for curve in curves {
-        let n = curve.n();
-        let known = (1.0 - FEW / n).max(0.0);
-        let end = 1.0 - 1.0 / n.max(2.0);
-        frame.open_point("curve", &curve.key);
-        if known > 0.0 {
-            frame.line(&curve.part(0.0, known), curve.series);
-        }
+        let end = 1.0 - 1.0 / curve.n().max(2.0);
         let longest = (end, curve.values.max() as f64);
-        let mut thin = curve.part(known, end);
-        thin.push(longest);
+        let (thick, thin) = curve.parts();
+        frame.open_point("curve", &curve.key);
+        if thick.last().is_some_and(|corner| corner.0 > 0.0) {
+            frame.line(&thick, curve.series);
+        }
         frame.line_of(&thin, curve.series, 0.8);
         frame.markers(&[longest], curve.series);
         frame.close();
@@ -232,29 +221,22 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_climbs_from_the_shortest_to_the_last_but_one() {
+    fn a_curve_is_thin_where_fewer_than_ten_samples_lie_beyond() {
         let mut values = Histogram::new(3).expect("three digits");
         (1..=1000_u64).for_each(|value| values += value);
-        let line = curve(&values).part(0.0, 1.0 - 1.0 / 1000.0);
-        assert_eq!(line.first(), Some(&(0.0, 1.0)));
-        assert_eq!(line.last().map(|at| at.1), Some(999.0));
-        assert!(
-            line.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1),
-            "{line:?}"
+        let (thick, thin) = curve(&values).parts();
+        let share = |corners: &Corners, at: usize| (corners[at].0 * 1000.0).round();
+        assert_eq!(
+            (share(&thick, 0), share(&thick, thick.len() - 1)),
+            (0.0, 990.0)
         );
-        let median = line.iter().find(|at| at.0 >= 0.5).map(|at| at.1);
-        assert!(
-            median.is_some_and(|ns| (500.0..530.0).contains(&ns)),
-            "{median:?}"
-        );
-    }
-
-    #[test]
-    fn a_flat_curve_needs_few_points_and_one_sample_is_a_curve() {
+        assert_eq!(thick.last(), thin.first());
+        assert_eq!(thin.last(), Some(&(1.0 - 1.0 / 1000.0, 1000.0)));
+        // Of so few there is nothing else.
         let mut values = Histogram::new(3).expect("three digits");
-        values += 7;
-        assert_eq!(curve(&values).part(0.0, 0.5).len(), 2);
-        values.record_n(7, 999_999).expect("it is in range");
-        assert_eq!(curve(&values).part(0.0, 0.999_999).len(), 2);
+        (1..=8_u64).for_each(|value| values += value);
+        let (thick, thin) = curve(&values).parts();
+        assert!(thick.iter().all(|corner| corner.0 == 0.0), "{thick:?}");
+        assert!(thin.len() > 8, "{thin:?}");
     }
 }

@@ -19,11 +19,14 @@ const MOST_CURVES: usize = 6;
 /// More frames would be too small.
 const MOST_PANELS: usize = 4;
 
-/// Of up to so many curves the line of the floor has a name; of more it has the curve's marker.
+/// Of up to so many curves the line of the floor has a name; of more it looks like its curve.
 const MOST_NAMED: usize = 3;
 
 /// Of up to so many curves the room between what was counted and its bound is filled.
 const MOST_FILLED: usize = 2;
+
+/// Width of a floor's line without a name.
+const FLOOR_WIDTH: f64 = 1.4;
 
 /// Opacity of that.
 const FILL: f64 = 0.15;
@@ -52,7 +55,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 
     let mut legend: Vec<Entry> = Vec::new();
     for curve in curves() {
-        let (key, point) = (Key::Points(curve.series), curve.point.key());
+        // The name stays while tests of the curve are shown.
+        let tests = tested(&all, curve).into_iter().map(|test| test.key);
+        let points = [curve.point.key()].into_iter().chain(tests);
+        let (key, point) = (Key::Points(curve.series), point_key::list(points));
         let same = |entry: &&mut Entry| entry.key == key && entry.name == curve.name;
         match legend.iter_mut().find(same) {
             Some(entry) => entry.points = format!("{} {point}", entry.points),
@@ -205,15 +211,26 @@ struct Test {
     bound: f64,
 }
 
-/// With their names if there is room, else with the markers of their curves.
+/// With their names if there is room, else with the colours and dashes of their curves: a marker would be read as a
+/// value of the curve.
 fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
+    if floors.len() > MOST_NAMED {
+        frame.open("floors");
+        for floor in floors {
+            let (x, ends) = (floor.latency_ns, [frame.lowest(), f64::MAX]);
+            frame.of_points(&floor.key, || {
+                frame.line_of(&ends.map(|y| (x, y)), floor.series, FLOOR_WIDTH);
+            });
+        }
+        frame.close();
+        return;
+    }
     let name = |name: &str, floor: f64| match floors.len() {
         1 => format!("floor {}", time(floor)),
-        n if n <= MOST_NAMED => {
+        _ => {
             let text = format!("floor {}, {name}", time(floor));
             fitting(&text, SMALL, frame.inner.width / 2.0)
         }
-        _ => String::new(),
     };
     let mut lines: Vec<Limit> = floors
         .iter()
@@ -225,16 +242,6 @@ fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
         .collect();
     lines.sort_by(|a, b| b.at.total_cmp(&a.at));
     frame.limits_x(&lines);
-    if floors.len() > MOST_NAMED {
-        frame.open("floors");
-        for (row, floor) in floors.iter().enumerate() {
-            let below = 6.0 + 10.0 * row as f64;
-            frame.of_points(&floor.key, || {
-                frame.marks_on_top(&[floor.latency_ns], below, floor.series);
-            });
-        }
-        frame.close();
-    }
 }
 
 /// How the test of a preload looks where its curve looks so.
@@ -366,8 +373,8 @@ fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
             " The floor: one block plus the longest host delay of the same run.",
         ),
         _ => text.push_str(
-            " The vertical lines, with the markers of their curves, are the floors: one block plus the longest host \
-             delay of the same run.",
+            " The vertical lines, with the colours and dashes of their curves, are the floors: one block plus the \
+             longest host delay of the same run.",
         ),
     }
     if tests {

@@ -49,6 +49,8 @@ pub(super) struct Choice {
     pub(super) cells: Vec<Cell>,
     /// The whole of them.
     all: Vec<Cell>,
+    /// Which are drawn, as part of a sentence; empty if all are.
+    pub(super) which: String,
     /// A sentence with a space before it; empty if all are drawn.
     pub(super) rule: String,
 }
@@ -63,6 +65,7 @@ impl Choice {
             return Choice {
                 cells: all.clone(),
                 all,
+                which: String::new(),
                 rule: String::new(),
             };
         }
@@ -86,25 +89,21 @@ impl Choice {
                 cells.extend(spread(&same, a_size));
             }
         }
-        let (size, depth) = match all[0].stream {
-            true => ("transfer", "queue"),
-            false => ("size", "depth"),
-        };
-        let rule = match (sizes_a_link, deep) {
-            (0, _) => format!("each link, alone and together, at its smallest {size} and {depth}"),
-            (_, false) => format!("the smallest and largest {size} and some in between"),
-            (_, true) => format!(
-                "the smallest and largest {size} and some in between, each at the smallest and largest {depth}"
-            ),
-        };
         cells.sort_unstable();
         cells.dedup();
+        let sizes_of_all = distinct(all.iter().map(|cell| cell.sizes)).len();
+        let which = which(&all, links.len(), sizes_a_link.min(sizes_of_all), deep);
         let rule = format!(
-            " {1} of {0} points are shown: {rule}.",
+            " {1} of {0} points are shown: {which}.",
             all.len(),
             cells.len()
         );
-        Choice { cells, all, rule }
+        Choice {
+            cells,
+            all,
+            which,
+            rule,
+        }
     }
 
     /// What tells a cell from the others; empty where there is but one.
@@ -137,6 +136,50 @@ impl Choice {
             parts.push(format!("{what} {}", cell.depth));
         }
         parts.join(", ")
+    }
+}
+
+/// Which cells are drawn of `all`, in so many groups of link and direction, of each this many sizes; `deep`: the depths
+/// differ.
+fn which(all: &[Cell], groups: usize, sizes: usize, deep: bool) -> String {
+    let (size, depth) = match all[0].stream {
+        true => ("transfer", "queue"),
+        false => ("size", "depth"),
+    };
+    let varies = |of: &dyn Fn(&Cell) -> u32| all.iter().any(|cell| of(cell) != of(&all[0]));
+    let has_one_size = !varies(&|cell| cell.sizes.0) && !varies(&|cell| cell.sizes.1);
+    let mut parts = Vec::new();
+    if groups > 1 {
+        let mut name = Vec::new();
+        if varies(&|cell| cell.link) {
+            name.push("each link");
+        }
+        if varies(&|cell| cell.together.into()) {
+            name.push("alone and together");
+        }
+        if varies(&|cell| cell.both.into()) {
+            name.push("one direction and both directions");
+        }
+        parts.push(name.join(", "));
+    }
+    match sizes {
+        _ if has_one_size => {}
+        0 | 1 => parts.push(format!("the smallest {size}")),
+        2 => parts.push(format!("the smallest and largest {size}")),
+        _ => parts.push(format!(
+            "the smallest and largest {size} and some in between"
+        )),
+    }
+    match sizes {
+        _ if !deep => {}
+        0 => parts.push(format!("the smallest {depth}")),
+        _ => parts.push(format!("the smallest and largest {depth}")),
+    }
+    match parts.split_first() {
+        Some((first, rest)) if !rest.is_empty() => {
+            format!("{first}, each at {}", rest.join(" and "))
+        }
+        _ => parts.concat(),
     }
 }
 
@@ -226,6 +269,36 @@ mod tests {
             [(48, 1), (48, 8), (2000, 1), (2000, 8), (8000, 1), (8000, 8)]
         );
         assert!(choice.rule.contains("6 of 20 points"), "{}", choice.rule);
+    }
+
+    #[test]
+    fn the_caption_names_the_sizes_that_are_drawn() {
+        // Three links, alone and together, at two sizes.
+        let of_links = |depths: &[u32], sizes: &[u32]| -> Vec<Cell> {
+            let links = (0..6_u32).flat_map(|link| {
+                let cells = sweep(sizes, depths).into_iter();
+                cells.map(move |cell| Cell {
+                    link: link / 2,
+                    together: link % 2 == 1,
+                    ..cell
+                })
+            });
+            links.collect()
+        };
+        let choice = Choice::of(of_links(&[1], &[64, 1000]).into_iter(), 6);
+        assert!(choice.cells.iter().all(|cell| cell.sizes.1 == 64));
+        let words =
+            " 6 of 12 points are shown: each link, alone and together, each at the smallest size.";
+        assert_eq!(choice.rule, words);
+        let choice = Choice::of(of_links(&[1], &[64, 500, 1000]).into_iter(), 12);
+        let words = "each link, alone and together, each at the smallest and largest size";
+        assert_eq!(choice.which, words);
+        let choice = Choice::of(of_links(&[1, 4], &[64]).into_iter(), 6);
+        let words = "each link, alone and together, each at the smallest depth";
+        assert_eq!(choice.which, words);
+        let choice = Choice::of(sweep(&[48, 500, 1000, 2000], &[1, 2, 4]).into_iter(), 6);
+        let words = "the smallest and largest size and some in between, each at the smallest and largest depth";
+        assert_eq!(choice.which, words);
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Room {
         let points = points.max(1);
         Room {
             slices: (18_000 / points).clamp(24, 400),
-            each: (36_000 / points).clamp(48, 800),
+            each: (36_000 / points).clamp(48, 2000),
             longest: (3000 / points).clamp(6, 100),
             bad: (6000 / points).clamp(24, 400),
         }

@@ -25,6 +25,8 @@ pub(crate) fn point(run: &Run<Stream>, at: usize, room: Room, progress: &Progres
 }
 
 struct Gatherer {
+    /// From the first completion of any way to the end.
+    elapsed_ns: u64,
     flows: Vec<FlowReader>,
 }
 
@@ -32,9 +34,8 @@ impl Gatherer {
     fn new(room: Room, summary: &StreamSummary) -> Gatherer {
         let flows = summary.flows.iter();
         Gatherer {
-            flows: flows
-                .map(|flow| FlowReader::new(room, flow, summary.elapsed_ns))
-                .collect(),
+            elapsed_ns: summary.elapsed_ns,
+            flows: flows.map(|flow| FlowReader::new(room, flow)).collect(),
         }
     }
 
@@ -62,9 +63,13 @@ impl Gatherer {
     }
 
     fn finish(self, missing: Option<String>) -> StreamPoint {
+        let begin_ns = self.flows.iter().filter_map(|flow| flow.begin_ns).min();
+        // All ways end together, whenever each began.
+        let end_ns = begin_ns.unwrap_or(0).saturating_add(self.elapsed_ns);
+        let flows = self.flows.into_iter().map(|flow| flow.finish(end_ns));
         StreamPoint {
             missing,
-            flows: self.flows.into_iter().map(FlowReader::finish).collect(),
+            flows: flows.collect(),
         }
     }
 }
@@ -72,7 +77,6 @@ impl Gatherer {
 /// One way.
 struct FlowReader {
     way: wiregauge_record::Way,
-    elapsed_ns: u64,
     measured: u64,
     begin_ns: Option<u64>,
     end_ns: u64,
@@ -82,7 +86,7 @@ struct FlowReader {
 }
 
 impl FlowReader {
-    fn new(room: Room, flow: &FlowSummary, elapsed_ns: u64) -> FlowReader {
+    fn new(room: Room, flow: &FlowSummary) -> FlowReader {
         let sustained = flow.rate.map_or(0.0, |rate| rate.value);
         let no_buffer = if flow.transfers <= FEWEST_GAPS {
             Some(format!(
@@ -103,7 +107,6 @@ impl FlowReader {
         levels.dedup_by_key(|level| level.rate_bytes_s());
         FlowReader {
             way: flow.way,
-            elapsed_ns,
             measured: 0,
             begin_ns: None,
             end_ns: 0,
@@ -152,10 +155,10 @@ impl FlowReader {
         }
     }
 
-    fn finish(self) -> Flow {
+    /// `end_ns`: when the measured time ended, in which a link that fell silent for longer than every gap is still
+    /// followed.
+    fn finish(self, end_ns: u64) -> Flow {
         let (series, gap) = self.gaps.finish();
-        // A link that fell silent for longer than every gap is in the time that was measured.
-        let end_ns = self.begin_ns.unwrap_or(0).saturating_add(self.elapsed_ns);
         let buffer = self.levels.into_iter().map(|mut level| {
             level.wait(end_ns);
             Buffer {

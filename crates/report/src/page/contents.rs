@@ -5,6 +5,7 @@ use super::measure::{Named, Place, places};
 use crate::Subject;
 use crate::figures::{Figure, point_key};
 use std::fmt::Write;
+use wiregauge_record::{Direction, Way};
 
 /// More points than this are folded.
 const POINTS_SHOWN: usize = 16;
@@ -94,11 +95,16 @@ pub(super) fn of(
 fn points(subjects: &[Subject]) -> String {
     let mut items: Vec<String> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
+    let mut settings: Vec<String> = Vec::new();
     for (subject, one) in subjects.iter().enumerate() {
         let places = places(&one.run);
         let has_rows = rows(one) == places.len();
         for (row, named) in places.iter().enumerate() {
             let key = key(named);
+            let setting = setting(named);
+            if !settings.contains(&setting) {
+                settings.push(setting);
+            }
             if seen.contains(&key) {
                 continue;
             }
@@ -120,8 +126,8 @@ fn points(subjects: &[Subject]) -> String {
         ""
     };
     format!(
-        "<details class=\"points\" id=\"points\"{open}><summary>{} points</summary>\n<ul>\n{}</ul></details>\n",
-        items.len(),
+        "<details class=\"points\" id=\"points\"{open}><summary>{}</summary>\n<ul>\n{}</ul></details>\n",
+        counted(items.len(), settings.len()),
         items.concat()
     )
 }
@@ -134,6 +140,24 @@ fn key(named: &Named<'_>) -> String {
     }
 }
 
+/// The same for both directions at once, which are one point of the plan.
+fn setting(named: &Named<'_>) -> String {
+    match named.place {
+        Place::Flow(point, _) if point.point.direction == Direction::Both => {
+            point_key::flow(point.point, Way::In)
+        }
+        _ => key(named),
+    }
+}
+
+/// How many are listed, and of how many points of the plan.
+fn counted(listed: usize, points: usize) -> String {
+    match listed == points {
+        true => format!("{listed} points"),
+        false => format!("{points} points, {listed} with each direction of both by itself"),
+    }
+}
+
 /// Rows of the first table of a run.
 fn rows(subject: &Subject) -> usize {
     let first = subject.tables.tables.first();
@@ -143,4 +167,16 @@ fn rows(subject: &Subject) -> usize {
 /// The id of a row of the first table of a run.
 pub(super) fn row_id(subject: usize, row: usize) -> String {
     format!("point-{subject}-{row}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_counted_as_in_the_summary_and_the_list_says_why_it_is_longer() {
+        assert_eq!(counted(12, 12), "12 points");
+        let words = "12 points, 16 with each direction of both by itself";
+        assert_eq!(counted(16, 12), words);
+    }
 }

@@ -2,6 +2,7 @@
 //! columns of small integers, thinned until they fit.
 
 use super::names::Name;
+use super::percentiles::{PARTS_OF_A_NINE, Percentiles, steps};
 use super::theme;
 use crate::Subject;
 use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look, point_key};
@@ -27,15 +28,18 @@ const STEPS: [(usize, usize, f64); 7] = [
 /// Fewer samples a slice than this are given one by one.
 const FEWEST_A_SLICE: usize = 2;
 
-/// Percentiles are given at this many places for each nine.
-const PLACES_A_NINE: f64 = 12.0;
+/// Samples that are given one by one in any case.
+const ONE_BY_ONE: usize = 800;
+
+/// More samples a slice, as in short bursts between long silences, are given one by one, so that zooming shows them.
+const CROWDED: usize = 16;
 
 /// All of it.
 #[derive(Serialize)]
 pub(super) struct Data {
     runs: Vec<RunData>,
-    /// Places of `Measured::percentiles` a nine.
-    places: f64,
+    /// Parts of a nine in which `Percentiles::at` counts.
+    parts: f64,
     /// Bins of `Measured::bins` a decade.
     bins: f64,
     /// How many colours series have, and their dashes in pixels: as in the drawn figures.
@@ -112,8 +116,10 @@ struct Measured {
     bad: [Vec<u64>; 2],
     /// How often each went wrong: number of the status, and how often.
     bad_in_all: Vec<(usize, u64)>,
-    /// The percentile at each place.
-    percentiles: Vec<u64>,
+    percentiles: Percentiles,
+    /// The same from the intended start, of exchanges with a schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intended: Option<Percentiles>,
     /// Number of the first bin, then counts; a negative number stands for so many empty bins.
     bins: (i64, Vec<i64>),
 }
@@ -129,7 +135,7 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
                 .iter()
                 .flat_map(|subject| runs(subject, &statuses, (slices, longest, bins)))
                 .collect(),
-            places: PLACES_A_NINE,
+            parts: PARTS_OF_A_NINE,
             bins,
             colours: look::SERIES.len(),
             dashes: dashes(),
@@ -206,9 +212,12 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let mut points: Vec<(u32, Measured)> = Vec::new();
     let mut add = |index: u32, key: String, name: Name, series: &Series, values| {
-        let values: &Histogram<u64> = values;
+        let (values, intended): (&Histogram<u64>, Option<&Histogram<u64>>) = values;
         if !values.is_empty() || !series.bad_in_all.is_empty() {
-            points.push((index, measured(name, key, series, values, statuses, room)));
+            let mut measured = measured(name, key, series, values, statuses, room);
+            let intended = intended.filter(|values| !values.is_empty());
+            measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
+            points.push((index, measured));
         }
     };
     let (what, things, one) = match (&subject.run, &subject.loaded) {
@@ -216,7 +225,8 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             for (summary, point) in run.file.points.iter().zip(loaded) {
                 let name = super::names::exchange(&run.file.plan, &summary.point);
                 let key = point_key::exchange(summary.point);
-                add(summary.point.index, key, name, &point.series, &point.rtt);
+                let values = (&point.rtt, Some(&point.from_intended));
+                add(summary.point.index, key, name, &point.series, values);
             }
             ("RTT", "exchanges", "exchange")
         }
@@ -226,7 +236,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                     let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
                     let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
                     let key = point_key::flow(summary.point, flow.way);
-                    add(index, key, name, &flow.series, &flow.gap);
+                    add(index, key, name, &flow.series, (&flow.gap, None));
                 }
             }
             ("Gap", "gaps", "gap")
@@ -236,7 +246,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
                 let name = super::names::closed_loop(&summary.point);
                 let index = summary.point.index;
                 let key = point_key::closed_loop(&summary.point);
-                add(index, key, name, &point.series, &point.service);
+                add(index, key, name, &point.series, (&point.service, None));
             }
             ("Service delay", "blocks", "block")
         }
@@ -264,7 +274,9 @@ fn measured(
 ) -> Measured {
     let number = |name: &str| statuses.iter().position(|status| *status == name);
     let unit = fine_unit(histogram.min());
-    let is_few = !series.each.is_empty() && series.each.len() <= FEWEST_A_SLICE * slices;
+    let each = series.each.len();
+    let is_plain = each <= ONE_BY_ONE || each > CROWDED * series.slices.len();
+    let is_few = each > 0 && each <= FEWEST_A_SLICE * slices && is_plain;
     let merged = match is_few {
         true => Vec::new(),
         false => merge(series, slices),
@@ -325,7 +337,8 @@ fn measured(
             .iter()
             .filter_map(|(name, often)| Some((number(name)?, *often)))
             .collect(),
-        percentiles: percentiles(histogram).map(round).collect(),
+        percentiles: Percentiles::of(histogram, unit),
+        intended: None,
         bins: binned(histogram, bins),
     }
 }
@@ -349,14 +362,6 @@ fn fine_unit(shortest_ns: u64) -> u64 {
     10_u64.pow((shortest_ns / 1000).max(1).ilog10())
 }
 
-/// Each number less the one before.
-fn steps(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut before = 0;
-    numbers
-        .map(|number| number.saturating_sub(std::mem::replace(&mut before, number)))
-        .collect()
-}
-
 /// About `most` slices, each made of as many neighbours, with their starts. What lies between silences ends
 /// with a start without a slice; the last slice stands there twice, at its start and at its end.
 fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
@@ -377,22 +382,6 @@ fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
         merged[count - 1].1 = merged[count - 2].1;
     }
     merged
-}
-
-/// Percentiles from the shortest to the longest, at even places of the percentile axis: place p is where
-/// a part 10^(-p / PLACES_A_NINE) of the samples is longer. The last is the longest sample.
-fn percentiles(histogram: &Histogram<u64>) -> impl Iterator<Item = u64> + '_ {
-    let n = histogram.len();
-    let last = ((n as f64).log10() * PLACES_A_NINE).ceil() as u64;
-    (0..=last)
-        .filter(move |_| n > 0)
-        .map(move |place| match place {
-            0 => histogram.min(),
-            place if place == last => histogram.max(),
-            place => {
-                histogram.value_at_quantile(1.0 - 10_f64.powf(-(place as f64) / PLACES_A_NINE))
-            }
-        })
 }
 
 /// Counts in bins of equal width on a logarithmic axis: bin b reaches from 10^(b / bins) ns on.
@@ -532,18 +521,6 @@ mod tests {
         let histogram = histogram([1000, 1000, 1010, 100_000]);
         let (first, counts) = binned(&histogram, 10.0);
         assert_eq!((first, counts), (30, vec![3, -19, 1]));
-    }
-
-    #[test]
-    fn percentiles_reach_from_the_shortest_to_the_longest() {
-        let histogram = histogram(1..=1000);
-        let found: Vec<u64> = percentiles(&histogram).collect();
-        assert_eq!(found.len(), 37);
-        assert_eq!(
-            (found[0], found[12], found[24], found[36]),
-            (1, 900, 990, 1000)
-        );
-        assert_eq!(percentiles(&Histogram::<u64>::new(3).unwrap()).count(), 0);
     }
 
     #[test]

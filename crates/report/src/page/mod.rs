@@ -21,6 +21,7 @@ mod live;
 mod loop_summary;
 mod measure;
 mod names;
+mod percentiles;
 mod progress;
 mod sections;
 mod stream_summary;

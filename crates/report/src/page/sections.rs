@@ -16,6 +16,9 @@ use wiregauge_run::{AnyRun, State};
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
 
+/// A table of more rows scrolls by itself.
+const ROWS_SHOWN: usize = 60;
+
 /// A comparison of more figures than this is not a table for the eye.
 const MOST_COMPARED: usize = 300;
 
@@ -308,7 +311,8 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
         // The verdict stands beside the point, so that it is in view on any screen.
         let _ = writeln!(
             out,
-            "<div class=\"scroll pairs\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
+            "<div class=\"scroll pairs{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
+            long(&tables.condensed),
             words(&tables.condensed.title),
             tables.condensed.html(&[])
         );
@@ -336,10 +340,19 @@ pub(super) fn rendered(tables: &[Table]) -> String {
     tables.iter().map(|table| one_table(table, &[])).collect()
 }
 
+/// The class of a table of so many rows that it scrolls by itself.
+fn long(table: &Table) -> &'static str {
+    match table.rows.len() > ROWS_SHOWN {
+        true => " long",
+        false => "",
+    }
+}
+
 /// A table that scrolls; its rows can have ids.
 fn one_table(table: &Table, rows: &[String]) -> String {
+    let long = long(table);
     format!(
-        "<div class=\"scroll wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
+        "<div class=\"scroll wide{long}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
         words(&table.title),
         table.html(rows)
     )

@@ -3,23 +3,30 @@
 use super::Table;
 use crate::page::escape::{text, words};
 
+/// How the heads of columns begin that have several values in a cell.
+const LIST: &str = "peaks:";
+
 impl Table {
-    /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`.
+    /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`, lists left-aligned.
     /// Rows get these ids, as far as there are any.
     pub fn html(&self, ids: &[String]) -> String {
         let cells = |open: &str, close: &str, cells: &[String]| -> String {
-            let cells = cells
-                .iter()
-                .map(|cell| format!("{open}{}{close}", words(cell)));
+            let cells = cells.iter().zip(&self.columns).map(|(cell, head)| {
+                let class = match head.starts_with(LIST) {
+                    true => " class=\"list\"",
+                    false => "",
+                };
+                format!("<{open}{class}>{}{close}", words(cell))
+            });
             cells.collect()
         };
-        let heads = cells("<th scope=\"col\">", "</th>", &self.columns);
+        let heads = cells("th scope=\"col\"", "</th>", &self.columns);
         let rows = self.rows.iter().enumerate();
         let rows: String = rows
             .map(|(at, row)| {
                 let id = ids.get(at);
                 let id = id.map_or(String::new(), |id| format!(" id=\"{}\"", text(id)));
-                format!("<tr{id}>{}</tr>\n", cells("<td>", "</td>", row))
+                format!("<tr{id}>{}</tr>\n", cells("td", "</td>", row))
             })
             .collect();
         let notes = self.footnotes();

@@ -82,6 +82,10 @@ class Reports:
             "few", "exchange", "--in", "48", "--depth", "1,2", "--interval", "5ms", "--count", "244",
         )  # fmt: skip
 
+    def eight(self) -> Path:
+        """So few samples that each is a step of its own."""
+        return self.run("eight", "exchange", "--in", "48", "--depth", "1,2", "--count", "8")
+
     def faulty(self) -> Path:
         """Responses that are lost, changed and sent twice."""
         return self.run(

@@ -97,6 +97,34 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             drawn = "[...document.querySelectorAll('#figures .drawn svg')][0].querySelectorAll('.samples').length"
             self.assertEqual(page.value(drawn), 2)
 
+    def test_percentile_curves_are_those_of_the_drawn_figure(self) -> None:
+        path = self.reports.report("few", self.reports.few())
+        with self.open(path) as page:
+            self.zooms(page)
+            figure = "document.querySelector('figure[data-live=curve]')"
+            drawn = page.value(f"[...{figure}.querySelectorAll('.drawn .legend text')].map((e) => e.textContent)")
+            lines = page.value(f"{figure}.chart().series.slice(1).map((s) => s.label)")
+            self.assertEqual(len(drawn), 4, drawn)
+            for name, line in zip(drawn, lines, strict=True):
+                self.assertTrue(line.endswith(name), (name, line))
+            self.assertIn("From the intended start", page.value(f"{figure}.querySelector('.help').innerText"))
+
+    def test_few_samples_are_steps_at_the_percentiles_of_the_tables(self) -> None:
+        run = self.reports.eight()
+        path = self.reports.report("eight", run)
+        with self.open(path) as page:
+            self.zooms(page)
+            places, *columns = page.value(
+                "document.querySelector('figure[data-live=curve]').chart().data.map((c) => Array.from(c))"
+            )
+            measured = [point["rtt"] for point in json.loads((run / "run.json").read_text())["points"]]
+            for rtt, column in zip(measured, columns, strict=True):
+                values = [(place, value) for place, value in zip(places, column, strict=True) if value is not None]
+                # A step holds up to its own place, here the share of half of the samples.
+                median = next(value for place, value in values if place > 0.3)
+                expected = rtt["p50"]["value"] / rtt["max"]
+                self.assertAlmostEqual(median / values[-1][1], expected, delta=0.005 * expected)
+
     def test_errors_are_marked_by_kind_as_in_the_drawn_figure(self) -> None:
         path = self.reports.report("faulty", self.reports.faulty())
         with self.open(path) as page:

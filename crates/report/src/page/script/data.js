@@ -20,9 +20,28 @@ function unpacked(point) {
     at: running(point.at), low, mean: above(point.mean), high: above(point.high),
     longest: [running(point.longest[0]), point.longest[1].map((value) => value * point.unit)],
     bad: [running(point.bad[0]), point.bad[1]],
-    percentiles: point.percentiles.map((value) => value * point.unit),
+    shortest: (point.percentiles.values[0] || 0) * point.unit,
   };
   return point.ready;
+}
+
+// The vertices of a percentile curve: places in nines, values in nanoseconds.
+function percentileLine(packed, unit) {
+  let sum = 0;
+  return {
+    at: packed.at.map((step) => (sum += step) / data.parts), values: packed.values.map((value) => value * unit),
+    stepped: packed.stepped,
+  };
+}
+
+// The percentile curves of a point. With a schedule there are two, as in the drawn figure.
+function curvesOf({ point, run, label }) {
+  const rtt = { label, of: point.of, line: percentileLine(point.percentiles, point.unit) };
+  if (!point.intended) return [rtt];
+  return [
+    { ...rtt, label: label + ", " + run.what },
+    { ...rtt, label: label + ", from the intended start", line: percentileLine(point.intended, point.unit) },
+  ];
 }
 
 // The edges of bins in nanoseconds and what each holds: `wide` stored bins make one, an empty one ends the bin before it.

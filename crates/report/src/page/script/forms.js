@@ -4,11 +4,11 @@
 function drawSeries(chosen, log) {
   const { run, point } = chosen[0];
   const p = unpacked(point);
-  const unit = unitOf(p.percentiles[0] || largest(p.longest[1]));
+  const unit = unitOf(p.shortest || largest(p.longest[1]));
   const seconds = (list) => list.map((ns) => ns / 1e9);
   const scaled = (list) => list.map((ns) => (ns === null ? null : log ? positive(ns / unit.size) : ns / unit.size));
   const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
-  const bottom = (p.percentiles[0] || unit.size) / unit.size;
+  const bottom = (p.shortest || unit.size) / unit.size;
   // Those without an answer have no time of their own: they stand at the upper edge, each status in a row.
   const errors = point.bad_in_all.map(([status, often], row, all) => ({
     mark: data.statuses[status], often,
@@ -74,29 +74,31 @@ const shareText = (place) => {
   return percent.toFixed(Math.max(0, Math.ceil(place) - 2 + (place % 1 ? 1 : 0))) + " %";
 };
 function drawCurve(chosen, log) {
-  const unit = unitOf(Math.min(...chosen.map((c) => largest(unpacked(c.point).percentiles.slice(0, 13)) || Infinity)));
+  const curves = chosen.flatMap(curvesOf);
+  const inFirstNine = ({ at, values }) => largest(values.filter((_, i) => at[i] <= 1)) || Infinity;
+  const unit = unitOf(Math.min(...curves.map((curve) => inFirstNine(curve.line))));
   let top = 0;
   let bottom = Infinity;
-  const tables = chosen.map(({ point }) => {
-    const values = unpacked(point).percentiles.map((ns) => ns / unit.size);
+  const tables = curves.map(({ line }) => {
+    const values = line.values.map((ns) => ns / unit.size);
     top = Math.max(top, largest(values));
     bottom = Math.min(bottom, values[0] || Infinity);
-    // The last is the longest: it stands where one in all of them is.
-    const last = Math.log10(Math.max(1, point.of));
-    return [values.map((_, i) => (i === values.length - 1 ? Math.max(last, (i - 1) / data.places) : i / data.places)),
-      log ? values.map(positive) : values];
+    return [line.at, log ? values.map(positive) : values];
   });
-  // Fewer than so many samples are beyond the rest of the curve, which is thin as in the drawn figure.
+  // Few values are steps: each holds up to its own place.
+  const steps = uPlot.paths.stepped({ align: -1 });
   const linear = uPlot.paths.linear();
+  const path = (s) => (curves[s - 1].line.stepped ? steps : linear);
+  // Fewer than so many samples are beyond the rest of the curve, which is thin as in the drawn figure.
   const known = (u, s) => {
     let at = u.data[0].length - 1;
-    const end = Math.log10(chosen[s - 1].point.of / data.few) + 1e-9;
+    const end = Math.log10(curves[s - 1].of / data.few) + 1e-9;
     while (at >= 0 && (u.data[0][at] > end || u.data[s][at] === null || u.data[s][at] === undefined)) at -= 1;
     return at;
   };
   const thick = (u, s, from, to) => {
     const end = known(u, s);
-    return end > from ? linear(u, s, from, Math.min(to, end)) : null;
+    return end > from ? path(s)(u, s, from, Math.min(to, end)) : null;
   };
   const thin = (u, s) => {
     const [from, to] = u.series[0].idxs;
@@ -110,14 +112,14 @@ function drawCurve(chosen, log) {
     u.ctx.strokeStyle = u.series[s].stroke(u, s);
     u.ctx.lineWidth = 0.8 * devicePixelRatio;
     u.ctx.setLineDash((u.series[s].dash || []).map((length) => length * devicePixelRatio));
-    u.ctx.stroke(linear(u, s, begin, to).stroke);
+    u.ctx.stroke(path(s)(u, s, begin, to).stroke);
     u.ctx.restore();
   };
   return {
     columns: uPlot.join(tables),
     hooks: { drawSeries: [thin] },
     series: [{ label: "percentile", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
-      .concat(chosen.map((c, i) => line(i, c.label, {
+      .concat(curves.map((curve, i) => line(i, curve.label, {
         spanGaps: true, paths: thick, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
       }))),
     scales: { x: { time: false }, y: scale(log) },
@@ -143,7 +145,8 @@ function drawCurve(chosen, log) {
     ],
     wantsLog: top / bottom > 20,
     note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
-      "with its longest sample. The thin part of the line: fewer than " + data.few + " samples.",
+      "with its longest sample. The thin part of the line: fewer than " + data.few + " samples." + (curves.length > chosen.length
+        ? " From the intended start: includes the delay of late starts, as a caller with a fixed schedule sees it." : ""),
   };
 }
 
@@ -169,13 +172,38 @@ function bins(u, s, first, last) {
   return { stroke, fill: stroke, clip: null, band: null, gaps: null, flags: 1 };
 }
 
+// A value of 0 has no place on a logarithmic axis: its bin moves from 1 ns, where it is stored, to the left of all
+// others. Returns where it stands; null if no value is 0.
+function apartFromZero(all) {
+  const isZero = (p) => p.edges[0] <= 1;
+  const positive = Math.min(...all.flatMap((p) => p.edges.filter((edge, i) => p.counts[i] > 0 && edge > 1)));
+  if (!all.some(isZero) || !isFinite(positive)) return null;
+  const [from, to] = [positive / 1.6, positive / 1.45];
+  for (const p of all.filter(isZero)) {
+    const ends = p.counts[1] === 0 ? 2 : 1;
+    p.edges.splice(0, ends, from, to);
+    p.counts.splice(0, ends, p.counts[0], 0);
+  }
+  return { from, to, positive };
+}
+
+function ticksFromZero(zero, unit) {
+  const at = Math.sqrt(zero.from * zero.to) / unit.size;
+  const { values, splits, filter } = ticks(true);
+  return {
+    filter,
+    splits: (u, i, min, max) => (at >= min && at <= max ? [at] : [])
+      .concat(splits(u, i, min, max).filter((value) => value * unit.size >= zero.positive)),
+    values: (u, places, i) => values(u, places, i).map((text, n) => (places[n] === at ? "0" : text)),
+  };
+}
+
 // Counts in bins of equal width on a logarithmic axis.
 function drawHistogram(chosen, log) {
   const wide = widthOfBins(Math.min(...chosen.map((c) => c.point.of)));
   const all = chosen.map((c) => binned(c.point, wide));
-  const unit = unitOf(Math.min(...all.map((p) => p.edges[0] || Infinity)));
-  // Only 0 is shorter than 1 ns.
-  const hasZero = all.some((p) => p.edges[0] <= 1);
+  const zero = apartFromZero(all);
+  const unit = unitOf(zero ? zero.positive : Math.min(...all.map((p) => p.edges[0] || Infinity)));
   let least = Infinity;
   const tables = all.map((p) => {
     const all = chosen.length > 1 ? (p.counts.reduce((a, b) => a + b, 0) || 1) / 100 : 1;
@@ -196,7 +224,10 @@ function drawHistogram(chosen, log) {
     columns,
     // An empty bin holds nothing, whatever its neighbours hold.
     exact: true,
-    series: [{ label: "from", value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name) }]
+    series: [{
+      label: "from",
+      value: (u, v) => (v === null || v === undefined ? "-" : figure(zero && v <= zero.to / unit.size ? 0 : v) + " " + unit.name),
+    }]
       .concat(chosen.map((c, i) => line(i, c.label, {
         dash: [], width: 1.4, fill: fill(i), paths: bins,
         value: (u, v, s, index) => (index === null || index === undefined ? "-" :
@@ -209,18 +240,18 @@ function drawHistogram(chosen, log) {
         : { range: (u, min, max) => [0, (max || 1) * 1.05] },
     },
     axes: [
-      axis(chosen[0].run.what + " (" + unit.name + ")", ticks(true)),
+      axis(chosen[0].run.what + " (" + unit.name + ")", zero ? ticksFromZero(zero, unit) : ticks(true)),
       axis(label, { size: beside, ...ticks(log) }),
     ],
     wantsLog: true,
     note: "Every sample is counted, in bins of equal width on the logarithmic axis of time (" +
       grouped(100 * (Math.pow(10, wide / data.bins) - 1), 1) + " % each); an empty bin is a gap." +
-      (hasZero ? " Requests sent in one call start together: their TRT of 0 is drawn at 1 ns." : ""),
+      (zero ? " The bar at 0: requests sent in one call, which start together." : ""),
   };
 }
 
 const kinds = {
   series: { draw: drawSeries, one: true },
-  curve: { draw: drawCurve, one: false },
+  curve: { draw: drawCurve, one: false, lines: (members) => largest(members.map(({ point }) => (point.intended ? 2 : 1))) },
   histogram: { draw: drawHistogram, one: false },
 };

@@ -38,11 +38,12 @@ function live(holder) {
   let wide = 0;
   let wanted = 0;
   const shown = (members) => members.filter((member) => !hiddenPoints.has(member.point.key));
-  // As many as there are colours, taken evenly, the first and the last among them.
+  // As many as there are colours for their lines, taken evenly, the first and the last among them.
   const thinned = (members) => {
-    if (members.length <= MOST) return members;
-    const step = (members.length - 1) / (MOST - 1);
-    return Array.from({ length: MOST }, (_, i) => members[Math.round(i * step)]);
+    const most = Math.floor(MOST / (kind.lines ? kind.lines(members) : 1));
+    if (members.length <= most) return members;
+    const step = (members.length - 1) / (most - 1);
+    return Array.from({ length: most }, (_, i) => members[Math.round(i * step)]);
   };
   const chosen = () => {
     const visible = (option) => shown(option.members).length > 0;
@@ -69,7 +70,7 @@ function live(holder) {
     if (chart) chart.destroy();
     chart = null;
     if (members.length === 0) {
-      help.textContent = ALL_HIDDEN;
+      help.textContent = why(all.map(({ point }) => point.key));
       return;
     }
     let drawn = kind.draw(members, log.checked);
@@ -80,7 +81,8 @@ function live(holder) {
     wide = plot.clientWidth || 640;
     chart = new uPlot({
       width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))),
-      series: drawn.series, bands: drawn.bands || [], scales: drawn.scales, axes: drawn.axes,
+      series: drawn.series, bands: drawn.bands || [], axes: drawn.axes,
+      scales: Object.assign({}, drawn.scales, { x: Object.assign({}, drawn.scales.x, { range: withEdges }) }),
       legend: { live: true }, hooks: drawn.hooks || {},
       cursor: {
         drag: { x: true, y: false, dist: 5 },

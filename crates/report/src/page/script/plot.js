@@ -82,6 +82,16 @@ function ticks(log) {
   return { values, splits, filter: (u, splits) => splits };
 }
 
+// All of the horizontal axis, with room for what stands at its ends; a zoomed part exactly.
+const EDGE = 0.015;
+function withEdges(u, min, max) {
+  const x = u.data[0];
+  if (!(max > min) || min !== x[0] || max !== x[x.length - 1]) return [min, max];
+  if (u.scales.x.distr !== 3) return [min - EDGE * (max - min), max + EDGE * (max - min)];
+  const times = Math.pow(max / min, EDGE);
+  return [min / times, max * times];
+}
+
 // Pixels from one label of a linear horizontal axis to the next: more digits where it is zoomed.
 function roomForLabels(u, i, min, max) {
   const decimals = Math.max(0, Math.min(6, 1 + Math.ceil(-Math.log10((max - min) / 4))));

@@ -3,6 +3,7 @@
 
 const hiddenPoints = new Set();
 const ALL_HIDDEN = "All points of this figure are hidden.";
+const OTHERS_SHOWN = "This figure does not have the points that are shown: it has ";
 const keysIn = (list) => (list ? list.split(" ") : []);
 const areHidden = (keys) => keys.length > 0 && keys.every((key) => hiddenPoints.has(key));
 
@@ -21,6 +22,9 @@ const elementsOfPoints = [...document.querySelectorAll("svg [data-point]")]
   .map((drawn) => ({ drawn, keys: keysIn(drawn.dataset.point) }));
 const linesThroughPoints = [...document.querySelectorAll("svg [data-vertices]")]
   .map((path) => ({ path, vertices: verticesOf(path) }));
+// Why a figure with these points shows none of them: they were hidden, or others were chosen that it never had.
+const why = (keys) => (listed.every(({ key }) => hiddenPoints.has(key)) || listed.every(({ key }) => keys.includes(key))
+  ? ALL_HIDDEN : OTHERS_SHOWN + keys.filter((key) => listed.some((item) => item.key === key)).length + " of " + listed.length + " points.");
 // A panel or a figure without any of its points has nothing to show.
 const holdersOfPoints = [...document.querySelectorAll("figure, figure g.panel")].map((holder) => {
   const parts = [holder, ...holder.querySelectorAll("[data-point], [data-vertices]")];
@@ -42,8 +46,11 @@ function applyPoints() {
     path.setAttribute("d", left.length > 1 ? "M" + left.map(({ at }) => at).join("L") : "");
   }
   for (const { holder, keys } of holdersOfPoints) {
-    if (holder.matches("figure")) holder.classList.toggle("is-empty", areHidden(keys));
-    else show(holder, areHidden(keys));
+    if (holder.matches("figure")) {
+      const isEmpty = areHidden(keys);
+      holder.classList.toggle("is-empty", isEmpty);
+      if (isEmpty) holder.querySelector(".empty").textContent = why(keys);
+    } else show(holder, areHidden(keys));
   }
   redraws.forEach((redraw) => redraw());
 }
