@@ -160,18 +160,18 @@ fn cycles(
     };
     let runs = runs.iter().zip(deeper);
     if !loops.is_empty() {
-        let of_loop = |(run, of): ((&AnyRun, &bool), &LoopModel)| {
+        let of_loop = |((run, deeper), of): ((&AnyRun, &bool), &LoopModel)| {
             let requested = Requested {
                 period: Some(Duration::from_nanos(of.model.period_ns())),
                 deadline: of.rules.deadline_ns.map(Duration::from_nanos),
                 ..of_flags
             };
-            control_loop(run, requested)
+            control_loop((run, deeper), requested)
                 .inspect_err(|error| {
                     remark!(
                         session,
                         "{CAUTION}warning:{RESET} {}: cannot count missed cycles of the loop: {error}",
-                        run.0.stored().name()
+                        run.stored().name()
                     );
                 })
                 .ok()
