@@ -44,7 +44,7 @@ for k = 1:numel(points)
     if options.Log
         top = max(1, ceil(log10(max(counts))));
         wiregauge.internal.bars(edges, max(0, log10(max(counts, 0.5)) + 0.3), wiregauge.internal.colours(k));
-        ylim([0, top + 0.3]);
+        ylim([0, 1.4 * (top + 0.3)]);
         set(gca(), 'ytick', (0:top) + 0.3, 'yticklabel', arrayfun(@(n) sprintf('%g', 10^n), 0:top, 'UniformOutput', false));
     else
         wiregauge.internal.bars(edges, counts, wiregauge.internal.colours(k));

@@ -7,6 +7,7 @@ y = [0, reshape([counts; counts], 1, []), 0];
 fill(x, y, colour, 'edgecolor', 'none');
 xlim(edges([1 end]));
 top = max([counts, 1]);
-ylim([0, 1.15 * top]);
+% Room for the caption above the highest bar.
+ylim([0, 1.4 * top]);
 set(gca(), 'ytick', [0, top]);
 end
