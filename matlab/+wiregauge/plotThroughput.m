@@ -1,7 +1,8 @@
 function handle = plotThroughput(run, varargin)
 %PLOTTHROUGHPUT  Throughput against response size, one line per depth.
 %   wiregauge.plotThroughput(run) draws the IN throughput of correct exchanges against the response size (the request
-%   size, if only that was varied), and returns the figure handle. A dashed line is the limit of the medium, if known.
+%   size, if only that was varied), and returns the figure handle. If both sizes were varied, the points with the smallest request
+%   are drawn, as in the report; of an echo, where both are the same, all. A dashed line is the limit of the medium, if known.
 %   Of more than 10 depths, 10 from the first to the last are drawn.
 %
 %   Example:
@@ -14,13 +15,18 @@ function handle = plotThroughput(run, varargin)
 
 wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotThroughput(run)');
 points = wiregauge.internal.exchanges(run, []);
-field = 'in_bytes';
-name = 'response';
-direction = 'IN';
+[field, other, name, direction] = deal('in_bytes', 'out_bytes', 'response', 'IN');
 if numel(unique([points.in_bytes])) == 1 && numel(unique([points.out_bytes])) > 1
-    field = 'out_bytes';
-    name = 'request';
-    direction = 'OUT';
+    [field, other, name, direction] = deal('out_bytes', 'in_bytes', 'request', 'OUT');
+end
+held = '';
+if ~isequal([points.in_bytes], [points.out_bytes])
+    smallest = min([points.(other)]);
+    is_drawn = [points.(other)] == smallest;
+    if ~all(is_drawn)
+        held = sprintf(', OUT %s B only', wiregauge.internal.thousands(smallest));
+        points = points(is_drawn);
+    end
 end
 rate = @(one) one.summary.throughput.([field, '_s']);
 [factor, unit] = wiregauge.internal.rateUnit(max(arrayfun(rate, points)));
@@ -45,7 +51,7 @@ if isstruct(limit) && isfield(limit, 'bytes_s')
 end
 highest = ylim();
 ylim([0, highest(2)]);
-wiregauge.internal.heading(run, note);
+wiregauge.internal.heading(run, [held, note]);
 xlabel(sprintf('%s size (B)', name));
 ylabel(sprintf('%s throughput (%s)', direction, unit));
 wiregauge.internal.key(handle, 190, entries);

@@ -34,7 +34,7 @@ for k = 1:numel(chosen)
     plot(depths, trt, look{:});
     plot(depths, rtt, look{:}, 'linestyle', '--', 'linewidth', 1);
     plot(depths, rtt(1) * depths(1) ./ depths, look{:}, 'linestyle', ':', 'marker', 'none');
-    entries(k, :) = {sprintf('OUT %d B, IN %d B', pair), look};
+    entries(k, :) = {sprintf('OUT %s B, IN %s B', wiregauge.internal.thousands(pair(1)), wiregauge.internal.thousands(pair(2))), look};
 end
 styles = {'-', '--', ':'};
 names = {'mean TRT', 'mean RTT', 'ideal TRT'};

@@ -5,6 +5,7 @@ tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the
     @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
     @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
+    @throughput_of_several_request_sizes_is_drawn_at_the_smallest, ...
     @what_cannot_be_drawn_is_refused, @every_m_file_parses};
 % It says at length that another one would be nicer.
 warning('off', 'Octave:gnuplot-graphics');
@@ -140,7 +141,7 @@ assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 24 
 printed('histogram-of-many', handle);
 handle = wiregauge.plotTrt(run);
 assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 sizes'])));
-shown = arrayfun(@(size) ~isempty(findall(handle, 'type', 'text', 'string', sprintf('OUT 16 B, IN %d B', size))), 48 + (0:11) * 100);
+shown = arrayfun(@(size) ~isempty(findall(handle, 'type', 'text', 'string', ['OUT 16 B, IN ', wiregauge.internal.thousands(size), ' B'])), 48 + (0:11) * 100);
 assert(sum(shown), 10);
 assert(shown([1 end]), [true true]);
 colours = get(findobj(handle, 'type', 'line', 'linestyle', '-'), 'color');
@@ -152,6 +153,24 @@ run = wiregauge.exchange(address, 'Depth', 1:12, 'Count', 20, 'NoCalibration', t
 handle = wiregauge.plotThroughput(run);
 assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 depths'])));
 printed('throughput-of-many', handle);
+end
+
+function throughput_of_several_request_sizes_is_drawn_at_the_smallest()
+% As in the report: a line that joined points of both sizes would go up and down at each size.
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'Out', [16 64], 'In', [48 500 1000], 'Depth', [1 2], 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotThroughput(run);
+lines = findobj(handle, 'type', 'line', 'linestyle', '-', 'marker', 'o');
+assert(get(lines(end), 'xdata'), [48 500 1000]);
+assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', OUT 16 B only'])));
+printed('throughput-of-two-requests', handle);
+% An echo has the size of its request: both vary together.
+run = wiregauge.exchange('null://', 'Out', [64 128], 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotThroughput(run);
+assert(~isempty(findall(handle, 'type', 'text', 'string', 'null://')));
+lines = findobj(handle, 'type', 'line', 'linestyle', '-', 'marker', 'o');
+assert(get(lines(end), 'xdata'), [64 128]);
+close(handle);
 end
 
 function units_are_those_of_the_report()
