@@ -17,7 +17,7 @@ end
 
 function text = withOptions(text)
 % Flags in a sentence. A word behind one is its value if it is a number, quoted, or one of these.
-values = ['''[^'']*''|\d(?:[\w.,:=%/]*\w)?|(?<=--protocol )(?:echo|lines|text|scpi|modbus|wiregauge)\>|' ...
+values = ['''[^'']*''|(?<=--read )[\w:+-]*\d|\d(?:[\w.,:=%/]*\w)?|(?<=--protocol )(?:echo|lines|text|scpi|modbus|wiregauge)\>|' ...
     '(?<=--connect )(?:each|once)\>|(?<=--wait )(?:block|poll|spin)\>|(?<=--direction )(?:in|out|both)\>'];
 [flags, between] = regexp(text, ['(?<![\w/''-])--[a-z][a-z0-9-]*[a-z0-9](?:', gap(), '(?:', values, '))?'], 'match', 'split');
 for k = 2:numel(between) - 1
@@ -31,7 +31,8 @@ end
 function text = asCall(words)
 % `wiregauge limits uart --baud 9600` as wiregauge.limits('uart', 'Baud', 9600).
 parts = regexp(words, ['--[a-z][a-z0-9-]*(?:', gap(), anyValue(), ')?|\S+'], 'match');
-given = cell(1, numel(parts) - 2);
+places = {};
+options = {};
 for k = 3:numel(parts)
     word = parts{k};
     if strncmp(word, '--', 2)
@@ -39,13 +40,27 @@ for k = 3:numel(parts)
         if isempty(strfind(word, ',')) %#ok<STREMP>
             word = [word, ', true']; %#ok<AGROW>
         end
+        options{end + 1} = word; %#ok<AGROW>
     elseif strcmp(word, upper(word))
-        word = lower(word);
+        places{end + 1} = lower(word); %#ok<AGROW>
     else
-        word = ['''', word, ''''];
+        places{end + 1} = ['''', word, '''']; %#ok<AGROW>
     end
-    given{k - 2} = word;
 end
+if isempty(places) && ~isempty(options)
+    % The function has no options without it.
+    switch parts{2}
+        case {'exchange', 'stream', 'tune'}
+            places = {'address'};
+        case 'loop'
+            places = {'device'};
+        case 'compare'
+            places = {'before', 'after'};
+        case {'explain', 'deadline', 'control', 'report'}
+            places = {'run'};
+    end
+end
+given = [places, options];
 text = sprintf('wiregauge.%s', parts{2});
 if ~isempty(given)
     text = sprintf('%s(%s)', text, strjoin(given, ', '));
@@ -65,6 +80,9 @@ function text = asPair(words)
 % `--depth 1` as 'Depth', 1. What --json prints are the fields of the struct that a function returns.
 if strcmp(words, '--json')
     text = 'an output argument';
+    return
+elseif strcmp(words, '--full')
+    text = '''Full'', true';
     return
 end
 parts = regexp(words, '^(--[a-z0-9-]+)(?:([ =]|\n +)(.*))?$', 'tokens', 'once');

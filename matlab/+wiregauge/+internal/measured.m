@@ -24,7 +24,7 @@ elseif isempty(found)
     wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore and Quiet)');
 end
 run = wiregauge.internal.stored(stored{1});
-run.text = wiregauge.internal.inMatlab(output);
+run.text = wiregauge.internal.ofRun(output);
 lines = strtrim(strsplit(said, sprintf('\n'))');
 begin = 'limit missed: ';
 lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
