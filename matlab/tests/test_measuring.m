@@ -6,6 +6,7 @@ tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
     @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
     @throughput_of_several_request_sizes_is_drawn_at_the_smallest, ...
+    @a_stored_run_is_drawn_by_its_name, ...
     @what_cannot_be_drawn_is_refused, @every_m_file_parses};
 % It says at length that another one would be nicer.
 warning('off', 'Octave:gnuplot-graphics');
@@ -197,6 +198,17 @@ picture = imread(file);
 assert(size(picture, 1) > 200 && size(picture, 2) > 500);
 % Something is drawn: not all white, and in more than one colour.
 assert(numel(unique(reshape(picture, [], size(picture, 3)), 'rows')) > 6);
+end
+
+function a_stored_run_is_drawn_by_its_name()
+run = wiregauge.exchange('null://', 'Out', [64 128], 'Depth', [1 2], 'Count', 50, 'NoCalibration', true);
+for draw = {@wiregauge.plotHistogram, @wiregauge.plotTrt, @wiregauge.plotThroughput}
+    for name = {'last', run.directory}
+        handle = draw{1}(name{1});
+        assert(~isempty(findall(handle, 'type', 'text', 'string', 'null://')));
+        close(handle);
+    end
+end
 end
 
 function what_cannot_be_drawn_is_refused()
