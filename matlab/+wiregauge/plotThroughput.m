@@ -14,7 +14,7 @@ function handle = plotThroughput(run, varargin)
 %   See also wiregauge.plotHistogram, wiregauge.plotTrt, wiregauge.savePicture, wiregauge.exchange.
 
 wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotThroughput(run)');
-points = wiregauge.internal.exchanges(run, []);
+[points, run] = wiregauge.internal.exchanges(run, []);
 [field, other, name, direction] = deal('in_bytes', 'out_bytes', 'response', 'IN');
 if numel(unique([points.in_bytes])) == 1 && numel(unique([points.out_bytes])) > 1
     [field, other, name, direction] = deal('out_bytes', 'in_bytes', 'request', 'OUT');

@@ -3,6 +3,6 @@ function text = label(point)
 %   text = wiregauge.internal.label(point) returns sizes and depth.
 
 number = @wiregauge.internal.thousands;
-text = sprintf('OUT %s B, IN %s B, depth %d (R = %d): n = %s', number(point.out_bytes), number(point.in_bytes), point.depth, ...
-    point.depth - 1, number(numel(point.rtt_ns)));
+text = sprintf('OUT %s B, IN %s B, depth %d: n = %s', number(point.out_bytes), number(point.in_bytes), point.depth, ...
+    number(numel(point.rtt_ns)));
 end

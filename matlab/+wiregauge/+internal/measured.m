@@ -12,7 +12,13 @@ if iscell(address)
 else
     addresses = {wiregauge.internal.text(address, 'the address')};
 end
-[status, output, said] = wiregauge.internal.command([{kind}, wiregauge.internal.flags(given), {'--'}, addresses]);
+words = wiregauge.internal.flags(given);
+for option = {'NoStore', 'Quiet'}
+    if any(strcmp(words, ['--', regexprep(lower(option{1}), '^no', 'no-')]))
+        wiregauge.internal.fail('wiregauge:argument', 'the run is loaded from where it is stored: omit %s', option{1});
+    end
+end
+[status, output, said] = wiregauge.internal.command([{kind}, words, {'--'}, addresses]);
 [stored, found] = regexp(output, '\nstored in ([^\n]*)', 'tokens', 'match', 'once');
 kept = '';
 if ~isempty(found)
@@ -21,7 +27,7 @@ end
 if ~any(status == [0, 1])
     wiregauge.internal.failed(status, said, kept);
 elseif isempty(found)
-    wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore and Quiet)');
+    wiregauge.internal.fail('wiregauge:failed', 'the run was not stored, so it cannot be loaded');
 end
 run = wiregauge.internal.stored(stored{1});
 run.text = wiregauge.internal.ofRun(output);
