@@ -2,7 +2,8 @@ function handle = plotThroughput(run, varargin)
 %PLOTTHROUGHPUT  Throughput against response size, one line per depth.
 %   wiregauge.plotThroughput(run) draws the IN throughput of correct exchanges against the response size (the request
 %   size, if only that was varied), and returns the figure handle. If both sizes were varied, the points with the smallest request
-%   are drawn, as in the report; of an echo, where both are the same, all. A dashed line is the limit of the medium, if known.
+%   are drawn, as in the report; of an echo, where both are the same, all. A dashed line is the limit of the medium, if
+%   it is known and not far above.
 %   Of more than 10 depths, 10 from the first to the last are drawn.
 %
 %   Example:
@@ -44,10 +45,13 @@ for k = 1:numel(chosen)
     entries(k, :) = {sprintf('depth %d', depth), look};
 end
 limit = points(1).summary.limit;
-if isstruct(limit) && isfield(limit, 'bytes_s')
+if isstruct(limit) && limit.bytes_s <= 4 * max(arrayfun(rate, points)) % Beyond that, the lines would be flat.
     look = {'color', 'black', 'linestyle', '--'};
     plot(xlim(), limit.bytes_s / factor * [1 1], look{:});
-    entries(end + 1, :) = {'limit of the medium', look};
+    entries(end + 1, :) = {sprintf('limit %.4g %s', limit.bytes_s / factor, unit), look};
+    for words = inLines(strtok(limit.source, ';,'), 20)
+        entries(end + 1, :) = {words{1}, {}}; %#ok<AGROW>
+    end
 end
 highest = ylim();
 ylim([0, highest(2)]);
@@ -55,4 +59,18 @@ wiregauge.internal.heading(run, [held, note]);
 xlabel(sprintf('%s size (B)', name));
 ylabel(sprintf('%s throughput (%s)', direction, unit));
 wiregauge.internal.key(handle, 190, entries);
+end
+
+function lines = inLines(text, most)
+% Text in lines of so many characters, as a cell row.
+lines = {''};
+for word = strsplit(strtrim(text), ' ')
+    if isempty(lines{end})
+        lines{end} = word{1};
+    elseif numel(lines{end}) + 1 + numel(word{1}) <= most
+        lines{end} = [lines{end}, ' ', word{1}];
+    else
+        lines{end + 1} = word{1}; %#ok<AGROW>
+    end
+end
 end

@@ -5,7 +5,7 @@ tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the
     @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
     @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
-    @throughput_of_several_request_sizes_is_drawn_at_the_smallest, ...
+    @throughput_of_several_request_sizes_is_drawn_at_the_smallest, @the_limit_of_the_medium_has_its_name, ...
     @a_stored_run_is_drawn_by_its_name, ...
     @what_cannot_be_drawn_is_refused, @every_m_file_parses};
 % It says at length that another one would be nicer.
@@ -171,6 +171,27 @@ handle = wiregauge.plotThroughput(run);
 assert(~isempty(findall(handle, 'type', 'text', 'string', 'null://')));
 lines = findobj(handle, 'type', 'line', 'linestyle', '-', 'marker', 'o');
 assert(get(lines(end), 'xdata'), [64 128]);
+close(handle);
+end
+
+function the_limit_of_the_medium_has_its_name()
+run = struct(wiregauge.exchange('null://', 'Out', [64 128], 'Count', 20, 'NoCalibration', true));
+[run.kind, run.address] = deal('exchange', 'usb://1');
+rates = arrayfun(@(one) one.summary.throughput.in_bytes_s, run.points);
+for k = 1:2
+    run.points(k).summary.limit = struct('bytes_s', 2 * max(rates), 'source', 'USB 2.0 section 5.8.4, 19 packets a frame');
+end
+handle = wiregauge.plotThroughput(run);
+texts = get(findall(handle, 'type', 'text'), 'string');
+texts = texts(cellfun(@ischar, texts));
+assert(any(strncmp(texts, 'limit ', 6)));
+assert(any(strcmp(texts, 'USB 2.0 section 5.8.4')));
+printed('throughput-limit', handle);
+for k = 1:2
+    run.points(k).summary.limit.bytes_s = 10 * max(rates);
+end
+handle = wiregauge.plotThroughput(run);
+assert(isempty(findall(handle, 'type', 'text', 'string', 'USB 2.0 section 5.8.4')));
 close(handle);
 end
 
