@@ -2,7 +2,7 @@ function tests = test_measuring()
 %TEST_MEASURING  Measuring with the wiregauge program from M-code, loading what it stored, and drawing it.
 
 tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the_program_summed_up, @a_stream_is_measured_and_loaded, ...
-    @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
+    @a_loop_is_measured_and_loaded, @losses_are_samples_too, @an_interrupted_measurement_says_where_it_is, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
     @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
     @throughput_of_several_request_sizes_is_drawn_at_the_smallest, @the_limit_of_the_medium_has_its_name, ...
@@ -66,6 +66,33 @@ lost = sum(run.points(1).samples.status == 1);
 assert(lost, run.points(1).summary.counts.lost);
 assert(lost >= 3);
 assert(numel(run.points(1).rtt_ns), run.points(1).summary.counts.answered);
+end
+
+function an_interrupted_measurement_says_where_it_is()
+% Ctrl-C in Octave ends all functions, without an error that could be caught.
+directory = tempname();
+script = [tempname(), '.m'];
+file = fopen(script, 'w');
+fprintf(file, ['addpath(''%s'');\nprintf(''pid %%d\\n'', getpid());\nfflush(stdout);\n' ...
+    'wiregauge.exchange(''null://'', ''Out'', 64, ''Duration'', 5, ''NoCalibration'', true, ''Store'', ''%s'');\n'], ...
+    fileparts(fileparts(mfilename('fullpath'))), directory);
+fclose(file);
+tidy = onCleanup(@() delete(script));
+said = tempname();
+[~, number] = system(sprintf('setsid octave-cli -qf --no-history %s >%s 2>&1 </dev/null & echo $!', script, said));
+also = onCleanup(@() delete(said));
+begun = tic;
+while ~isfile(fullfile(directory, 'run.json')) && toc(begun) < 20
+    pause(0.05);
+end
+pid = regexp(fileread(said), '^pid (\d+)', 'tokens', 'once', 'lineanchors'){1};
+while isempty(strfind(fileread(said), 'loadRun')) && toc(begun) < 40
+    % A terminal sends it to the program, too; this one ignores it, for a shell without a terminal started it.
+    system(sprintf('kill -INT -%s', pid));
+    pause(0.5);
+end
+assert(~isempty(strfind(fileread(said), ['interrupted; what was measured until then is stored: run = wiregauge.loadRun(''', directory])), ...
+    fileread(said));
 end
 
 function a_missed_limit_is_told()

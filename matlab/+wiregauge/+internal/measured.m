@@ -18,7 +18,13 @@ for option = {'NoStore', 'Quiet'}
         wiregauge.internal.fail('wiregauge:argument', 'the run is loaded from where it is stored: omit %s', option{1});
     end
 end
+wiregauge.internal.binary(); % Its absence is no interrupt.
+% Octave ends every function at Ctrl-C, without an error that could be caught: only this is still called.
+progress = containers.Map({'ended'}, {false});
+note = onCleanup(@() interrupted(progress, words));
 [status, output, said] = wiregauge.internal.command([{kind}, words, {'--'}, addresses]);
+progress('ended') = true; %#ok<NASGU>
+clear note
 [stored, found] = regexp(output, '\nstored in ([^\n]*)', 'tokens', 'match', 'once');
 kept = '';
 if ~isempty(found)
@@ -36,4 +42,14 @@ begin = 'limit missed: ';
 lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
 run.missed = regexprep(lines, ['^', begin], '');
 run = wiregauge.Run(run);
+end
+
+function interrupted(progress, words)
+if ~progress('ended')
+    name = regexprep(words(strncmp(words, '--store=', 8)), '^--store=', '');
+    if isempty(name)
+        name = {'last'};
+    end
+    fprintf('\nwiregauge: interrupted; what was measured until then is stored: run = wiregauge.loadRun(''%s'')\n', name{end});
+end
 end
