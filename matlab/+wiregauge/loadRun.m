@@ -18,6 +18,9 @@ function run = loadRun(name, varargin)
 %                                   4 reordered, 5 corrupted, 6 unexpected; for a stream 0 ok, 1 stalled, 2 cancelled, 3 failed, and
 %                                   way 0 in, 1 out; for a loop xrun 0 none, 1 overrun, 2 underrun, 3 both
 %
+%   p99 and the like have a value even if its confidence interval is unknown, as of 5 exchanges: the display has (? .. ?) then, and
+%   summary.rtt.p99 has low and high.
+%
 %   Missing values are NaN, also in summary, plan and conditions, so [run.points.p99] has an element for each point.
 %
 %   wiregauge.loadRun('last') loads the last stored run; a name, or its beginning, that of `wiregauge runs`. run.directory is its

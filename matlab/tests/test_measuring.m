@@ -88,7 +88,7 @@ end
 pid = regexp(fileread(said), '^pid (\d+)', 'tokens', 'once', 'lineanchors'){1};
 while isempty(strfind(fileread(said), 'loadRun')) && toc(begun) < 40
     % A terminal sends it to the program, too; this one ignores it, for a shell without a terminal started it.
-    system(sprintf('kill -INT -%s', pid));
+    system(sprintf('kill -INT -%s 2>/dev/null', pid));
     pause(0.5);
 end
 assert(~isempty(strfind(fileread(said), ['interrupted; what was measured until then is stored: run = wiregauge.loadRun(''', directory])), ...
