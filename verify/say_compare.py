@@ -14,15 +14,16 @@ PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 HIGHER = ("throughput", "below", "rate")
 
 
-def figures(run: dict, path, index: int) -> dict:
-    """The figures that are compared, of one point: a lost exchange counts as the timeout."""
+def figures(run: dict, path, index: int, scheduled: bool) -> dict:
+    """The figures that are compared, of one point: a lost exchange counts as the timeout, and times count from the
+    intended start if all runs have a schedule."""
     rows = by_request(measured(samples(path, index)))
     rows_ended = measured(samples(path, index))
     right = np.isin(rows["status"], ["ok", "reordered"])
     timeout = run["plan"]["timeout_ns"]
     late = np.zeros(len(right), dtype=np.int64)
     waited = rows["rtt_ns"]
-    if period_ns(run) is not None:
+    if scheduled:
         late = rows["start_ns"] - rows["intended_ns"]
         waited = waited + late
     times = np.where(right, waited, np.maximum(waited, late + timeout))
@@ -43,6 +44,7 @@ def figures(run: dict, path, index: int) -> dict:
 def check(checks: Checks, found: dict, before: tuple, after: tuple, where: str) -> None:
     """Everything that `compare` says; `before` and `after` are pairs of run.json and path."""
     intervals(checks, found, where)
+    scheduled = all(period_ns(run) is not None for run, _ in (before, after))
     numbers = sum(len(point["figures"]) for point in found["points"])
     checks.that(found["compared"] == numbers, "intervals are counted", where)
     for point in found["points"]:
@@ -53,7 +55,7 @@ def check(checks: Checks, found: dict, before: tuple, after: tuple, where: str) 
                 asked = cell["point"]
                 key = f"OUT {asked['out_bytes']:,} B, IN {asked['in_bytes']:,} B, depth {asked['depth']}"
                 if matches(name, key, asked):
-                    sides.append(figures(run, path, asked["index"]))
+                    sides.append(figures(run, path, asked["index"], scheduled))
         if len(sides) != 2:
             checks.that(False, "compared points are those of the runs", f"{where}: {name}")
             continue
@@ -68,6 +70,8 @@ def matches(name, key: str, asked: dict) -> bool:
     values = dict(name) if not isinstance(name, dict) else name
     same = str(values.get("out")) == str(asked["out_bytes"])
     same = same and str(values.get("in")) == str(asked["in_bytes"])
+    same = same and str(values.get("link")) == str(asked["link"])
+    same = same and (values.get("together") == "yes") == asked["together"]
     return same and str(values.get("depth")) == str(asked["depth"])
 
 

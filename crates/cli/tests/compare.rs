@@ -247,10 +247,52 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     }
     assert_eq!(figure(&json, 0, "lost")["verdict"], "worse");
     let notes = json["notes"].to_string();
-    assert!(notes.contains("got no correct answer in time"), "{notes}");
+    assert!(
+        notes.contains(
+            "of 200 exchanges got no correct response in time; each counts as the timeout, 100 ms"
+        ),
+        "{notes}"
+    );
+    assert!(!notes.contains("the timeouts differ"), "{notes}");
+    let flags = "--count 200 --timeout 50ms --give-up 200";
+    exchanged(&desk, "sooner", &lossy.address, flags);
+    let json = desk.json("compare lossy sooner --json");
+    let notes = json["notes"].to_string();
+    assert!(
+        notes.contains("the timeouts differ (100 ms; 50 ms): an exchange without a correct response counts with that of its run"),
+        "{notes}"
+    );
     compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);
     compared(&desk, "sound lossy", &["lost > 5% worse"]).code(1);
     compared(&desk, "sound lossy", &["lost > 90% more", "lost > 1% less"]).code(0);
+}
+
+#[test]
+fn times_count_from_the_intended_start_only_if_all_runs_have_a_schedule() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 1ms");
+    exchanged(&desk, "free", &server.address, "--count 100");
+    // A schedule that the device cannot keep, so intended starts come long before the actual ones.
+    for name in ["every", "again"] {
+        exchanged(&desk, name, &server.address, "--count 100 --interval 500us");
+    }
+    let after = |json: &Value| figure(json, 0, "p50")["difference"]["after"]["value"].clone();
+    let stored = desk.json("show every --json");
+    let of = |times: &str| stored["points"][0][times]["p50"]["value"].clone();
+    assert_ne!(of("rtt"), of("from_intended"));
+    let mixed = desk.json("compare free every --json");
+    assert_eq!(after(&mixed), of("rtt"));
+    let notes = mixed["notes"].to_string();
+    assert!(
+        notes.contains(
+            "the schedules differ (as fast as possible; one every 500 us): they determine TRT and throughput, and times \
+             count from the actual start"
+        ),
+        "{notes}"
+    );
+    let both = desk.json("compare again every --json");
+    assert_eq!(after(&both), of("from_intended"));
+    assert!(!both["notes"].to_string().contains("schedules"), "{both}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
     }
     for word in [
         "Predicted, means in",
-        "no prediction interval: outside the measured range (IN 64 to 4096 B)",
+        "no prediction interval: outside the measured range (IN 64 to 4,096 B)",
     ] {
         assert!(text.contains(word), "{word}: {text}");
     }

@@ -203,14 +203,15 @@ fn every_rate_channel_and_block_is_a_point_and_its_surroundings_are_measured() {
         assert_eq!(point.stages.len(), 2);
         assert!(point.stages.iter().all(|stage| stage.bytes_s > 0.0));
         assert!(point.memory_bytes_s.is_some_and(|speed| speed > 0.0));
-        let timer = point.timer.as_ref().expect("a timer ran beside the loop");
-        assert!(timer.wake_up.n > 0);
+        assert!(point.timer.as_ref().is_none_or(|timer| timer.wake_up.n > 0));
         let (floor, needed) = (
             point.floor_ns.expect("a floor"),
             point.needed_ns.expect("a latency"),
         );
         assert!(floor >= point.point.period_ns().round() && floor <= needed);
     }
+    // A busy host may not let it run in a point of 100 ms.
+    assert!(run.points.iter().any(|point| point.timer.is_some()));
 }
 
 #[test]

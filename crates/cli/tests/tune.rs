@@ -176,8 +176,8 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
     let first = ended.stdout.lines().next().unwrap_or_default();
-    let proven = "no setting meets all constraints; the closest one: ";
-    let open = "no setting is proven to meet all constraints; the closest one: ";
+    let proven = "no setting meets all constraints; the ";
+    let open = "no setting is proven to meet all constraints; the ";
     assert!(
         first.starts_with(proven) || first.starts_with(open),
         "{ended}"
@@ -189,6 +189,12 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     };
     assert!(ended.stdout.contains(verdict), "{ended}");
     assert!(!ended.stdout.contains("best:"), "{ended}");
+    // On a busy machine a probe at another depth may come closer: then it is named.
+    assert_eq!(
+        first.contains("; the closest one: "),
+        !ended.stdout.contains("came closer in a probe"),
+        "{ended}"
+    );
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn length(limit: Limit) -> String {
     }
 }
 
-fn schedule(schedule: Schedule) -> String {
+pub(crate) fn schedule(schedule: Schedule) -> String {
     match schedule {
         Schedule::AsFastAsPossible => "as fast as possible".into(),
         Schedule::EveryNs(ns) => format!("one every {}", duration(ns)),
@@ -192,7 +192,7 @@ fn schedule(schedule: Schedule) -> String {
 }
 
 /// A time that was chosen, so without digits that nobody chose.
-fn duration(ns: u64) -> String {
+pub(crate) fn duration(ns: u64) -> String {
     let (unit, name) = match ns {
         1_000_000_000.. => (1e9, "s"),
         1_000_000.. => (1e6, "ms"),

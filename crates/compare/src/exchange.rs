@@ -4,10 +4,11 @@
 //! slow ones are missing. So an exchange without a right answer counts with the time that was waited
 //! for it, the timeout. Percentiles below the share that was lost are not touched by that.
 
+use crate::conditions::{duration, schedule};
 use crate::figure::{Figure, Part};
 use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
-use wiregauge_record::{Phase, Point, Sample, Schedule, Starts};
+use wiregauge_record::{Phase, Point, Sample, Schedule, Starts, grouped};
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Events, Reading, Series};
 
@@ -50,7 +51,40 @@ fn key(point: &Point) -> Key {
     ])
 }
 
+/// What in the plans makes figures hard to compare.
+pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
+    let each = |of: &dyn Fn(&Run<Exchange>) -> String| {
+        let mut values: Vec<String> = Vec::new();
+        for value in runs.iter().map(|run| of(run)) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        (values.len() > 1).then(|| values.join("; "))
+    };
+    let schedules = each(&|run| schedule(run.file.plan.schedule)).map(|schedules| {
+        let times = match runs.iter().all(|run| run.is_scheduled()) {
+            true => "",
+            false => ", and times count from the actual start",
+        };
+        format!("the schedules differ ({schedules}): they determine TRT and throughput{times}")
+    });
+    let points = || runs.iter().flat_map(|run| &run.file.points);
+    let has_losses = points().any(|point| point.counts.answered < point.counts.exchanges);
+    let timeouts = each(&|run| duration(run.file.plan.timeout_ns)).filter(|_| has_losses);
+    let timeouts = timeouts.map(|timeouts| {
+        format!(
+            "the timeouts differ ({timeouts}): an exchange without a correct response counts with that of its run"
+        )
+    });
+    schedules.into_iter().chain(timeouts).collect()
+}
+
 impl Side for Run<Exchange> {
+    fn is_scheduled(&self) -> bool {
+        matches!(self.file.plan.schedule, Schedule::EveryNs(_))
+    }
+
     fn places(&self) -> Vec<Place> {
         let points = self.file.points.iter().enumerate();
         points
@@ -59,8 +93,14 @@ impl Side for Run<Exchange> {
             .collect()
     }
 
-    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
-        let mut accumulator = Accumulator::new(self, figures);
+    fn read(
+        &self,
+        at: usize,
+        figures: &[Figure],
+        scheduled: bool,
+        sure: Confidence,
+    ) -> Result<Read, RunError> {
+        let mut accumulator = Accumulator::new(self, figures, scheduled);
         let mut samples = self.samples_of(at, COLUMNS)?;
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| accumulator.push(sample));
@@ -89,7 +129,7 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    fn new(run: &Run<Exchange>, figures: &[Figure]) -> Accumulator {
+    fn new(run: &Run<Exchange>, figures: &[Figure], scheduled: bool) -> Accumulator {
         let plan = &run.file.plan;
         let series = || Series::with_exact_limit(EXACT);
         let limits = figures.iter().filter_map(|figure| match figure {
@@ -98,7 +138,7 @@ impl Accumulator {
         });
         Accumulator {
             timeout_ns: plan.timeout_ns,
-            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
+            scheduled,
             times: series(),
             starts: Starts::from_sequence(plan.warmup + 1),
             between_answers: series(),
@@ -177,8 +217,10 @@ impl Accumulator {
         };
         let notes = (lost > 0).then(|| {
             format!(
-                "{lost} of {samples} exchanges got no correct answer in time; each counts as the timeout, {} ms",
-                self.timeout_ns as f64 / 1e6
+                "{} of {} exchanges got no correct response in time; each counts as the timeout, {}",
+                grouped(lost),
+                grouped(samples),
+                duration(self.timeout_ns)
             )
         });
         Read {

@@ -18,9 +18,14 @@ impl Key {
         Key { parts, again: 0 }
     }
 
-    /// The same point by these settings only.
+    /// The same point by these settings only, and by those without which they have no meaning.
     pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Key {
-        let parts = self.parts.iter().filter(|(name, _)| wanted(name));
+        let with = |name: &str| match name {
+            "link" | "together" => wanted("link") || wanted("together"),
+            "direction" | "way" => wanted("direction") || wanted("way"),
+            other => wanted(other),
+        };
+        let parts = self.parts.iter().filter(|(name, _)| with(name));
         Key {
             parts: parts.cloned().collect(),
             again: self.again,
@@ -53,13 +58,16 @@ impl fmt::Display for Key {
             ("link", "0") if !together => None,
             ("link", link) if together => Some(format!("link {link} together")),
             ("link", link) => Some(format!("link {link} alone")),
-            ("out" | "in", "0") => Some(format!("{} any size", name.to_uppercase())),
+            ("in", "0") => Some("IN any size".to_owned()),
             ("out" | "in", bytes) => Some(format!("{} {} B", name.to_uppercase(), size(bytes))),
             ("way", way) => Some(format!("{}{both}", way.to_uppercase())),
             ("transfer", bytes) => Some(format!("transfers of {} B", size(bytes))),
             (name, value) => Some(format!("{name} {value}")),
         };
         let mut parts: Vec<String> = self.parts.iter().filter_map(part).collect();
+        if let Some(link) = self.value("link").filter(|_| parts.is_empty()) {
+            parts.push(format!("link {link} alone"));
+        }
         if self.again > 0 {
             parts.push(format!("time {}", self.again + 1));
         }
@@ -85,11 +93,42 @@ pub(crate) fn yes(is_so: bool) -> String {
 mod tests {
     use super::*;
 
-    fn named(parts: &[(&'static str, &str)]) -> String {
+    fn key(parts: &[(&'static str, &str)]) -> Key {
         let parts = parts
             .iter()
             .map(|(name, value)| (*name, (*value).to_owned()));
-        Key::new(parts.collect()).to_string()
+        Key::new(parts.collect())
+    }
+
+    fn named(parts: &[(&'static str, &str)]) -> String {
+        key(parts).to_string()
+    }
+
+    #[test]
+    fn any_size_is_one_of_responses() {
+        let lines = [("out", "0"), ("in", "0"), ("depth", "1")];
+        assert_eq!(named(&lines), "OUT 0 B, IN any size, depth 1");
+    }
+
+    #[test]
+    fn settings_that_have_a_meaning_only_with_each_other_are_kept_with_each_other() {
+        let only = |parts: &[(&'static str, &str)], wanted: &[&str]| {
+            let key = key(parts).only(|name| wanted.contains(&name));
+            key.to_string()
+        };
+        let link = |link, together| [("in", "48"), ("link", link), ("together", together)];
+        for wanted in [&["link"][..], &["together"], &["link", "together"]] {
+            assert_eq!(only(&link("0", "no"), wanted), "link 0 alone");
+            assert_eq!(only(&link("1", "no"), wanted), "link 1 alone");
+            assert_eq!(only(&link("0", "yes"), wanted), "link 0 together");
+        }
+        assert_eq!(only(&link("0", "no"), &["in", "link"]), "IN 48 B");
+        assert_eq!(only(&link("1", "yes"), &["in"]), "IN 48 B");
+        let way = |direction, way| [("direction", direction), ("queue", "2"), ("way", way)];
+        for wanted in ["direction", "way"] {
+            assert_eq!(only(&way("in", "in"), &[wanted]), "IN");
+            assert_eq!(only(&way("both", "in"), &[wanted]), "IN (both)");
+        }
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub fn compare(
         let figures = exchange::figures(before.iter().chain(&after).copied());
         let changed = conditions::of_exchange(&before, &after);
         let mut comparison = of(kind, &before, &after, figures, changed, wanted, progress)?;
+        let all: Vec<_> = before.iter().chain(&after).copied().collect();
+        comparison.notes.extend(exchange::notes(&all));
         comparison.hosts = hosts::of_exchange(&before, &after, &comparison.points);
         return Ok(comparison);
     }
@@ -113,13 +115,15 @@ where
     }
     let family = keys.len() * figures.len();
     let sure = Confidence::NINETY_FIVE.shared_by(family);
+    let mut all = before.iter().chain(after);
+    let scheduled = all.all(|run| run.is_scheduled());
     let mut notes = Vec::new();
     let mut points = Vec::new();
     let mut disturbed = [Disturbed::default(), Disturbed::default()];
     for (at, (key, places_before, places_after)) in keys.into_iter().enumerate() {
         let read = |runs: &[&Run<K>], places: &[usize]| -> Result<Vec<Read>, RunError> {
             let each = runs.iter().zip(places);
-            each.map(|(run, &place)| run.read(place, &figures, sure))
+            each.map(|(run, &place)| run.read(place, &figures, scheduled, sure))
                 .collect()
         };
         let (of_before, of_after) = (read(before, &places_before)?, read(after, &places_after)?);
@@ -203,7 +207,7 @@ impl Disturbed {
     fn printed(&self, side: &str) -> Option<String> {
         (self.points > 0).then(|| {
             format!(
-                "{side}: {} of {} points were disturbed ({}), which may cause a difference",
+                "{side}: disturbances at {} of {} points ({}), which may cause a difference",
                 self.points,
                 self.of,
                 self.by.join(", ")

@@ -62,8 +62,19 @@ impl Found {
 pub(crate) trait Side {
     /// The points that were measured.
     fn places(&self) -> Vec<Place>;
-    /// Values of one point, with bounds that are so sure.
-    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError>;
+    /// Whether its plan says when an exchange starts.
+    fn is_scheduled(&self) -> bool {
+        false
+    }
+    /// Values of one point, with bounds that are so sure. `scheduled`: all runs have a schedule, so times count from
+    /// the intended start.
+    fn read(
+        &self,
+        at: usize,
+        figures: &[Figure],
+        scheduled: bool,
+        sure: Confidence,
+    ) -> Result<Read, RunError>;
 }
 
 /// What was found of one point of one run.

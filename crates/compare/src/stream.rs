@@ -65,7 +65,13 @@ impl Side for Run<Stream> {
         places
     }
 
-    fn read(&self, at: usize, figures: &[Figure], sure: Confidence) -> Result<Read, RunError> {
+    fn read(
+        &self,
+        at: usize,
+        figures: &[Figure],
+        _scheduled: bool,
+        sure: Confidence,
+    ) -> Result<Read, RunError> {
         let (plan, summary) = (&self.file.plan, &self.file.points[at / WAYS]);
         let flow = &summary.flows[at % WAYS];
         let block_ns = (summary.elapsed_ns / BLOCKS).max(SHORTEST_NS);

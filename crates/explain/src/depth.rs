@@ -1,6 +1,8 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd};
+use wiregauge_record::{
+    Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd, Responder,
+};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
@@ -13,10 +15,14 @@ pub(crate) fn needed(depth: u32) -> u64 {
     10 * u64::from(depth)
 }
 
-/// True where at most a few exchanges had no right answer in time.
+/// Exchanges without a correct response in time.
+pub(crate) fn unanswered(counts: &Counts) -> u64 {
+    counts.exchanges.saturating_sub(counts.answered)
+}
+
+/// True where at most a few exchanges had no correct response in time.
 pub(crate) fn is_answered(counts: &Counts) -> bool {
-    let unanswered = counts.exchanges.saturating_sub(counts.answered) as f64;
-    unanswered <= UNANSWERED * counts.exchanges as f64
+    unanswered(counts) as f64 <= UNANSWERED * counts.exchanges as f64
 }
 
 /// True where the rate of a point tells what its depth is worth.
@@ -29,14 +35,20 @@ pub(crate) fn most_outstanding(plan: &Plan, conditions: &Conditions, link: u32) 
     if !may_overlap(plan) {
         return 1;
     }
-    let responder = match link.checked_sub(1) {
-        None => conditions.responder.as_ref(),
-        Some(further) => (conditions.more_links.get(further as usize))
-            .and_then(|conditions| conditions.responder.as_ref()),
-    };
-    match responder.map_or(0, |responder| responder.max_outstanding) {
+    match responder_of(conditions, link).map_or(0, |responder| responder.max_outstanding) {
         0 => u32::MAX,
         most => most,
+    }
+}
+
+/// The responder of a link, if it is one.
+pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Responder> {
+    match link.checked_sub(1) {
+        None => conditions.responder.as_ref(),
+        Some(further) => {
+            let further = conditions.more_links.get(further as usize)?;
+            further.responder.as_ref()
+        }
     }
 }
 

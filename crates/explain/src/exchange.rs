@@ -2,15 +2,21 @@
 //! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
 use crate::busy::{FULL, busy_device};
-use crate::depth::{EQUAL, is_telling, most_outstanding, needed};
-use crate::exchange_verdict::ExchangeVerdict;
+use crate::depth::{EQUAL, is_telling, most_outstanding, needed, unanswered};
+use crate::exchange_verdict::{ExchangeVerdict, Late};
 use crate::modelled::Modelled;
+use crate::show::time;
 use serde::Serialize;
-use wiregauge_record::{Conditions, Connect, Plan, Point, PointSummary, Schedule};
+use wiregauge_record::{
+    Conditions, Connect, Ending, Limit, Plan, Point, PointSummary, Schedule, Wait, grouped,
+};
+use wiregauge_stats::Distribution;
 
 /// Part of the RTT from which a side is said to dominate.
 const MOST: f64 = 0.5;
 const BEHIND: f64 = 0.75;
+/// A TRT within this factor of the period is the period.
+const KEPT: f64 = 1.01;
 /// A gain that says more than the device's part of the RTT does.
 const GAIN: f64 = 1.25;
 const TRY_DEPTH: u32 = 4;
@@ -95,7 +101,7 @@ pub fn of_exchange(
         .map(|point| {
             let mut split = split(conditions, point);
             split.verdict = verdict(plan, conditions, points, point, &split);
-            split.words = split.verdict.to_string();
+            split.words = words(plan, points, point, &split.verdict);
             split
         })
         .collect()
@@ -141,12 +147,13 @@ fn verdict(
         return ExchangeVerdict::Nothing;
     };
     if let Schedule::EveryNs(every) = plan.schedule {
-        return scheduled(summary, split, every.max(1) as f64);
+        return scheduled(plan, conditions, summary, split, every.max(1) as f64);
     }
     let counts = &summary.counts;
     if counts.exchanges < needed(point.depth) {
         return ExchangeVerdict::TooFew {
             exchanges: counts.exchanges,
+            needed: needed(point.depth),
         };
     }
     let waited = waited(plan, summary);
@@ -198,17 +205,19 @@ fn verdict(
     if let Some(waiting) = faster(GAIN) {
         return waiting;
     }
-    if point.depth > 1 {
-        let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns);
-        if reached < BEHIND * f64::from(point.depth) {
-            return ExchangeVerdict::HostBehind {
-                achieved: split.achieved_depth,
-                depth: point.depth,
-            };
-        }
-        if let Some(needs_ns) = busy_device(summary) {
-            return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
-        }
+    let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns);
+    if reached < BEHIND * f64::from(point.depth) {
+        return ExchangeVerdict::HostBehind {
+            achieved: split.achieved_depth,
+            depth: point.depth,
+        };
+    }
+    if let Some(needs_ns) = busy_device(summary) {
+        return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
+    }
+    // Of several at a time, the device's part includes requests that wait in it.
+    if let Some(waiting) = faster(1.0 / EQUAL).filter(|_| point.depth > 1) {
+        return waiting;
     }
     if let Some(share) = device {
         return ExchangeVerdict::Device { share };
@@ -216,14 +225,15 @@ fn verdict(
     if let Some(waiting) = faster(1.0 / EQUAL) {
         return waiting;
     }
-    if let Some(other) = depths.saturated {
+    if let Some((other, faster)) = depths.saturated {
         return ExchangeVerdict::SlowestStage {
-            trt_ns,
+            needs_ns: depths.shortest_ns.unwrap_or(trt_ns),
             here: point.depth,
             other,
+            faster,
         };
     }
-    if let Some(depth) = unfinished(plan, points, point) {
+    if let Some(depth) = unfinished(plan, points, summary) {
         return ExchangeVerdict::Unfinished { depth };
     }
     let allowed = |depth: u32| {
@@ -241,16 +251,108 @@ fn verdict(
     }
 }
 
-/// The smallest larger depth of the run with the same sizes.
-fn unfinished(plan: &Plan, points: &[PointSummary], here: Point) -> Option<u32> {
-    let all = plan.points.iter().copied();
-    let all = all.chain(points.iter().map(|other| other.point));
-    let deeper = all.filter(|there| {
-        let sizes = (there.out_bytes, there.in_bytes) == (here.out_bytes, here.in_bytes);
-        let links = (there.link, there.together) == (here.link, here.together);
-        sizes && links && there.depth > here.depth
-    });
-    deeper.map(|there| there.depth).min()
+/// True if both differ in depth at most.
+fn alike(one: Point, other: Point) -> bool {
+    let sizes = (one.out_bytes, one.in_bytes) == (other.out_bytes, other.in_bytes);
+    sizes && (one.link, one.together) == (other.link, other.together)
+}
+
+/// The depth that keeps the run from showing whether a larger one is faster: this one, if it has losses and there
+/// are others; else the smallest larger one that is not telling.
+fn unfinished(plan: &Plan, points: &[PointSummary], here: &PointSummary) -> Option<u32> {
+    let planned = plan.points.iter().copied();
+    let all = planned.chain(points.iter().map(|other| other.point));
+    let mut others =
+        all.filter(|there| alike(*there, here.point) && there.depth != here.point.depth);
+    if !is_telling(here) {
+        return others.next().map(|_| here.point.depth);
+    }
+    let measured = |depth: u32| measured(points, here.point, depth);
+    let deeper = others.filter(|there| there.depth > here.point.depth);
+    let depths = deeper.map(|there| there.depth);
+    depths
+        .filter(|&depth| !measured(depth).is_some_and(is_telling))
+        .min()
+}
+
+/// The point of this depth that is like another one otherwise.
+fn measured(points: &[PointSummary], like: Point, depth: u32) -> Option<&PointSummary> {
+    let mut points = points.iter();
+    points.find(|there| alike(there.point, like) && there.point.depth == depth)
+}
+
+/// A verdict in words, with what the plan and the other points add to it.
+fn words(
+    plan: &Plan,
+    points: &[PointSummary],
+    summary: &PointSummary,
+    verdict: &ExchangeVerdict,
+) -> String {
+    match verdict {
+        ExchangeVerdict::TooFew { .. } => format!("{verdict}. {}", enough(plan, summary)),
+        ExchangeVerdict::HostBehind { .. } => format!("{verdict}{}", faster_host(plan)),
+        ExchangeVerdict::Behind {
+            cause: Late::Host { .. },
+            ..
+        } => format!("{verdict}{}", faster_host(plan)),
+        ExchangeVerdict::Unfinished { depth } => {
+            let (why, remedy) = match measured(points, summary.point, *depth) {
+                None => (
+                    format!("depth {depth} was not measured"),
+                    "Measure again".into(),
+                ),
+                Some(few) if few.counts.exchanges < needed(*depth) => (
+                    format!(
+                        "depth {depth} has too few exchanges ({}; {} are needed)",
+                        grouped(few.counts.exchanges),
+                        grouped(needed(*depth))
+                    ),
+                    enough(plan, few),
+                ),
+                Some(there) => (
+                    format!(
+                        "{} of {} exchanges at depth {depth} got no correct response in time",
+                        grouped(unanswered(&there.counts)),
+                        grouped(there.counts.exchanges)
+                    ),
+                    "Find the cause, then measure again".into(),
+                ),
+            };
+            format!("{why}, so this run does not show whether a higher depth is faster. {remedy}")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What makes the host start exchanges sooner, and was not used.
+fn faster_host(plan: &Plan) -> String {
+    let flags = [
+        ("--priority", plan.host.priority.is_none()),
+        ("--pin", plan.host.pin.is_none()),
+        ("--wait spin", plan.wait != Wait::Spin),
+    ];
+    let flags = flags.iter().filter(|(_, is_new)| *is_new);
+    let flags: Vec<&str> = flags.map(|(flag, _)| *flag).collect();
+    match flags.is_empty() {
+        true => String::new(),
+        false => format!(". Try {}", flags.join(", ")),
+    }
+}
+
+/// What gives a point the exchanges that it needs.
+fn enough(plan: &Plan, few: &PointSummary) -> String {
+    let needed = needed(few.point.depth);
+    match plan.limit {
+        Limit::Count(count) if count < needed => format!("Try --count {needed}"),
+        Limit::DurationNs(_) if few.ending == Ending::Complete => {
+            let each_ns = few.elapsed_ns as f64 / few.counts.exchanges.max(1) as f64;
+            format!(
+                "Try a --duration of {} or more",
+                time(each_ns * needed as f64)
+            )
+        }
+        _ => "Measure again".into(),
+    }
 }
 
 /// Part of the time spent waiting for responses that did not arrive in time: what the answered exchanges leave
@@ -296,15 +398,49 @@ fn latency_timer(
 }
 
 /// Of a run whose plan says when an exchange starts.
-fn scheduled(summary: &PointSummary, split: &ExchangeSplit, every_ns: f64) -> ExchangeVerdict {
+fn scheduled(
+    plan: &Plan,
+    conditions: &Conditions,
+    summary: &PointSummary,
+    split: &ExchangeSplit,
+    period_ns: f64,
+) -> ExchangeVerdict {
     let Some(delay) = &summary.start_delay else {
         return ExchangeVerdict::ScheduleUnknown;
     };
-    let late_ns = delay.p50.value;
-    match late_ns > every_ns / 2.0 {
-        true => ExchangeVerdict::Behind { late_ns },
-        false => ExchangeVerdict::Schedule {
-            under_way: split.total_ns().unwrap_or(0.0) / every_ns,
+    let late_ns = delay.p99.value;
+    if !summary.is_behind(plan.schedule) {
+        return ExchangeVerdict::Schedule {
+            under_way: split.total_ns().unwrap_or(0.0) / period_ns,
+        };
+    }
+    let depth = summary.point.depth;
+    let max = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.max);
+    let awaited_ns = match summary.counts.lost + summary.counts.late {
+        0 => 0.0,
+        _ => plan.timeout_ns as f64,
+    };
+    let longest_ns = max(&summary.connect) + max(&summary.rtt).max(awaited_ns);
+    // Medians, because a single stall makes both means longer.
+    let median = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.p50.value);
+    let exchange_ns = median(&summary.connect) + median(&summary.rtt);
+    let is_slow =
+        exchange_ns > period_ns * f64::from(depth) || median(&summary.trt) > KEPT * period_ns;
+    ExchangeVerdict::Behind {
+        late_ns,
+        period_ns,
+        // With exchanges as short as that, there is always one more to start.
+        cause: match longest_ns <= period_ns * f64::from(depth) {
+            true => Late::Host { longest_ns },
+            false if is_slow => Late::Link {
+                trt_ns: split.trt_ns.unwrap_or(0.0),
+            },
+            false => Late::Single { longest_ns },
+        },
+        overlap: match plan.connect {
+            Connect::Each => Some("--connect once"),
+            Connect::Once => (most_outstanding(plan, conditions, summary.point.link) > depth)
+                .then_some("a higher --depth"),
         },
     }
 }
@@ -316,18 +452,17 @@ struct Depths {
     /// The smallest depth that is faster although it is smaller.
     smaller_faster: Option<u32>,
     /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
-    /// fast.
-    saturated: Option<u32>,
+    /// fast; and how many times as fast it is.
+    saturated: Option<(u32, f64)>,
+    /// The shortest mean TRT of all, in nanoseconds.
+    shortest_ns: Option<f64>,
 }
 
 impl Depths {
     fn of(points: &[PointSummary], summary: &PointSummary) -> Depths {
         let (point, here) = (summary.point, summary.throughput.exchanges_s);
         let others = points.iter().filter(|other| {
-            let there = other.point;
-            let sizes = there.out_bytes == point.out_bytes && there.in_bytes == point.in_bytes;
-            let links = there.link == point.link && there.together == point.together;
-            sizes && links && here > 0.0 && is_telling(summary) && is_telling(other)
+            alike(other.point, point) && here > 0.0 && is_telling(summary) && is_telling(other)
         });
         let rates = || {
             others
@@ -336,12 +471,15 @@ impl Depths {
         };
         let deeper = || rates().filter(|&(depth, _)| depth > point.depth);
         let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
-        let deepest = deeper().map(|(depth, _)| depth).max();
+        let deepest = deeper().max_by_key(|(depth, _)| *depth);
         let above = rates().filter(|&(depth, rate)| depth < point.depth && rate > 1.0 / EQUAL);
+        let all = others.clone().chain([summary]);
+        let trts = all.filter_map(|at| Some(at.trt.as_ref()?.mean.value));
         Depths {
             faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
             smaller_faster: above.map(|(depth, _)| depth).min(),
-            saturated: deepest.or_else(|| smaller.map(|(depth, _)| depth).min()),
+            saturated: deepest.or_else(|| smaller.min_by_key(|(depth, _)| *depth)),
+            shortest_ns: trts.reduce(f64::min),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What limits an exchange, with the figures that say so, in words that name what to try.
 
+use crate::depth::EQUAL;
 use crate::show::{percent, time, times};
 use serde::Serialize;
 use std::fmt;
+use wiregauge_record::grouped;
 
 /// A gain up to this part more than that of the depths may be chance.
 const CHANCE: f64 = 1.1;
@@ -18,10 +20,16 @@ pub enum ExchangeVerdict {
         /// Part of the period in which the exchange was under way.
         under_way: f64,
     },
-    /// The link does not keep the schedule.
+    /// The schedule was not kept.
     Behind {
-        /// How late half of the requests started, in nanoseconds.
+        /// p99 of how late requests started, in nanoseconds.
         late_ns: f64,
+        /// The period of the schedule, in nanoseconds.
+        period_ns: f64,
+        /// What delayed them.
+        cause: Late,
+        /// What lets exchanges start although earlier ones are outstanding; `None` where the device allows no more.
+        overlap: Option<&'static str>,
     },
     /// A schedule of a run of an earlier version, which does not contain how late its requests started.
     ScheduleUnknown,
@@ -29,6 +37,8 @@ pub enum ExchangeVerdict {
     TooFew {
         /// How many.
         exchanges: u64,
+        /// How many are needed.
+        needed: u64,
     },
     /// Responses that do not arrive take the time.
     Losses {
@@ -91,9 +101,9 @@ pub enum ExchangeVerdict {
         /// The depth to try; `None` where the device allows no more.
         try_depth: Option<u32>,
     },
-    /// A larger depth belongs to the run, but its point does not show whether it is faster.
+    /// The run has other depths, but does not show whether a larger one is faster.
     Unfinished {
-        /// That depth.
+        /// The depth that has losses, too few exchanges or no point: this one, or a larger one.
         depth: u32,
     },
     /// More at a time were asked for than were outstanding: the host starts them too slowly.
@@ -110,12 +120,35 @@ pub enum ExchangeVerdict {
     },
     /// Enough are outstanding: the slowest of device, bus and host needs the TRT for each.
     SlowestStage {
-        /// Start to start, in nanoseconds.
-        trt_ns: f64,
+        /// The shortest mean TRT of the compared depths, in nanoseconds.
+        needs_ns: f64,
         /// How many were asked for here.
         here: u32,
         /// Another depth of this run: a larger one without a gain, or a smaller one that is as fast.
         other: u32,
+        /// How many times as many exchanges a second that one has.
+        faster: f64,
+    },
+}
+
+/// What made requests start late.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Late {
+    /// The link carries fewer exchanges than the schedule has.
+    Link {
+        /// Mean TRT, in nanoseconds.
+        trt_ns: f64,
+    },
+    /// Single exchanges were outstanding for longer than the depth allows, and later ones waited for them.
+    Single {
+        /// The longest, in nanoseconds.
+        longest_ns: f64,
+    },
+    /// No exchange was outstanding for so long that another had to wait for it.
+    Host {
+        /// The longest, in nanoseconds.
+        longest_ns: f64,
     },
 }
 
@@ -139,19 +172,51 @@ impl fmt::Display for ExchangeVerdict {
                     false => format!("{} of its period", percent(*under_way)),
                 }
             ),
-            ExchangeVerdict::Behind { late_ns } => write!(
-                f,
-                "the link does not keep the schedule: half of the requests start {} late or more. Try a longer \
-                 --interval, or a higher --depth",
-                time(*late_ns)
-            ),
+            ExchangeVerdict::Behind {
+                late_ns,
+                period_ns,
+                cause,
+                overlap,
+            } => {
+                write!(
+                    f,
+                    "the schedule was not kept: requests started {} late (p99), with a period of {}. ",
+                    time(*late_ns),
+                    time(*period_ns)
+                )?;
+                let or = |more: &str| {
+                    overlap.map_or(String::new(), |overlap| format!("{more}{overlap}"))
+                };
+                match cause {
+                    Late::Link { trt_ns } => write!(
+                        f,
+                        "One exchange starts every {} on average. Try an --interval above that{}",
+                        time(*trt_ns),
+                        or(", or ")
+                    ),
+                    Late::Single { longest_ns } => write!(
+                        f,
+                        "Single exchanges were outstanding for up to {} and delayed later ones. Try a longer \
+                         --interval{}",
+                        time(*longest_ns),
+                        or(", or ")
+                    ),
+                    Late::Host { longest_ns } => write!(
+                        f,
+                        "No exchange took longer than {}: the host started them late",
+                        time(*longest_ns)
+                    ),
+                }
+            }
             ExchangeVerdict::ScheduleUnknown => write!(
                 f,
                 "the figures of this run, stored by an earlier version, do not show whether the schedule was kept"
             ),
-            ExchangeVerdict::TooFew { exchanges } => write!(
+            ExchangeVerdict::TooFew { exchanges, needed } => write!(
                 f,
-                "{exchanges} exchanges are too few to find the bottleneck. Use a larger --count"
+                "too few exchanges to find the bottleneck ({}; {} are needed)",
+                grouped(*exchanges),
+                grouped(*needed)
             ),
             ExchangeVerdict::Losses { waited } => write!(
                 f,
@@ -192,6 +257,11 @@ impl fmt::Display for ExchangeVerdict {
                     percent(*share)
                 )
             }
+            ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } if needs_ns >= trt_ns => write!(
+                f,
+                "bottleneck: the device; it is busy for all of the {} between two starts",
+                time(*trt_ns)
+            ),
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
                 "bottleneck: the device; it needs at least {} of the {} between two starts",
@@ -253,23 +323,31 @@ impl fmt::Display for ExchangeVerdict {
             ExchangeVerdict::Unfinished { depth } => write!(
                 f,
                 "depth {depth} of this run is incomplete, too short or has losses, so it does not show whether a higher \
-                 depth is faster. Measure again"
+                 depth is faster"
             ),
-            ExchangeVerdict::HostBehind { achieved, depth } => write!(
-                f,
-                "bottleneck: the host; {achieved:.1} of {depth} exchanges were outstanding on average. \
-                 Try --priority, --pin, --wait spin"
-            ),
+            ExchangeVerdict::HostBehind { achieved, depth } => {
+                let decimals = if *achieved < 1.0 { 2 } else { 1 };
+                write!(
+                    f,
+                    "bottleneck: the host; {achieved:.decimals$} of {depth} exchanges were outstanding on average"
+                )
+            }
             ExchangeVerdict::SlowestStage {
-                trt_ns,
+                needs_ns,
                 here,
                 other,
+                faster,
             } => {
                 match other > here {
                     true => write!(f, "saturated: no significant gain up to depth {other}")?,
+                    false if *faster > 1.0 / EQUAL => write!(
+                        f,
+                        "saturated: depth {other} is {} faster",
+                        percent(faster - 1.0)
+                    )?,
                     false => write!(f, "saturated: depth {other} is as fast")?,
                 }
-                let needs = time(*trt_ns);
+                let needs = time(*needs_ns);
                 write!(
                     f,
                     ". The slowest of device, bus and host needs {needs} per exchange"

@@ -11,12 +11,13 @@ mod exchange_verdict;
 mod meaning;
 mod modbus;
 mod modelled;
+mod noun;
 mod show;
 mod stream;
 mod verdict;
 
 pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
-pub use exchange_verdict::ExchangeVerdict;
+pub use exchange_verdict::{ExchangeVerdict, Late};
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};

@@ -1,9 +1,10 @@
 //! What the figures of a model mean, in sentences.
 
-use crate::depth::{EQUAL, most_outstanding};
+use crate::depth::EQUAL;
+use crate::noun::Noun;
 use crate::show::{percent, rate, time};
 use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost};
-use wiregauge_record::{Conditions, Connect, Plan, Protocol, grouped};
+use wiregauge_record::grouped;
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
 /// off by `TYPICAL` at half of them, too.
@@ -17,77 +18,6 @@ const ALIKE: f64 = 1.3;
 const FARTHEST: u32 = 4;
 /// A gain up to this is none: the scatter of short runs.
 const NO_GAIN: f64 = 1.0 / EQUAL;
-
-/// The words of exchanges, or of transfers.
-pub(crate) struct Noun {
-    one: &'static str,
-    depth: &'static str,
-    /// What to say where one depth was measured: what measures more of them, or why there are none.
-    one_depth: String,
-    /// What would make more settings.
-    pub(crate) try_more: String,
-}
-
-pub(crate) fn transfer() -> Noun {
-    Noun {
-        one: "transfer",
-        depth: "queue",
-        one_depth: unknown_stage("queue", "Try --queue 1,2,4,8"),
-        try_more: "Try --transfer 512,4k,64k --queue 1,4".into(),
-    }
-}
-
-pub(crate) fn system_call() -> Noun {
-    Noun {
-        one: "transfer",
-        depth: "queue",
-        one_depth: "this kind of link has no queue: only larger transfers help".into(),
-        try_more: "Try --transfer 512,4k,64k".into(),
-    }
-}
-
-/// Of a plan's exchanges with a device, which tries nothing that either refuses.
-pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
-    let most = match plan.connect {
-        Connect::Once => most_outstanding(plan, conditions, link),
-        Connect::Each => 1,
-    };
-    let depths = |wanted: &[u32]| {
-        let allowed = wanted.iter().filter(|&&depth| depth <= most);
-        let allowed: Vec<String> = allowed.map(u32::to_string).collect();
-        (allowed.len() > 1).then(|| format!("--depth {}", allowed.join(",")))
-    };
-    let sizes = match plan.protocol {
-        Protocol::Lines => Some("--out 16,64,256"),
-        Protocol::Echo | Protocol::Wiregauge => Some("--in 64,512,4k"),
-        // The queries decide the sizes.
-        Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => None,
-    };
-    let more = depths(&[1, 4]).or_else(|| depths(&[1, 2]));
-    Noun {
-        one: "exchange",
-        depth: "depth",
-        one_depth: match (depths(&[1, 2, 4, 8]), plan.connect) {
-            (Some(flag), _) => unknown_stage("depth", &format!("Try {flag}")),
-            (None, Connect::Each) => {
-                unknown_stage("depth", "With --connect each, exchanges cannot overlap")
-            }
-            (None, Connect::Once) => {
-                unknown_stage("depth", "The device allows only one request at a time")
-            }
-        },
-        try_more: match (sizes, more) {
-            (Some(sizes), Some(depths)) => format!("Try {sizes} {depths}"),
-            (Some(sizes), None) => format!("Try {sizes}"),
-            (None, Some(depths)) => format!("Try {depths}"),
-            (None, None) => "Try queries with shorter and longer replies".into(),
-        },
-    }
-}
-
-fn unknown_stage(depth: &str, why: &str) -> String {
-    format!("only one {depth} was measured, so the time of the slowest stage is unknown. {why}")
-}
 
 /// The size of the transfers that were asked for, where a stream was observed: a read may carry less.
 #[derive(Clone, Copy)]
@@ -109,25 +39,40 @@ pub(crate) struct Seen {
     pub(crate) limit_is_shared: bool,
     /// Where the bus carried what it can: a larger depth gains nothing there.
     pub(crate) full: Vec<Setting>,
-    /// Where the device was busy nearly all the time, and what it needed for each, in nanoseconds.
-    pub(crate) busy: Vec<(Setting, f64)>,
+    /// Where the device was busy nearly all the time.
+    pub(crate) busy: Vec<Busy>,
+}
+
+/// Where a device was busy nearly all the time.
+#[derive(Clone, Copy)]
+pub(crate) struct Busy {
+    pub(crate) at: Setting,
+    /// The shortest time that it needed for one, in nanoseconds.
+    pub(crate) needs_ns: f64,
+    /// Start to start.
+    pub(crate) trt_ns: f64,
+}
+
+impl Busy {
+    /// How many times as fast a device that is never idle would be.
+    fn most(&self) -> f64 {
+        self.trt_ns / self.needs_ns
+    }
 }
 
 /// Which measurement a model contradicts: a device that needs much more time than the slowest stage has.
 pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
     let slowest = |at: &Setting| model.slowest_ns(at.out_bytes, at.in_bytes);
-    let (at, needs_ns) = seen
-        .busy
-        .iter()
-        .find(|(at, needs_ns)| slowest(at).unwrap_or(0.0) * (1.0 + FITS) < *needs_ns)?;
+    let needs_more = |busy: &&Busy| slowest(&busy.at).unwrap_or(0.0) * (1.0 + FITS) < busy.needs_ns;
+    let Busy { at, needs_ns, .. } = seen.busy.iter().find(needs_more)?;
     let stage = match slowest(at) {
         Some(ns) => format!("by the model its slowest stage takes {}", time(ns)),
         None => "by the model no stage is busy all the time".into(),
     };
     Some(format!(
         "the model contradicts a measurement: at OUT {} B, IN {} B the device needs at least {} per exchange; {stage}",
-        at.out_bytes,
-        at.in_bytes,
+        grouped(at.out_bytes.into()),
+        grouped(at.in_bytes.into()),
         time(*needs_ns)
     ))
 }
@@ -144,10 +89,8 @@ pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Opti
         }
         _ => return None,
     };
-    Some(format!(
-        "too few points for a model ({why}). {}",
-        noun.try_more
-    ))
+    let more = noun.try_beyond(points);
+    Some(format!("too few points for a model ({why}). {more}"))
 }
 
 /// One sentence each, the most useful first; no throughput is beyond the physical limit.
@@ -235,11 +178,19 @@ fn beyond_depth(figures: &Figures, saturation: f64) -> u32 {
     depth.ceil().clamp(1.0, f64::from(u32::MAX)) as u32
 }
 
-/// The smallest depth at which the bus was full with these sizes.
+/// The smallest depth at which the bus was full with these sizes, or the device never idle.
 fn full_from(seen: &Seen, sizes: (u32, u32)) -> u32 {
-    let full = seen.full.iter();
+    let busy = seen.busy.iter().filter(|busy| busy.most() <= NO_GAIN);
+    let full = seen.full.iter().chain(busy.map(|busy| &busy.at));
     let full = full.filter(|at| (at.out_bytes, at.in_bytes) == sizes);
     full.map(|at| at.depth).min().unwrap_or(u32::MAX)
+}
+
+/// How many times as fast a larger depth can be with these sizes, where the device is busy nearly all the time.
+fn most_gain(seen: &Seen, sizes: (u32, u32)) -> Option<f64> {
+    let busy = seen.busy.iter();
+    let busy = busy.filter(|busy| (busy.at.out_bytes, busy.at.in_bytes) == sizes);
+    busy.map(Busy::most).reduce(f64::min)
 }
 
 /// The smallest depth measured at these sizes that no larger one exceeds; 1 where none was measured.
@@ -283,7 +234,10 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
                 .into(),
         );
     }
-    (bytes >= 1.0).then(|| format!("at {bytes:.0} B {way}, half of the time is fixed cost"))
+    (bytes >= 1.0).then(|| {
+        let bytes = grouped(bytes.round() as u64);
+        format!("at {bytes} B {way}, half of the time is fixed cost")
+    })
 }
 
 fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
@@ -294,10 +248,21 @@ fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     if figures.slowest.is_none() {
         let bytes = |at: &&Setting| u64::from(at.out_bytes) + u64::from(at.in_bytes);
         if let Some(at) = seen.full.iter().min_by_key(|at| (bytes(at), at.depth)) {
-            return format!(
-                "the bus is full at OUT {} B, IN {} B, {} {}; at smaller sizes, larger {}s still help",
-                at.out_bytes, at.in_bytes, noun.depth, at.depth, noun.depth
+            let full = format!(
+                "the bus is full at OUT {} B, IN {} B, {} {}",
+                grouped(at.out_bytes.into()),
+                grouped(at.in_bytes.into()),
+                noun.depth,
+                at.depth
             );
+            let mut points = figures.residuals.iter();
+            return match points.any(|measured| bytes(&&measured.point.at) < bytes(&at)) {
+                true => format!(
+                    "{full}; at smaller sizes, larger {}s still help",
+                    noun.depth
+                ),
+                false => full,
+            };
         }
         return format!(
             "no {} up to {deepest} keeps the slowest stage busy: larger {}s still help",
@@ -305,13 +270,13 @@ fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
         );
     }
     let ends = modelled_enough(figures).into_iter();
-    let ends: Vec<u32> = ends
+    let ends: Vec<(u32, (u32, u32))> = ends
         .map(|(depth, sizes)| {
             let depth = depth.min(full_from(seen, sizes));
-            depth.max(measured_enough(figures, sizes))
+            (depth.max(measured_enough(figures, sizes)), sizes)
         })
         .collect();
-    let Some((&small, &large)) = ends.first().zip(ends.last()) else {
+    let Some((&(small, smallest), &(large, largest))) = ends.first().zip(ends.last()) else {
         return format!(
             "the slowest stage was busy at every measured {}, so the time of one {} alone is unknown",
             noun.depth, noun.one
@@ -333,19 +298,36 @@ fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     let busy = "the slowest stage is busy all the time";
     let alike = f64::from(most) / f64::from(small.min(large)) < ALIKE;
     let far = |depth: u32| depth > farthest(figures);
-    let more = format!("larger {}s still help", noun.depth);
+    let gains = (most_gain(seen, smallest), most_gain(seen, largest));
+    let more = |gain: Option<f64>, place: &str| match gain {
+        None => format!("larger {}s still help{place}", noun.depth),
+        Some(most) => format!(
+            "larger {}s gain at most {}{place} (the device is busy)",
+            noun.depth,
+            percent(most - 1.0)
+        ),
+    };
     match (far(small), far(large)) {
+        (true, true) if gains == (None, None) => format!(
+            "no {} up to {deepest} keeps the slowest stage busy: {}",
+            noun.depth,
+            more(None, "")
+        ),
+        (true, true) if smallest == largest => more(gains.0, ""),
         (true, true) => format!(
-            "no {} up to {deepest} keeps the slowest stage busy: {more}",
-            noun.depth
+            "{}; at the largest, {}",
+            more(gains.0, " at the smallest sizes"),
+            more(gains.1, "")
         ),
         (true, false) => format!(
-            "{no_gain} {} at the largest sizes; at the smallest, {more}",
-            about(large)
+            "{no_gain} {} at the largest sizes; at the smallest, {}",
+            about(large),
+            more(gains.0, "")
         ),
         (false, true) => format!(
-            "{no_gain} {} at the smallest sizes; at the largest, {more}",
-            about(small)
+            "{no_gain} {} at the smallest sizes; at the largest, {}",
+            about(small),
+            more(gains.1, "")
         ),
         (false, false) if alike => format!("{no_gain} {}: {busy}", about(most)),
         (false, false) => format!(
@@ -399,7 +381,7 @@ fn overlap(figures: &Figures) -> Option<String> {
         .iter()
         .filter_map(|(cost, way)| {
             let cost = cost.as_ref()?.value;
-            (cost > 0.0).then(|| format!("{:.0} B {way}", fixed / cost))
+            (cost > 0.0).then(|| format!("{} B {way}", grouped((fixed / cost).round() as u64)))
         })
         .collect();
     Some(format!(

@@ -4,6 +4,7 @@
 use crate::busy::{FULL, busy_device};
 use crate::depth::is_answered;
 use crate::meaning;
+use crate::noun::{self, Noun};
 use crate::verdict::REAL;
 use serde::Serialize;
 use wiregauge_model::{
@@ -125,7 +126,7 @@ impl Modelled {
         self.why_not.is_some() || self.in_short.is_none()
     }
 
-    fn of(group: Group, noun: &meaning::Noun) -> Modelled {
+    fn of(group: Group, noun: &Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } if group.left_out > 0 => format!(
@@ -233,7 +234,13 @@ impl Group {
         self.points.push(observed);
         let is_full = limit.is_some_and(|limit| (FULL..=REAL).contains(&limit.used));
         self.seen.full.extend(is_full.then_some(observed.at));
-        self.seen.busy.extend(needs_ns.map(|ns| (observed.at, ns)));
+        self.seen
+            .busy
+            .extend(needs_ns.map(|needs_ns| meaning::Busy {
+                at: observed.at,
+                needs_ns,
+                trt_ns: observed.trt_ns,
+            }));
     }
 
     fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {
@@ -271,7 +278,7 @@ pub fn models_of_exchange(
     }
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     let modelled = groups.into_iter().map(|group| {
-        let noun = meaning::exchange(plan, conditions, group.link);
+        let noun = noun::exchange(plan, conditions, group.link);
         if scheduled {
             let points = Vec::new();
             Modelled {
@@ -310,9 +317,9 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     let noun = |link| {
         let address = plan.links().nth(link as usize);
         if address.is_some_and(|address| address.starts_with("usb:")) {
-            meaning::transfer()
+            noun::transfer()
         } else {
-            meaning::system_call()
+            noun::system_call()
         }
     };
     groups

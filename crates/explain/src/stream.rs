@@ -192,6 +192,7 @@ fn verdict(
                 bytes_s,
                 share: share(device_bus_ns),
                 limit,
+                larger,
             }
         };
     }
@@ -215,6 +216,7 @@ fn verdict(
                 bytes_s,
                 transfer_ns,
                 limit,
+                larger,
             },
             _ => Verdict::HostBetween {
                 idle,
@@ -248,6 +250,7 @@ fn verdict(
         bytes_s,
         transfer_ns,
         limit,
+        larger,
     }
 }
 

@@ -144,6 +144,8 @@ pub enum Verdict {
         transfer_ns: f64,
         /// The physical limit and the part of it used, where known.
         limit: Option<(f64, f64)>,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
     /// No queue on this kind of link; the application's part is large.
     CallsTooSmall {
@@ -162,6 +164,8 @@ pub enum Verdict {
         share: f64,
         /// The physical limit and the part of it used, where known.
         limit: Option<(f64, f64)>,
+        /// The fastest point of this run with larger transfers.
+        larger: Option<Larger>,
     },
 }
 
@@ -186,18 +190,40 @@ impl Verdict {
 /// What flows beyond the physical limit by more than this flows over no such bus.
 pub(crate) const REAL: f64 = 1.05;
 
+/// Two rates of one flow differ by less than this factor.
+const SHARED: f64 = 1.05;
+
+/// What larger transfers gain, if it is something.
+fn gained(f: &mut fmt::Formatter<'_>, larger: &Option<Larger>) -> fmt::Result {
+    match larger.filter(|larger| larger.faster >= WORTH) {
+        Some(larger) => f.write_str(&larger_transfers(&Some(larger), "")),
+        None => Ok(()),
+    }
+}
+
 /// The flag that saves the comparison of received bytes, where there is one.
 fn unchecked(checked: bool) -> &'static str {
     if checked { "--no-check" } else { "" }
 }
 
-fn beside(f: &mut fmt::Formatter<'_>, limit: &Option<(f64, f64)>) -> fmt::Result {
+/// True where another direction uses a part of the limit, too.
+fn is_shared(bytes_s: f64, limit_bytes_s: f64, used: f64) -> bool {
+    used * limit_bytes_s > SHARED * bytes_s
+}
+
+fn beside(f: &mut fmt::Formatter<'_>, bytes_s: f64, limit: &Option<(f64, f64)>) -> fmt::Result {
     match limit {
         Some((limit, used)) if *used > REAL => write!(
             f,
             "; this exceeds the physical limit of {}: buffers were still filling, or the limit is not that of what \
              carried the data",
             rate(*limit)
+        ),
+        Some((limit, used)) if is_shared(bytes_s, *limit, *used) => write!(
+            f,
+            "; the physical limit is {}, of which both directions together use {}",
+            rate(*limit),
+            percent(*used)
         ),
         Some((limit, used)) => write!(
             f,
@@ -288,17 +314,23 @@ impl fmt::Display for Verdict {
                 used,
                 limit_bytes_s,
                 source,
-            } => write!(
-                f,
-                "bottleneck: the bus, {}; {} of its {} is used ({source})",
-                rate(*bytes_s),
-                percent(*used),
-                rate(*limit_bytes_s)
-            ),
+            } => {
+                let (bytes_s, used, limit_bytes_s) = (*bytes_s, *used, *limit_bytes_s);
+                let (of, limit) = (percent(used), rate(limit_bytes_s));
+                write!(f, "bottleneck: the bus, {}; ", rate(bytes_s))?;
+                match is_shared(bytes_s, limit_bytes_s, used) {
+                    true => write!(
+                        f,
+                        "both directions together use {of} of its {limit} ({source})"
+                    ),
+                    false => write!(f, "{of} of its {limit} is used ({source})"),
+                }
+            }
             Verdict::Device {
                 bytes_s,
                 transfer_ns,
                 limit,
+                larger,
             } => {
                 write!(
                     f,
@@ -306,7 +338,8 @@ impl fmt::Display for Verdict {
                     rate(*bytes_s),
                     time(*transfer_ns)
                 )?;
-                beside(f, limit)
+                beside(f, *bytes_s, limit)?;
+                gained(f, larger)
             }
             Verdict::CallsTooSmall {
                 share,
@@ -322,6 +355,7 @@ impl fmt::Display for Verdict {
                 bytes_s,
                 share,
                 limit,
+                larger,
             } => {
                 write!(
                     f,
@@ -329,7 +363,8 @@ impl fmt::Display for Verdict {
                     rate(*bytes_s),
                     percent(*share)
                 )?;
-                beside(f, limit)
+                beside(f, *bytes_s, limit)?;
+                gained(f, larger)
             }
         }
     }

@@ -168,7 +168,10 @@ fn a_socket_is_not_told_to_queue() {
     let points = transfers(&[64, 512, 4_096, 65_536], &[1], 100.0, 10.0);
     let models = of_stream(&stream_plan("tcp://10.0.0.5:7700"), &points).models;
     let said = said(&models[0]);
-    assert!(said.contains("has no queue"), "{said}");
+    assert!(
+        said.contains("has no queue, so only the size of a transfer can be changed"),
+        "{said}"
+    );
     assert!(
         said.contains("larger sizes reach at most 100 MB/s IN"),
         "{said}"
@@ -263,7 +266,7 @@ fn a_prediction_has_a_band_within_what_was_measured_and_none_beyond() {
     assert!((rtt / 312_000.0 - 1.0).abs() < 0.1, "{rtt}");
     let beyond = models[0].predict(at(9_000, 3), None).unwrap().unwrap();
     assert_eq!((beyond.trt_ns.low, beyond.trt_ns.claimed()), (None, None));
-    assert!(beyond.trt_ns.how.to_string().contains("IN 48 to 4000 B"));
+    assert!(beyond.trt_ns.how.to_string().contains("IN 48 to 4,000 B"));
     let why = models[0]
         .predict(at(2_000, 3), Some(0.95))
         .unwrap()
@@ -515,5 +518,172 @@ fn no_throughput_of_a_model_is_beyond_the_limit_that_the_run_knows() {
     assert!(
         capped.contains("larger sizes reach at most the limit of 60.0 MB/s IN"),
         "{capped}"
+    );
+}
+
+#[test]
+fn smaller_sizes_are_spoken_of_only_where_some_were_measured() {
+    let said_of = |sizes: &[u32]| {
+        let mut points = Vec::new();
+        for &in_bytes in sizes {
+            for depth in [1, 2, 4, 8] {
+                let mut point = exchange(16, in_bytes, depth, 100.0 + f64::from(in_bytes) / 10.0);
+                point.limit = (depth == 8 && in_bytes == 4_000).then(|| BusLimit {
+                    bytes_s: 1.216e6,
+                    shared: true,
+                    source: String::new(),
+                    used: 0.98,
+                });
+                points.push(point);
+            }
+        }
+        said(&models_of_exchange(&plan(), &Conditions::default(), &points)[0])
+    };
+    let full = "the bus is full at OUT 16 B, IN 4,000 B, depth 8";
+    let alone = said_of(&[4_000]);
+    assert!(alone.starts_with(&format!("{full}\n")), "{alone}");
+    let larger = said_of(&[4_000, 8_000]);
+    assert!(larger.contains(&format!("{full}\n")), "{larger}");
+    let smaller = said_of(&[48, 4_000]);
+    assert!(
+        smaller.contains(&format!(
+            "{full}; at smaller sizes, larger depths still help\n"
+        )),
+        "{smaller}"
+    );
+}
+
+#[test]
+fn sizes_of_all_sentences_have_separators() {
+    let of =
+        |sizes: &[u32], fixed_us: f64| said(&of_flows(&transfers(sizes, &[1], fixed_us, 10.0)));
+    let half = of(&[64, 512, 4_096, 65_536], 100.0);
+    assert!(half.contains("at 10,000 B IN, half of the time"), "{half}");
+    let mut points = shallow();
+    for point in &mut points {
+        point.point.out_bytes = 2_000;
+    }
+    points[2].device = exchange_point(1, 16.0, Some(16.0)).device;
+    let models = models_of_exchange(&plan(), &Conditions::default(), &points);
+    let why = models[0].why_not.as_ref().unwrap();
+    assert!(why.contains("at OUT 2,000 B, IN 48 B the device"), "{why}");
+}
+
+/// Mean TRTs in microseconds, at depths 1, 2 and the deepest, of a device that needs at least so many for each.
+fn by_device(sizes: [(u32, [f64; 3]); 2], depths: [u32; 3], needs_us: f64) -> Vec<PointSummary> {
+    let mut points = Vec::new();
+    for (in_bytes, trts_us) in sizes {
+        for (depth, trt_us) in depths.into_iter().zip(trts_us) {
+            let mut point = exchange(16, in_bytes, depth, trt_us * f64::from(depth));
+            point.device = exchange_point(1, needs_us, Some(needs_us)).device;
+            points.push(point);
+        }
+    }
+    points
+}
+
+#[test]
+fn a_larger_depth_gains_no_more_than_a_busy_device_leaves() {
+    let said_of = |sizes, depths, needs_us| {
+        let points = by_device(sizes, depths, needs_us);
+        said(&models_of_exchange(&plan(), &Conditions::default(), &points)[0])
+    };
+    // Measured on a pseudo-terminal: 300 of 329 us at 48 B, 300 of 388 us at 1,024 B.
+    let words = said_of(
+        [(48, [540.9, 449.8, 329.2]), (1_024, [690.1, 441.5, 388.0])],
+        [1, 2, 4],
+        300.0,
+    );
+    assert!(
+        words.contains(
+            "larger depths gain at most 10 % at the smallest sizes (the device is busy); at the largest, larger \
+             depths still help"
+        ),
+        "{words}"
+    );
+    // 360 of 392 us, and of 364.5 us.
+    let words = said_of(
+        [(48, [827.6, 553.2, 391.7]), (1_024, [873.2, 622.4, 364.5])],
+        [1, 2, 8],
+        360.0,
+    );
+    assert!(
+        words.contains(", 8 at the largest: the slowest stage is busy"),
+        "{words}"
+    );
+}
+
+#[test]
+fn no_maximum_throughput_follows_from_a_cost_that_may_as_well_be_none() {
+    // A full-speed bus that carries 1.2 MB/s: the packets of three small sizes hide what a byte costs.
+    let trts_ms = [
+        (48, [2.423, 1.974]),
+        (200, [3.637, 2.371]),
+        (1_024, [5.659, 4.105]),
+    ];
+    let mut points = Vec::new();
+    for (in_bytes, trts_ms) in trts_ms {
+        for (depth, trt_ms) in [1, 2].into_iter().zip(trts_ms) {
+            points.push(exchange(
+                16,
+                in_bytes,
+                depth,
+                trt_ms * 1e3 * f64::from(depth),
+            ));
+        }
+    }
+    let modelled = &models_of_exchange(&plan(), &Conditions::default(), &points)[0];
+    assert_eq!(modelled.figures().unwrap().in_bytes_s, None);
+    assert!(
+        !said(modelled).contains("maximum throughput"),
+        "{}",
+        said(modelled)
+    );
+}
+
+#[test]
+fn more_points_are_proposed_than_the_run_has_and_no_size_that_the_device_rejects() {
+    let points = |depths: &[u32]| {
+        let mut points = Vec::new();
+        for in_bytes in [48, 4_000] {
+            for &depth in depths {
+                points.push(exchange(16, in_bytes, depth, 300.0));
+            }
+        }
+        points
+    };
+    let why = |most: u32, points: &[PointSummary]| {
+        let conditions = Conditions {
+            responder: Some(Responder {
+                max_in_bytes: most,
+                ..Responder::default()
+            }),
+            ..Conditions::default()
+        };
+        let modelled = models_of_exchange(&plan(), &conditions, points).remove(0);
+        modelled.why_not.unwrap()
+    };
+    let one = points(&[1]);
+    assert!(
+        why(0, &one).ends_with("Try --in 64,512,4k --depth 1,4"),
+        "{}",
+        why(0, &one)
+    );
+    assert!(
+        why(2_048, &one).ends_with("Try --in 64,512 --depth 1,4"),
+        "{}",
+        why(2_048, &one)
+    );
+    assert!(
+        why(64, &one).ends_with("Try --depth 1,4"),
+        "{}",
+        why(64, &one)
+    );
+    // Measured over TCP: no point follows from the others.
+    let sizes = [(48, [360.8, 142.6, 122.7]), (4_096, [377.6, 194.8, 143.2])];
+    let six = why(0, &by_device(sizes, [1, 4, 16], 1.0));
+    assert!(
+        six.ends_with("Try --in 64,256,1k,4k,16k --depth 1,2,4,8"),
+        "{six}"
     );
 }

@@ -351,3 +351,59 @@ fn the_json_tells_the_kind_of_the_verdict_and_its_words() {
     assert_eq!(json["flows"][0]["verdict"]["kind"], "one-at-a-time");
     assert_eq!(json["flows"][0]["words"], explained.flows[0].words.as_str());
 }
+
+#[test]
+fn a_limit_that_both_directions_share_is_not_set_against_one_of_them() {
+    let words = |address: &str, used: f64| {
+        let mut point = stream_point(&Times {
+            used: Some(used),
+            ..Times::default()
+        });
+        point.point.direction = wiregauge_record::Direction::Both;
+        of_stream(&stream_plan(address), &[point]).flows[0]
+            .words
+            .clone()
+    };
+    // 512 B each 55 us are 9.31 MB/s, 17 % of 53.2 MB/s.
+    let alone = words("tcp://10.0.0.5:7700", 0.1748);
+    assert!(
+        alone.ends_with("the physical limit is 53.2 MB/s, of which 17 % is used"),
+        "{alone}"
+    );
+    let both = words("tcp://10.0.0.5:7700", 0.4);
+    assert!(
+        both.ends_with(
+            "the physical limit is 53.2 MB/s, of which both directions together use 40 %"
+        ),
+        "{both}"
+    );
+    let full = words(USB, 0.99);
+    assert!(
+        full.starts_with(
+            "bottleneck: the bus, 9.31 MB/s; both directions together use 99 % of its 53.2 MB/s"
+        ),
+        "{full}"
+    );
+}
+
+#[test]
+fn a_link_that_carries_more_in_larger_transfers_is_not_said_to_carry_no_more() {
+    let words = |address: &str, queue: u32| {
+        let of = |bytes| Times {
+            bytes,
+            queue,
+            achieved: f64::from(queue),
+            ..Times::default()
+        };
+        let split = explain(address, &[of(512), of(4_096)]);
+        (split[0].words.clone(), split[1].words.clone())
+    };
+    for (address, queue) in [("tcp://10.0.0.5:7700", 1), (USB, 4)] {
+        let (small, large) = words(address, queue);
+        assert!(
+            small.ends_with("; with --transfer 4096, throughput is 8.00 times as high"),
+            "{small}"
+        );
+        assert!(!large.contains("--transfer"), "{large}");
+    }
+}

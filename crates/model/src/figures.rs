@@ -77,9 +77,9 @@ pub struct Figures {
     pub sharpness: Option<f64>,
     /// Median time for which a place of the queue is empty between two, in nanoseconds.
     pub between_ns: f64,
-    /// Bytes a second OUT that no size and depth exceeds.
+    /// Bytes a second OUT that no size and depth exceeds; `None` if the cost of a byte is not significant.
     pub out_bytes_s: Option<Estimate>,
-    /// Bytes a second IN that no size and depth exceeds.
+    /// Bytes a second IN that no size and depth exceeds; `None` if the cost of a byte is not significant.
     pub in_bytes_s: Option<Estimate>,
     /// Largest `off` of a point, without its sign.
     pub worst: f64,
@@ -151,7 +151,9 @@ impl LinkModel {
         let rate = |direction: Side| {
             slowest.as_ref()?;
             let value = rate(fit, points, direction)?;
-            Some(refits.estimate(value, |fit| rate(fit, points, direction)))
+            let most = refits.estimate(value, |fit| rate(fit, points, direction));
+            // Without an upper bound, a byte may as well cost nothing.
+            Some(most).filter(|most| most.high.is_some())
         };
         let residuals = self.residuals();
         Figures {

@@ -10,6 +10,7 @@ use crate::{LinkModel, Observation, Setting};
 use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
+use wiregauge_record::grouped;
 
 /// What is claimed where nothing is asked for: the largest of these that the points carry.
 const SHARES: [f64; 3] = [0.95, 0.90, 0.80];
@@ -165,6 +166,7 @@ impl Beyond {
                     .into();
             }
         };
+        let (from, to) = (grouped((*from).into()), grouped((*to).into()));
         if from == to {
             format!("outside the measured range ({what} {from}{unit} only)")
         } else {

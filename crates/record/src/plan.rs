@@ -149,12 +149,16 @@ pub struct Point {
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (out, in_) = (
-            grouped(self.out_bytes.into()),
-            grouped(self.in_bytes.into()),
-        );
-        let depth = self.depth;
-        write!(f, "OUT {out} B, IN {in_} B, depth {depth}")
+        let (out, depth) = (grouped(self.out_bytes.into()), self.depth);
+        // A size IN of 0 is any: the response itself shows where it ends.
+        match self.in_bytes {
+            0 => write!(f, "OUT {out} B, IN any size, depth {depth}"),
+            bytes => write!(
+                f,
+                "OUT {out} B, IN {} B, depth {depth}",
+                grouped(bytes.into())
+            ),
+        }
     }
 }
 

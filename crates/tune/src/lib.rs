@@ -19,7 +19,7 @@ mod space;
 mod surrogate;
 mod why;
 
-pub use advice::{Advice, Choice, Compliance, SetAside, Verdict};
+pub use advice::{Advice, Choice, Compliance, Nearer, SetAside, Verdict};
 pub use front::FrontPoint;
 pub use longer::times_as_long;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};

@@ -63,6 +63,12 @@ impl Bound {
         matches!(self, Bound::Below(_) | Bound::AtMost(_))
     }
 
+    /// How far a value is from violating it, as a part of the limit; below 0 if it does.
+    pub fn room(self, value: f64) -> f64 {
+        let side = if self.is_upper() { 1.0 } else { -1.0 };
+        side * (self.limit() - value) / self.limit().abs().max(f64::MIN_POSITIVE)
+    }
+
     /// The end of an interval that is nearest to violating it; the value where there is none.
     pub(crate) fn worst_of(self, found: Estimate) -> f64 {
         let end = match self.is_upper() {

@@ -489,12 +489,8 @@ fn worth(belief: &Belief) -> f64 {
 /// How far the worst constraint is from being violated, as a part of its bound; below 0 if it is.
 fn worst(choice: &Choice) -> f64 {
     let rooms = choice.constraints.iter().map(|verdict| {
-        let limit = verdict.bound.limit();
-        let Some(found) = verdict.found else {
-            return f64::NEG_INFINITY;
-        };
-        let side = if verdict.bound.is_upper() { 1.0 } else { -1.0 };
-        side * (limit - found.value) / limit.abs().max(f64::MIN_POSITIVE)
+        let found = verdict.found;
+        found.map_or(f64::NEG_INFINITY, |found| verdict.bound.room(found.value))
     });
     rooms.fold(f64::INFINITY, f64::min)
 }

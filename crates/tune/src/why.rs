@@ -45,13 +45,19 @@ pub enum Why {
     InnerOptimum,
 }
 
+impl Why {
+    /// How [`Why::NothingKeeps`] ends: untrue where a probe came closer than the run that confirmed the choice.
+    pub const CLOSEST: &str = "; this one is closest";
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Why::NothingKeeps { constraint } => write!(
                 f,
-                "no setting meets constraint {}; this one is closest",
-                constraint + 1
+                "no setting meets constraint {}{}",
+                constraint + 1,
+                Why::CLOSEST
             ),
             Why::Undecided { constraint } => write!(
                 f,

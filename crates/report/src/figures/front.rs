@@ -59,14 +59,13 @@ fn found(tuned: &Tuned) -> Option<Front> {
             name: row.setting.name(),
         })
     };
-    // The choice may be beaten in both: it is no trade-off then.
-    let is_beaten = |row: &TunedRow| {
-        let (time, rate) = place(row);
-        let mut others = tuned.front.iter().map(place);
-        others.any(|(other_time, other_rate)| other_time < time && other_rate > rate)
-    };
-    let front = tuned.front.iter().filter(|row| !is_beaten(row));
-    let front: Vec<(f64, f64)> = front.map(place).collect();
+    // The rows are those of the objective's throughput; here it is that of both directions.
+    let mut front: Vec<(f64, f64)> = Vec::new();
+    for (latency, bytes_s) in tuned.front.iter().map(place) {
+        if front.last().is_none_or(|(_, most)| bytes_s > *most) {
+            front.push((latency, bytes_s));
+        }
+    }
     (!front.is_empty()).then(|| Front {
         of: tuned.address.clone(),
         what: match tuned.kind.as_str() {

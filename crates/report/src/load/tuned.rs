@@ -40,6 +40,9 @@ pub struct Objective {
     pub figure: String,
     /// `maximise` or `minimise`.
     pub sense: String,
+    /// The direction in which throughput counts: `in`, `out` or `both`.
+    #[serde(default)]
+    pub carried: Option<String>,
 }
 
 /// A limit as it was asked for.
@@ -112,8 +115,14 @@ pub struct TunedRow {
     pub setting: Setting,
     /// Mean time of one.
     pub latency_ns: wiregauge_stats::Estimate,
-    /// Bytes a second.
+    /// Its 99th percentile.
+    #[serde(default)]
+    pub latency_p99_ns: Option<wiregauge_stats::Estimate>,
+    /// Bytes a second of both directions.
     pub bytes_s: f64,
+    /// Bytes a second in the direction of [`Objective::carried`].
+    #[serde(default)]
+    pub carried_bytes_s: Option<f64>,
     /// Measured by the confirming run, or in a short probe.
     pub confirmed: bool,
     /// True of the choice.
@@ -146,7 +155,21 @@ impl Setting {
     }
 }
 
+impl TunedRow {
+    /// Bytes a second, as the objective counts them.
+    pub fn throughput(&self) -> f64 {
+        self.carried_bytes_s.unwrap_or(self.bytes_s)
+    }
+}
+
 impl Tuned {
+    /// True if another setting has both a shorter latency and more throughput: the choice need not be a trade-off.
+    pub fn is_beaten(&self, row: &TunedRow) -> bool {
+        self.front.iter().any(|other| {
+            other.latency_ns.value < row.latency_ns.value && other.throughput() > row.throughput()
+        })
+    }
+
     /// Reads it from the directory of a run; `None` if the file is missing or has an unknown form.
     pub fn of(dir: &Path) -> Option<Tuned> {
         let text = std::fs::read_to_string(dir.join(FILE)).ok()?;

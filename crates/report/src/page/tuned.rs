@@ -4,7 +4,7 @@ use super::escape::{prose, text, words};
 use super::measure::{Measure, digits};
 use super::sections;
 use crate::Subject;
-use crate::load::{Confirmed, Limit, Tuned, TunedRow};
+use crate::load::{Confirmed, Limit, Tuned};
 use crate::tables::Table;
 use crate::units::{grouped, percent};
 use std::fmt::Write;
@@ -39,8 +39,11 @@ fn one(out: &mut String, tuned: &Tuned) {
     }
     if !tuned.front.is_empty() {
         out.push_str(&sections::rendered(&[front(tuned)]));
-        let beaten = |row: &&TunedRow| row.is_best && is_beaten(row, &tuned.front);
-        if tuned.front.iter().any(|row| beaten(&row)) {
+        if tuned
+            .front
+            .iter()
+            .any(|row| row.is_best && tuned.is_beaten(row))
+        {
             let note = format!(
                 "beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim \
                  is {}",
@@ -73,9 +76,11 @@ fn goal(tuned: &Tuned) -> String {
 }
 
 fn choice(tuned: &Tuned, best: &Confirmed) -> String {
-    let how = match best.confirmed {
-        true => "confirmed by this run",
-        false => "not confirmed by a separate run",
+    let is_missed = best.constraints.iter().any(|one| one.verdict == "violated");
+    let how = match (best.confirmed, is_missed) {
+        (true, false) => "confirmed by this run",
+        (true, true) => "measured again by this run",
+        (false, _) => "not confirmed by a separate run",
     };
     format!(
         "Chosen: {}; {how}: {} {}.",
@@ -111,22 +116,13 @@ pub(super) fn shown(figure: &str, value: f64) -> String {
 /// With its interval, in the unit of the figure.
 fn value(figure: &str, found: &Estimate) -> String {
     let show = |value: f64| shown(figure, value);
+    let bound = |bound: Option<f64>| bound.map_or("?".to_owned(), show);
     let shown = show(found.value);
     match (found.low, found.high) {
-        (Some(low), Some(high)) if low < high => {
-            format!("{shown} (95 % interval {} to {})", show(low), show(high))
-        }
-        _ => shown,
+        (None, None) => shown,
+        (Some(low), Some(high)) if low >= high => shown,
+        (low, high) => format!("{shown} (95 % interval {} to {})", bound(low), bound(high)),
     }
-}
-
-/// True if another one is as good in both latency and throughput, and better in one.
-fn is_beaten(row: &TunedRow, rows: &[TunedRow]) -> bool {
-    rows.iter().any(|other| {
-        let (latency, than) = (other.latency_ns.value, row.latency_ns.value);
-        let as_good = latency <= than && other.bytes_s >= row.bytes_s;
-        as_good && (latency < than || other.bytes_s > row.bytes_s)
-    })
 }
 
 fn front(tuned: &Tuned) -> Table {
@@ -134,19 +130,34 @@ fn front(tuned: &Tuned) -> Table {
         true => "; knee: the highest ratio of throughput to latency",
         false => "",
     };
+    let throughput = match tuned.objective.carried.as_deref() {
+        Some("in") => "IN throughput",
+        Some("out") => "OUT throughput",
+        _ => "OUT + IN throughput",
+    };
     let mut table = Table::new(
         format!("Best trade-offs of latency and throughput{knee}"),
-        &["setting", "mean latency", "throughput", "measured by", ""],
+        &[
+            "setting",
+            "mean latency",
+            "p99",
+            throughput,
+            "measured by",
+            "",
+        ],
     );
     for row in &tuned.front {
         let mut marks = Vec::new();
         marks.extend(row.is_best.then_some("chosen"));
-        marks.extend((row.is_best && is_beaten(row, &tuned.front)).then_some("beaten in both"));
+        marks.extend((row.is_best && tuned.is_beaten(row)).then_some("beaten in both"));
         marks.extend(row.is_knee.then_some("knee"));
         table.row(vec![
             row.setting.name(),
             Measure::RttTail.show(row.latency_ns.value),
-            Measure::Rate.show(row.bytes_s),
+            row.latency_p99_ns
+                .as_ref()
+                .map_or("-".to_owned(), |p99| Measure::RttTail.show(p99.value)),
+            Measure::Rate.show(row.throughput()),
             if row.confirmed {
                 "confirmation"
             } else {

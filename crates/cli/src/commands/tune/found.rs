@@ -235,6 +235,11 @@ impl Found {
             _ => Some(why.to_string()),
         };
         let mut reasons: Vec<String> = self.advice.why.iter().filter_map(words).collect();
+        if self.advice.nearer().is_some() {
+            for reason in &mut reasons {
+                *reason = reason.replace(Why::CLOSEST, "");
+            }
+        }
         // The search knows them by their numbers only; the highest first, so that 1 is not taken
         // for the beginning of 10.
         for (index, constraint) in self.task.constraints.iter().enumerate().rev() {

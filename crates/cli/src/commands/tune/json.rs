@@ -5,8 +5,10 @@ use super::loop_cost::LoopTask;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
+use super::words;
 use crate::commands::missed::Missed;
 use serde_json::{Value, json};
+use wiregauge_record::Carried;
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Choice};
 
@@ -27,6 +29,7 @@ pub fn of(found: &Found) -> Value {
         value["latency_ns"] = json!(row.latency);
         value["latency_p99_ns"] = json!(row.latency_p99);
         value["bytes_s"] = json!(row.rate);
+        value["carried_bytes_s"] = json!(row.carried);
         value["per_second"] = json!(row.per_second);
         value["is_best"] = json!(row.is_best);
         value["is_knee"] = json!(row.is_knee);
@@ -63,11 +66,17 @@ pub fn of(found: &Found) -> Value {
     let usage = advice.best.as_ref().map(|best| usage::of(task, &best.at));
     let knee = rows.iter().find(|row| row.is_knee);
     json!({
+        "answer": advice.best.as_ref().map(|best| words::answer(found, best)),
         "address": task.address,
         "kind": kind(task),
         "objective": {
             "figure": task.figure.to_string(),
             "sense": task.sense,
+            "carried": match found.carried() {
+                Carried::In => "in",
+                Carried::Out => "out",
+                Carried::Both => "both",
+            },
         },
         "constraints": constraints.collect::<Vec<_>>(),
         "period_ns": task.control.as_ref().map(LoopTask::period_ns),

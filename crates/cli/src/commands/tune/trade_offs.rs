@@ -38,13 +38,10 @@ impl Row {
         throughput / self.latency.value
     }
 
-    /// True if another one is as good in both latency and throughput, and better in one.
+    /// True if another one has both a shorter latency and more throughput.
     pub fn is_beaten(&self, rows: &[Row]) -> bool {
-        rows.iter().any(|other| {
-            let (latency, than) = (other.latency.value, self.latency.value);
-            let as_good = latency <= than && other.carried >= self.carried;
-            as_good && (latency < than || other.carried > self.carried)
-        })
+        rows.iter()
+            .any(|other| other.latency.value < self.latency.value && other.carried > self.carried)
     }
 }
 
@@ -157,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_beaten_by_one_that_is_as_good_in_both() {
+    fn a_row_is_beaten_by_one_that_is_better_in_both() {
         let row = |latency: f64, carried: f64| Row {
             at: candidate(48, 1),
             latency: Estimate {
@@ -174,8 +171,13 @@ mod tests {
             n: 100,
             confirmed: false,
         };
-        let rows = [row(344.0, 282.0), row(468.0, 97.0), row(500.0, 300.0)];
+        let rows = [
+            row(344.0, 282.0),
+            row(468.0, 97.0),
+            row(500.0, 300.0),
+            row(344.0, 97.0),
+        ];
         let beaten: Vec<bool> = rows.iter().map(|row| row.is_beaten(&rows)).collect();
-        assert_eq!(beaten, [false, true, false]);
+        assert_eq!(beaten, [false, true, false, false]);
     }
 }

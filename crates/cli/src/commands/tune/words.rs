@@ -7,6 +7,7 @@ use super::modelled;
 use super::task::Kind;
 use super::trade_offs::{Difference, Row};
 use super::usage;
+use crate::constraint::Constraint;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
 use wiregauge_record::{Carried, Figure};
@@ -34,6 +35,16 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     };
     headline(out, found, best)?;
     print(out, &proof(found, best))?;
+    if let Some(nearer) = found.advice.nearer() {
+        let constraint = &found.task.constraints[nearer.constraint];
+        writeln!(
+            out,
+            "  {} came closer in a probe: {} ({}).",
+            found.task.name(&nearer.at),
+            measured(constraint, nearer.value),
+            effort(found, nearer.exchanges)
+        )?;
+    }
     if let Some(text) = found.no_interval() {
         writeln!(out, "{CAUTION}note:{RESET} {text}")?;
     }
@@ -64,7 +75,12 @@ fn print(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     write!(out, "{}", table.text())
 }
 
-fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
+/// The setting that was found, the objective there, and what is not proven: one line, without colours.
+pub fn answer(found: &Found, best: &Choice) -> String {
+    anstream::adapter::strip_str(&styled(found, best)).to_string()
+}
+
+fn styled(found: &Found, best: &Choice) -> String {
     let task = &found.task;
     let (figure, name) = (task.figure, task.name(&best.at));
     let value = with_bounds(figure, &best.objective);
@@ -81,15 +97,19 @@ fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()>
                 true => "meets",
                 false => "is proven to meet",
             };
-            let what =
-                format!("{CAUTION}no setting {meets} all constraints; the closest one{RESET}");
+            let which = match found.advice.nearer() {
+                None => "the closest one",
+                Some(_) => "the one that was measured again",
+            };
+            let what = format!("{CAUTION}no setting {meets} all constraints; {which}{RESET}");
             (what, String::new())
         }
     };
-    writeln!(
-        out,
-        "{what}: {HEADING}{name}{RESET}: {figure} {value}{open}"
-    )?;
+    format!("{what}: {HEADING}{name}{RESET}: {figure} {value}{open}")
+}
+
+fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
+    writeln!(out, "{}", styled(found, best))?;
     match &found.ended {
         Ended::Complete => Ok(()),
         Ended::OutOfTime => writeln!(
@@ -116,6 +136,15 @@ fn effort(found: &Found, amount: u64) -> String {
     match found.task.kind {
         Kind::Exchanges(_) => format!("{} exchanges", units::grouped(amount)),
         Kind::Stream(_) => units::time(amount as f64 * 1e6),
+    }
+}
+
+/// The figure of a constraint and its value.
+fn measured(constraint: &Constraint, value: f64) -> String {
+    let (figure, value) = (constraint.figure, shown(constraint.figure, value));
+    match constraint.way {
+        Some(way) => format!("{}.{figure} {value}", way.name()),
+        None => format!("{figure} {value}"),
     }
 }
 
