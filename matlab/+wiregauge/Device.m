@@ -75,7 +75,12 @@ classdef Device < handle
             if nargin ~= 2
                 wiregauge.internal.given(nargin - 1, 1, 1, 'reply = dev.query(''*IDN?'')');
             end
-            [reply, timing] = dev.exchange(wiregauge.internal.line(dev.lines, message));
+            bytes = wiregauge.internal.line(dev.lines, message);
+            if strcmp(dev.lines, 'scpi') && any(strtrim(char(bytes)) == char(10))
+                wiregauge.internal.fail('wiregauge:argument', ...
+                    'a query has one message, not several lines; join commands with ; if need be');
+            end
+            [reply, timing] = dev.exchange(bytes);
             reply = wiregauge.internal.replyText(dev.lines, reply);
         end
 
@@ -203,7 +208,10 @@ classdef Device < handle
         end
 
         function taken = writeStream(dev, data, transferBytes, queue, varargin)
-            %WRITESTREAM  Send a stream to the device in the same way; returns the number of bytes sent.
+            %WRITESTREAM  Send a stream to the device.
+            %   taken = dev.writeStream(data, transferBytes, queue) sends uint8 data in transfers of transferBytes (65536 unless given),
+            %   queue (1) of them pending on USB, and returns the number of bytes sent. With the wiregauge protocol the device gets
+            %   a start and an end command.
             if nargin < 2 || nargin > 4
                 wiregauge.internal.given(nargin - 1, 1, 3, 'taken = dev.writeStream(data, transferBytes, queue)');
             end
@@ -221,15 +229,19 @@ classdef Device < handle
             if nargin ~= 2
                 wiregauge.internal.given(nargin - 1, 1, 1, 'dev.setTimeout(seconds)');
             end
-            call(dev, 'setTimeout', seconds);
+            wiregauge.internal.seconds('Timeout', seconds, 86400);
+            call(dev, 'setTimeout', double(seconds));
         end
 
         function about = about(dev, varargin)
             %ABOUT  Information on the device: a struct with its name (responder), limits and clock, if it reports them.
+            %   The fields: address, responder, bus, settings (of the link, a cell column of text), largest_request, largest_reply (B),
+            %   tick_hz (0: no clock), tick_bits, abilities (a number: docs/protocol.md).
             if nargin ~= 1
                 wiregauge.internal.given(nargin - 1, 0, 0, 'info = dev.about()');
             end
             about = call(dev, 'about');
+            about.settings = strsplit(about.settings, sprintf('\n'))';
         end
 
         function answer = isOpen(dev)

@@ -8,7 +8,8 @@ classdef Run
 %     p99 = [run.points.p99] / 1e3         % in us
 %     plot([run.points.in_bytes], p99, 'o')
 %
-%   help wiregauge.loadRun lists the fields of points; run.figures(1) has those of the first point without its samples.
+%   help wiregauge.loadRun lists the fields of points; run.figures(1) has those of the first point without its samples;
+%   run.show('Full', true) prints all tables.
 %   Octave cannot save objects: s = struct(run); save('run.mat', 's').
 %
 %   See also wiregauge.loadRun, wiregauge.exchange.
@@ -28,14 +29,19 @@ classdef Run
         plan = struct();
         % Host, link and device, as in run.json.
         conditions = struct();
-        % Warnings, as in run.json.
-        warnings = [];
+        % Warnings with their remedies, a cell column of text; empty if none.
+        warnings = cell(0, 1);
         % A struct array, one element for each point.
         points = struct([]);
-        % The tables that the program printed; empty if the run was loaded.
+        % What the program printed when it measured; empty if the run was loaded. run.show() has the tables of every run.
         text = '';
         % The missed limits of 'Require', a cell column of text; empty if none, and of a loaded run.
         missed = cell(0, 1);
+    end
+
+    properties (SetAccess = private, Hidden = true)
+        % The tables of its display.
+        tables = '';
     end
 
     methods
@@ -66,9 +72,23 @@ classdef Run
             end
         end
 
+        function text = show(run, varargin)
+            %SHOW  Print the tables of the run, with its finding and warnings.
+            %   run.show() prints what `wiregauge show` does; with an output, text = run.show('Full', true) returns it. Options are
+            %   the flags: 'Full' (true: all tables, and the full text of warnings), 'Confidence' (true: the confidence interval of
+            %   every percentile), 'Format' ('text', 'md', 'latex', 'csv').
+            printed = wiregauge.internal.tables(run.directory, wiregauge.internal.flags(varargin));
+            if nargout == 0
+                fprintf('%s', printed);
+            else
+                text = printed;
+            end
+        end
+
         function values = struct(run)
             %STRUCT  The run as a plain struct, which Octave can save.
-            names = {'directory', 'kind', 'state', 'problem', 'address', 'plan', 'conditions', 'warnings', 'points', 'text', 'missed'};
+            names = {'directory', 'kind', 'state', 'problem', 'address', 'plan', 'conditions', 'warnings', 'points', 'text', 'missed', ...
+                'tables'};
             values = cell2struct(cellfun(@(name) run.(name), names, 'UniformOutput', false), names, 2);
         end
 

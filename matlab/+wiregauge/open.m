@@ -14,7 +14,8 @@ function dev = open(address, varargin)
 %     'fixed'         every reply has 'ReplyBytes' bytes
 %     'length'        each message begins with its length: 'LengthBytes' (1, 2 or 4; 2), 'BigEndian' (false), 'CountsItself' (false)
 %
-%   Further options: 'Timeout' (seconds, 1), 'Wait' ('block', 'poll' or 'spin'), 'Baud' (0: unchanged), 'QuickAck' (false).
+%   Further options: 'Timeout' (seconds, 1), 'Wait' ('block', 'poll' or 'spin'), 'Baud' (of a serial line; 0: unchanged), 'QuickAck' (of
+%   TCP; false). An option that has no effect is an error.
 %
 %   Example:
 %     dev = wiregauge.open('tcp://127.0.0.1:7700');
@@ -29,8 +30,6 @@ function dev = open(address, varargin)
 %   See also wiregauge.Device, wiregauge.exchange.
 
 wiregauge.internal.given(nargin, 1, Inf, 'dev = wiregauge.open(''tcp://127.0.0.1:7700'')');
-options = wiregauge.internal.pairs(varargin, struct('Protocol', 'wiregauge', 'Framing', 'wiregauge', 'Terminator', char(10), ...
-    'ReplyBytes', 0, 'LengthBytes', 2, 'BigEndian', false, 'CountsItself', false, 'Timeout', 1, 'Wait', 'block', 'Baud', 0, ...
-    'QuickAck', false));
-dev = wiregauge.Device(wiregauge.internal.text(address, 'the address'), options);
+address = wiregauge.internal.text(address, 'the address');
+dev = wiregauge.Device(address, wiregauge.internal.deviceOptions(address, varargin));
 end

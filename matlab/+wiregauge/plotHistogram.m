@@ -1,9 +1,9 @@
 function handle = plotHistogram(run, varargin)
 %PLOTHISTOGRAM  Histogram of the RTT, one panel for each point of a run.
-%   wiregauge.plotHistogram(run) draws the points of wiregauge.exchange or wiregauge.loadRun below one another, with a
-%   common time axis, and returns the figure handle: all, or 10 of them from the first to the last. 'Points' ([1 3]) draws
-%   these; 'Log' (true) draws the counts on a logarithmic axis, so that the tail is visible. Times longer than the longest
-%   p99 are counted in the last bar.
+%   wiregauge.plotHistogram(run) draws the points of a run of wiregauge.exchange (or of its directory, its name, 'last') below one
+%   another, with a common time axis, and returns the figure handle: all, or 10 of them from the first to the last. 'Points'
+%   ([1 3]) draws these; 'Log' (true) draws the counts on a logarithmic axis, so that the tail is visible. Times longer than the
+%   longest p99 are counted in the last bar.
 %
 %   Example:
 %     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'Depth', [1 4], 'Count', 200);
@@ -15,7 +15,10 @@ function handle = plotHistogram(run, varargin)
 
 wiregauge.internal.given(nargin, 1, Inf, 'wiregauge.plotHistogram(run, ''Points'', [1 3])');
 options = wiregauge.internal.pairs(varargin, struct('Points', [], 'Log', false));
-points = wiregauge.internal.exchanges(run, options.Points);
+if ~(isscalar(options.Log) && (islogical(options.Log) || isequal(options.Log, 0) || isequal(options.Log, 1)))
+    wiregauge.internal.fail('wiregauge:argument', 'Log must be true or false, not %s', wiregauge.internal.described(options.Log));
+end
+[points, run] = wiregauge.internal.exchanges(run, options.Points);
 [chosen, note] = wiregauge.internal.spread(numel(points), 'points');
 if ~isempty(note) && ~isempty(options.Points)
     wiregauge.internal.fail('wiregauge:argument', 'Points must be at most %d, not %d: more cannot be distinguished', ...

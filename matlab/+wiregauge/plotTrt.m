@@ -13,7 +13,7 @@ function handle = plotTrt(run, varargin)
 %   See also wiregauge.plotHistogram, wiregauge.plotThroughput, wiregauge.savePicture, wiregauge.exchange.
 
 wiregauge.internal.given(nargin, 1, 1, 'wiregauge.plotTrt(run)');
-points = wiregauge.internal.exchanges(run, []);
+[points, run] = wiregauge.internal.exchanges(run, []);
 sizes = unique([[points.out_bytes]', [points.in_bytes]'], 'rows');
 if numel(unique([points.depth])) < 2
     wiregauge.internal.fail('wiregauge:argument', 'this run has only one depth: measure with ''Depth'', [1 2 4]');
@@ -34,7 +34,7 @@ for k = 1:numel(chosen)
     plot(depths, trt, look{:});
     plot(depths, rtt, look{:}, 'linestyle', '--', 'linewidth', 1);
     plot(depths, rtt(1) * depths(1) ./ depths, look{:}, 'linestyle', ':', 'marker', 'none');
-    entries(k, :) = {sprintf('OUT %d B, IN %d B', pair), look};
+    entries(k, :) = {sprintf('OUT %s B, IN %s B', wiregauge.internal.thousands(pair(1)), wiregauge.internal.thousands(pair(2))), look};
 end
 styles = {'-', '--', ':'};
 names = {'mean TRT', 'mean RTT', 'ideal TRT'};
@@ -46,7 +46,7 @@ highest = ylim();
 ylim([0, highest(2)]);
 xlim([min([points.depth]) - 0.2, max([points.depth]) + 0.2]);
 wiregauge.internal.heading(run, note);
-xlabel('depth (R + 1)');
+xlabel('depth');
 ylabel(sprintf('time (%s)', unit));
 wiregauge.internal.key(handle, 250, entries);
 end

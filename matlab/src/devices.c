@@ -488,7 +488,7 @@ static void number_field(mxArray *result, const char *name, wg_device *device, i
 
 /* about, number -> struct */
 void devices_about(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
-    static const char *names[] = {"address", "responder", "bus", "settings", "largestRequest", "largestReply", "tickHz", "tickBits", "abilities"};
+    static const char *names[] = {"address", "responder", "bus", "settings", "largest_request", "largest_reply", "tick_hz", "tick_bits", "abilities"};
     wg_device *device = table[place_of(prhs[0])].device;
 
     (void)nlhs;
@@ -497,9 +497,9 @@ void devices_about(int nlhs, mxArray *plhs[], const mxArray *prhs[]) {
     text_field(plhs[0], "responder", device, WG_ABOUT_RESPONDER);
     text_field(plhs[0], "bus", device, WG_ABOUT_BUS);
     text_field(plhs[0], "settings", device, WG_ABOUT_SETTINGS);
-    number_field(plhs[0], "largestRequest", device, WG_ABOUT_LARGEST_REQUEST);
-    number_field(plhs[0], "largestReply", device, WG_ABOUT_LARGEST_REPLY);
-    number_field(plhs[0], "tickHz", device, WG_ABOUT_TICK_HZ);
-    number_field(plhs[0], "tickBits", device, WG_ABOUT_TICK_BITS);
+    number_field(plhs[0], "largest_request", device, WG_ABOUT_LARGEST_REQUEST);
+    number_field(plhs[0], "largest_reply", device, WG_ABOUT_LARGEST_REPLY);
+    number_field(plhs[0], "tick_hz", device, WG_ABOUT_TICK_HZ);
+    number_field(plhs[0], "tick_bits", device, WG_ABOUT_TICK_BITS);
     number_field(plhs[0], "abilities", device, WG_ABOUT_ABILITIES);
 }

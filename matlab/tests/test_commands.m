@@ -1,7 +1,9 @@
 function tests = test_commands()
 %TEST_COMMANDS  The commands of the program as functions: structs with the figures that the program computes.
 
-tests = {@a_run_displays_as_a_table_of_its_points, @figures_of_a_point_display_without_its_samples, @figures_of_all_points_make_a_vector, @a_missing_figure_is_nan, ...
+tests = {@a_run_displays_as_a_table_of_its_points, @a_run_displays_what_is_uncertain_and_its_warnings, ...
+    @all_tables_of_a_run_can_be_printed, @points_of_a_stream_have_their_direction_and_losses, @points_of_a_loop_have_their_preload_and_aim, ...
+    @figures_of_a_point_display_without_its_samples, @figures_of_all_points_make_a_vector, @a_missing_figure_is_nan, ...
     @null_in_json_is_nan_and_lists_of_objects_are_struct_arrays, @the_last_run_has_its_path, @a_failed_run_says_why, ...
     @tune_returns_the_best_setting_and_its_probes, @a_constraint_that_does_not_hold_is_missed, @a_run_is_no_worse_than_itself, ...
     @losses_meet_the_condition, @deadlines_are_counted_at_each_point, @the_device_is_what_limits_a_slow_device, ...
@@ -13,21 +15,64 @@ function a_run_displays_as_a_table_of_its_points()
 [address, stop] = responder('tcp://127.0.0.1:0');
 run = wiregauge.exchange(address, 'In', [48 1000], 'Depth', [1 2], 'Count', 50, 'Require', 'p50<1ns'); %#ok<NASGU>
 shown = evalc('run');
-for part = {address, 'exchange run, complete', 'p99 us', '1000', 'limit missed', run.directory}
+for part = {address, 'exchange run, complete', 'RTT in us', '  n  ', '1,000', 'limit missed', run.directory}
     assert(~isempty(strfind(shown, part{1})), [part{1}, ' is not in ', shown]);
 end
-assert(numel(strfind(shown, sprintf('\n'))) < 20);
+assert(numel(strfind(shown, sprintf('\n'))) < 30);
 assert(isempty(strfind(shown, 'NaN')));
 assert(evalc('disp(run)'), evalc('display_only(run)'));
-stream = wiregauge.stream(address, 'Direction', 'in', 'Transfer', 4096, 'Duration', 0.1);
-assert(~isempty(strfind(evalc('stream'), 'IN kB/s')));
-many = struct(run);
-many.points = repmat(many.points(1), 1, 50);
-assert(~isempty(strfind(wiregauge.internal.summaryText(many), 'and 30 more points')));
-many.points = struct([]);
-assert(~isempty(strfind(wiregauge.internal.summaryText(many), 'no point was finished')));
+failed = struct(run);
+[failed.points, failed.tables] = deal(struct([]), '');
+assert(~isempty(strfind(wiregauge.internal.summaryText(failed), 'no point was finished')));
 dev = wiregauge.open(address);
 assert(~isempty(strfind(evalc('dev'), ['open: ', address])));
+end
+
+function a_run_displays_what_is_uncertain_and_its_warnings()
+% Of 5 exchanges, the p99 is their maximum.
+run = wiregauge.exchange('null://', 'Out', 64, 'Count', 5, 'NoCalibration', true);
+for shown = {evalc('run'), evalc('disp(wiregauge.loadRun(run.directory))')}
+    assert(~isempty(strfind(shown{1}, '(? .. ?)')), shown{1});
+    assert(~isempty(strfind(shown{1}, 'W05: ')), shown{1});
+    assert(~isempty(strfind(shown{1}, '''Count''')), shown{1});
+end
+assert(iscellstr(run.warnings) && size(run.warnings, 2) == 1);
+assert(any(strncmp(run.warnings, 'W05: ', 5)));
+assert(isempty(strfind([run.warnings{:}], sprintf('\n'))));
+loaded = wiregauge.loadRun(run.directory);
+assert(loaded.warnings, run.warnings);
+assert(run.points.n, 5);
+end
+
+function all_tables_of_a_run_can_be_printed()
+run = wiregauge.exchange('null://', 'Out', 64, 'Count', 50, 'NoCalibration', true);
+assert(~isempty(strfind(run.text, 'all tables: run.show(''Full'', true)')), run.text);
+short = run.show();
+full = run.show('Full', true);
+assert(numel(full) > numel(short));
+assert(evalc('run.show(''Full'', true)'), full);
+assert(isempty(strfind(regexprep(full, 'measured with:[^\n]*', ''), '--')), full);
+message = fails_with('wiregauge:argument', @() run.show('Full'));
+assert(strncmp(message, 'run.show: ', 10), message);
+end
+
+function points_of_a_stream_have_their_direction_and_losses()
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.stream(address, 'Direction', 'in,out', 'Transfer', 4096, 'Duration', 0.1);
+assert({run.points.direction}, {'in', 'out'});
+assert([run.points.lost_bytes], [0 0]);
+shown = evalc('run');
+for part = {'direction', 'out', 'lost B'}
+    assert(~isempty(strfind(shown, part{1})), shown);
+end
+end
+
+function points_of_a_loop_have_their_preload_and_aim()
+run = wiregauge.loop('virtual', 'Rate', 48000, 'Notify', 1024, 'Find', true, 'Duration', 0.3, 'Settle', 0.05, 'NoCalibration', true);
+assert(run.points(1).aim, 'curve');
+assert(run.points(end).aim, 'hold');
+assert(run.points(end).preload_bytes, run.points(end).summary.point.preload_bytes);
+assert(~isempty(strfind(evalc('run'), 'preload B')));
 end
 
 function display_only(run)
@@ -65,7 +110,8 @@ for k = 1:4
     assert(point.mean, mean(point.rtt_ns), -1e-9);
     assert(point.max, max(point.rtt_ns));
     assert(point.trt_mean, mean(point.trt_ns), -1e-6);
-    assert(point.lost, 0);
+    assert([point.lost, point.lost_share], [0 0]);
+    assert(point.n, point.summary.counts.answered);
     assert(point.in_bytes_s, point.in_bytes * point.exchanges_s, -1e-6);
 end
 end
@@ -78,7 +124,7 @@ assert(run.points.summary.rtt.p999.high, NaN);
 none = struct('point', struct('out_bytes', 16, 'in_bytes', 48, 'depth', 1), 'rtt', NaN, 'trt', NaN, ...
     'counts', struct('exchanges', 4, 'lost', 4));
 point = wiregauge.internal.pointFigures('exchange', none);
-assert([point.p99, point.max, point.trt_mean, point.in_bytes_s, point.lost], [NaN NaN NaN NaN 1]);
+assert([point.p99, point.max, point.trt_mean, point.in_bytes_s, point.lost, point.lost_share], [NaN NaN NaN NaN 4 1]);
 assert(isnan(run.plan.host.priority));
 end
 

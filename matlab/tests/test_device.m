@@ -117,8 +117,9 @@ dev = wiregauge.open(address);
 about = dev.about();
 assert(about.responder, 'bench four');
 assert(about.address, address);
-assert(about.tickHz, 1e9);
-assert(about.largestReply > 1e5);
+assert(about.tick_hz, 1e9);
+assert(about.largest_reply > 1e5);
+assert(iscellstr(about.settings) && any(strcmp(about.settings, 'Nagle: off')));
 end
 
 function [address, stop] = echo()

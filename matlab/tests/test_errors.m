@@ -5,7 +5,9 @@ tests = {@every_function_refuses_wrong_arguments_in_the_words_of_the_package, @e
     @errors_of_the_program_name_options_and_functions, @numbers_that_no_option_can_have_are_refused, ...
     @texts_of_the_program_are_translated, @what_a_function_prints_names_options_too, @a_device_that_this_program_opened_before_is_to_be_closed, ...
     @a_reply_of_a_message_framing_is_whole, @lists_are_of_one_type_also_if_they_are_empty, ...
-    @every_list_that_the_program_prints_is_known};
+    @every_list_that_the_program_prints_is_known, ...
+    @options_without_effect_on_a_device_are_refused, @errors_name_the_argument_and_its_value, @a_call_that_makes_no_sense_measures_nothing, ...
+    @a_query_of_several_lines_is_refused, @a_condition_that_is_not_decided_is_printed, @ambiguous_names_list_a_run_on_each_line};
 end
 
 function values = wrong()
@@ -152,6 +154,13 @@ pairs = {'use --depth 1, or --connect once', 'use ''Depth'', 1, or ''Connect'', 
     'start `wiregauge serve pty: --bus full-speed` there', 'start `wiregauge serve pty: --bus full-speed` there'; ...
     'wiregauge explain FILE.pcapng --endpoint ...', 'wiregauge.explain(''FILE.pcapng'', ''Endpoint'', ''...'')'; ...
     'p99<2ms: 5 ms at depth 3', 'p99<2ms: 5 ms at depth 3'; 'tcp://a--b:1 and /dev/x--y', 'tcp://a--b:1 and /dev/x--y'; ...
+    sprintf('are required (--count\n  1100)'), sprintf('are required (''Count'',\n  1100)'); ...
+    sprintf('use --depth 1 and\n  --count 5'), sprintf('use ''Depth'', 1 and\n  ''Count'', 5'); ...
+    sprintf('see `wiregauge exchange ADDRESS --in\n  48 --depth\n  1,2`'), 'see `wiregauge.exchange(address, ''In'', 48, ''Depth'', [1 2])`'; ...
+    'all tables: --full; about', 'all tables: ''Full'', true; about'; ...
+    'start `wiregauge exchange --protocol echo`', 'start `wiregauge.exchange(address, ''Protocol'', ''echo'')`'; ...
+    'see `wiregauge deadline --period 1ms`', 'see `wiregauge.deadline(run, ''Period'', ''1ms'')`'; ...
+    'such as --read holding:0+10', 'such as ''Read'', ''holding:0+10'''; ...
     'such as --send ''*IDN?\n''', 'such as ''Send'', ''*IDN?\n'''; '', ''};
 for k = 1:size(pairs, 1)
     assert(wiregauge.internal.inMatlab(pairs{k, 1}), pairs{k, 2});
@@ -173,7 +182,6 @@ said = {run.text, evalc('wiregauge.exchange(address, ''Count'', 20)'), evalc('wi
 for k = 1:numel(said)
     assert(isempty(regexp(said{k}, '(^|[ (])--[a-z]', 'once')), said{k});
 end
-assert(~isempty(strfind(run.text, '''Full''')), run.text);
 assert(~isempty(strfind(said{end}, ['measure  wiregauge.exchange(''', address, ''', ''Out'', 16, ''In'', 48, ''Depth'', 1)'])), said{end});
 end
 
@@ -267,4 +275,89 @@ for k = 1:numel(commands)
     end
 end
 assert(found > 20);
+end
+
+function options_without_effect_on_a_device_are_refused()
+[address, stop] = responder('tcp://127.0.0.1:0');
+pairs = {{'Baud', 9600}, 'Baud requires a serial line'; {'Terminator', 'x'}, 'Terminator requires ''Framing'', ''terminator'' or ''Protocol'', ''text'''; ...
+    {'ReplyBytes', 8}, 'ReplyBytes requires ''Framing'', ''fixed'''; {'Framing', 'raw', 'BigEndian', true}, 'BigEndian requires ''Framing'', ''length'''; ...
+    {'Protocol', 'scpi', 'Terminator', 'x'}, 'Terminator requires'; {'Framing', 'fixed', 'LengthBytes', 2}, 'LengthBytes requires'};
+for k = 1:size(pairs, 1)
+    message = fails_with('wiregauge:argument', @() wiregauge.open(address, pairs{k, 1}{:}));
+    assert(~isempty(strfind(message, ['wiregauge.open: ', pairs{k, 2}])), message);
+end
+message = fails_with('wiregauge:argument', @() wiregauge.open('serial:///dev/none', 'QuickAck', true));
+assert(~isempty(strfind(message, 'QuickAck requires tcp://')), message);
+% What is the default changes nothing.
+dev = wiregauge.open(address, 'Baud', 0, 'QuickAck', false);
+assert(dev.isOpen());
+end
+
+function errors_name_the_argument_and_its_value()
+[address, stop] = responder('tcp://127.0.0.1:0');
+pairs = {{'Framing', 'length', 'LengthBytes', 3}, 'LengthBytes must be 1, 2 or 4, not 3'; ...
+    {'Framing', 'fixed'}, '''Framing'', ''fixed'' requires ''ReplyBytes'''; {'Timeout', -2}, 'not -2'; {'Timeout', 'x'}, 'not ''x'''; ...
+    {'Framing', 'terminator', 'Terminator', ''}, 'Terminator must be 1 to 8 bytes, not 0'};
+for k = 1:size(pairs, 1)
+    message = fails_with('wiregauge:argument', @() wiregauge.open(address, pairs{k, 1}{:}));
+    assert(~isempty(strfind(message, pairs{k, 2})), message);
+end
+dev = wiregauge.open(address);
+message = fails_with('wiregauge:argument', @() dev.setTimeout(0));
+assert(~isempty(strfind(message, 'at most 86400, not 0')), message);
+message = fails_with('wiregauge:usage', @() dev.write(uint8(1)));
+assert(~isempty(strfind(message, 'use dev.exchange')), message);
+run = wiregauge.exchange('null://', 'Out', 64, 'Depth', 1, 'Count', 30, 'NoCalibration', true);
+message = fails_with('wiregauge:usage', @() wiregauge.exchange('null://', 'Out', 64, 'Require', {'p99<2ms', 3}));
+assert(~isempty(strfind(message, 'Require ''3'': ')), message);
+message = fails_with('wiregauge:usage', @() wiregauge.explain(run, 'Predict', struct('out', 100, 'depth', 0)));
+assert(~isempty(strfind(message, 'Predict ''out=100,depth=0'': the minimum is 1')), message);
+for value = {5, 0, 1.5}
+    message = fails_with('wiregauge:argument', @() wiregauge.plotHistogram(run, 'Points', value{1}));
+    assert(~isempty(strfind(message, sprintf('not %g', value{1}))), message);
+end
+message = fails_with('wiregauge:argument', @() wiregauge.plotHistogram(run, 'Points', [1 1]));
+assert(~isempty(strfind(message, 'Points has 1 more than once')), message);
+message = fails_with('wiregauge:argument', @() wiregauge.plotHistogram(run, 'Log', 'yes'));
+assert(~isempty(strfind(message, 'Log must be true or false, not ''yes''')), message);
+message = fails_with('wiregauge:argument', @() wiregauge.report(run, 'Figures', 3));
+assert(~isempty(strfind(message, 'Figures must be text, not 3')), message);
+assert(~isfolder('3'));
+end
+
+function a_call_that_makes_no_sense_measures_nothing()
+directory = tempname();
+for option = {'NoStore', 'Quiet'}
+    message = fails_with('wiregauge:argument', @() wiregauge.exchange('null://', 'Out', 64, 'Store', directory, option{1}, true));
+    assert(~isempty(strfind(message, ['omit ', option{1}])), message);
+end
+assert(~isfolder(directory));
+end
+
+function a_query_of_several_lines_is_refused()
+[address, stop] = responder('tcp://127.0.0.1:0', '--protocol', 'scpi');
+meter = wiregauge.open(address, 'Protocol', 'scpi');
+message = fails_with('wiregauge:argument', @() meter.query(sprintf('*IDN?\n*IDN?')));
+assert(~isempty(strfind(message, 'dev.query: a query has one message')), message);
+fails_with('wiregauge:argument', @() meter.writeread(sprintf('*IDN?\n*IDN?')));
+assert(strncmp(meter.query(sprintf('*IDN?\n')), 'wiregauge', 9));
+end
+
+function a_condition_that_is_not_decided_is_printed()
+run = wiregauge.exchange('null://', 'Out', 64, 'Count', 30, 'NoCalibration', true);
+said = evalc('wiregauge.compare(run, run, ''FailIf'', ''p99 > 5% worse'')');
+assert(~isempty(strfind(said, 'not decided (does not fail): ''p99 > 5% worse''')), said);
+end
+
+function ambiguous_names_list_a_run_on_each_line()
+run = wiregauge.exchange('null://', 'Out', 64, 'Count', 30, 'NoCalibration', true);
+wiregauge.exchange('null://', 'Out', 64, 'Count', 30, 'NoCalibration', true);
+for command = {@wiregauge.loadRun, @wiregauge.report}
+    try
+        command{1}('20');
+        error('an ambiguous name was accepted');
+    catch problem
+        assert(~isempty(regexp(problem.message, '\n  20[^\n,]*\n  20[^\n,]*\n', 'once')), problem.message);
+    end
+end
 end

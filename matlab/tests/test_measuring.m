@@ -2,9 +2,11 @@ function tests = test_measuring()
 %TEST_MEASURING  Measuring with the wiregauge program from M-code, loading what it stored, and drawing it.
 
 tests = {@a_run_of_exchanges_is_measured_and_loaded, @samples_are_those_that_the_program_summed_up, @a_stream_is_measured_and_loaded, ...
-    @a_loop_is_measured_and_loaded, @losses_are_samples_too, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
+    @a_loop_is_measured_and_loaded, @losses_are_samples_too, @an_interrupted_measurement_says_where_it_is, @a_missed_limit_is_told, @what_the_program_says_is_in_the_error, ...
     @options_become_flags, @options_that_cannot_be_are_refused, @a_run_that_is_not_there_is_told, @a_program_that_is_not_there_is_told, ...
     @figures_are_printed, @of_many_points_ten_are_drawn_and_the_figure_says_so, @units_are_those_of_the_report, ...
+    @throughput_of_several_request_sizes_is_drawn_at_the_smallest, @the_limit_of_the_medium_has_its_name, ...
+    @a_stored_run_is_drawn_by_its_name, ...
     @what_cannot_be_drawn_is_refused, @every_m_file_parses};
 % It says at length that another one would be nicer.
 warning('off', 'Octave:gnuplot-graphics');
@@ -64,6 +66,33 @@ lost = sum(run.points(1).samples.status == 1);
 assert(lost, run.points(1).summary.counts.lost);
 assert(lost >= 3);
 assert(numel(run.points(1).rtt_ns), run.points(1).summary.counts.answered);
+end
+
+function an_interrupted_measurement_says_where_it_is()
+% Ctrl-C in Octave ends all functions, without an error that could be caught.
+directory = tempname();
+script = [tempname(), '.m'];
+file = fopen(script, 'w');
+fprintf(file, ['addpath(''%s'');\nprintf(''pid %%d\\n'', getpid());\nfflush(stdout);\n' ...
+    'wiregauge.exchange(''null://'', ''Out'', 64, ''Duration'', 5, ''NoCalibration'', true, ''Store'', ''%s'');\n'], ...
+    fileparts(fileparts(mfilename('fullpath'))), directory);
+fclose(file);
+tidy = onCleanup(@() delete(script));
+said = tempname();
+[~, number] = system(sprintf('setsid octave-cli -qf --no-history %s >%s 2>&1 </dev/null & echo $!', script, said));
+also = onCleanup(@() delete(said));
+begun = tic;
+while ~isfile(fullfile(directory, 'run.json')) && toc(begun) < 20
+    pause(0.05);
+end
+pid = regexp(fileread(said), '^pid (\d+)', 'tokens', 'once', 'lineanchors'){1};
+while isempty(strfind(fileread(said), 'loadRun')) && toc(begun) < 40
+    % A terminal sends it to the program, too; this one ignores it, for a shell without a terminal started it.
+    system(sprintf('kill -INT -%s 2>/dev/null', pid));
+    pause(0.5);
+end
+assert(~isempty(strfind(fileread(said), ['interrupted; what was measured until then is stored: run = wiregauge.loadRun(''', directory])), ...
+    fileread(said));
 end
 
 function a_missed_limit_is_told()
@@ -140,7 +169,7 @@ assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 24 
 printed('histogram-of-many', handle);
 handle = wiregauge.plotTrt(run);
 assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 sizes'])));
-shown = arrayfun(@(size) ~isempty(findall(handle, 'type', 'text', 'string', sprintf('OUT 16 B, IN %d B', size))), 48 + (0:11) * 100);
+shown = arrayfun(@(size) ~isempty(findall(handle, 'type', 'text', 'string', ['OUT 16 B, IN ', wiregauge.internal.thousands(size), ' B'])), 48 + (0:11) * 100);
 assert(sum(shown), 10);
 assert(shown([1 end]), [true true]);
 colours = get(findobj(handle, 'type', 'line', 'linestyle', '-'), 'color');
@@ -152,6 +181,45 @@ run = wiregauge.exchange(address, 'Depth', 1:12, 'Count', 20, 'NoCalibration', t
 handle = wiregauge.plotThroughput(run);
 assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', 10 of 12 depths'])));
 printed('throughput-of-many', handle);
+end
+
+function throughput_of_several_request_sizes_is_drawn_at_the_smallest()
+% As in the report: a line that joined points of both sizes would go up and down at each size.
+[address, stop] = responder('tcp://127.0.0.1:0');
+run = wiregauge.exchange(address, 'Out', [16 64], 'In', [48 500 1000], 'Depth', [1 2], 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotThroughput(run);
+lines = findobj(handle, 'type', 'line', 'linestyle', '-', 'marker', 'o');
+assert(get(lines(end), 'xdata'), [48 500 1000]);
+assert(~isempty(findall(handle, 'type', 'text', 'string', [address, ', OUT 16 B only'])));
+printed('throughput-of-two-requests', handle);
+% An echo has the size of its request: both vary together.
+run = wiregauge.exchange('null://', 'Out', [64 128], 'Count', 20, 'NoCalibration', true);
+handle = wiregauge.plotThroughput(run);
+assert(~isempty(findall(handle, 'type', 'text', 'string', 'null://')));
+lines = findobj(handle, 'type', 'line', 'linestyle', '-', 'marker', 'o');
+assert(get(lines(end), 'xdata'), [64 128]);
+close(handle);
+end
+
+function the_limit_of_the_medium_has_its_name()
+run = struct(wiregauge.exchange('null://', 'Out', [64 128], 'Count', 20, 'NoCalibration', true));
+[run.kind, run.address] = deal('exchange', 'usb://1');
+rates = arrayfun(@(one) one.summary.throughput.in_bytes_s, run.points);
+for k = 1:2
+    run.points(k).summary.limit = struct('bytes_s', 2 * max(rates), 'source', 'USB full-speed bulk, USB 2.0 table 5-9');
+end
+handle = wiregauge.plotThroughput(run);
+texts = get(findall(handle, 'type', 'text'), 'string');
+texts = texts(cellfun(@ischar, texts));
+assert(any(strncmp(texts, 'limit ', 6)));
+assert(any(strcmp(texts, 'USB full-speed bulk')));
+printed('throughput-limit', handle);
+for k = 1:2
+    run.points(k).summary.limit.bytes_s = 10 * max(rates);
+end
+handle = wiregauge.plotThroughput(run);
+assert(isempty(findall(handle, 'type', 'text', 'string', 'USB full-speed bulk')));
+close(handle);
 end
 
 function units_are_those_of_the_report()
@@ -178,6 +246,17 @@ picture = imread(file);
 assert(size(picture, 1) > 200 && size(picture, 2) > 500);
 % Something is drawn: not all white, and in more than one colour.
 assert(numel(unique(reshape(picture, [], size(picture, 3)), 'rows')) > 6);
+end
+
+function a_stored_run_is_drawn_by_its_name()
+run = wiregauge.exchange('null://', 'Out', [64 128], 'Depth', [1 2], 'Count', 50, 'NoCalibration', true);
+for draw = {@wiregauge.plotHistogram, @wiregauge.plotTrt, @wiregauge.plotThroughput}
+    for name = {'last', run.directory}
+        handle = draw{1}(name{1});
+        assert(~isempty(findall(handle, 'type', 'text', 'string', 'null://')));
+        close(handle);
+    end
+end
 end
 
 function what_cannot_be_drawn_is_refused()

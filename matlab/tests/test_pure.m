@@ -5,7 +5,8 @@ tests = {@the_check_is_that_of_the_vectors, @the_pattern_is_that_of_the_vectors,
     @responses_of_the_vectors_are_understood, @headers_that_the_vectors_refuse_are_refused, ...
     @a_responder_is_asked_over_tcp, @a_responder_is_asked_over_a_serial_line, @an_echo_that_nobody_here_wrote_is_measured, ...
     @requests_queued_ahead_hide_the_wait_of_a_bus, @a_wrong_answer_is_counted, @a_lost_answer_is_a_timeout, ...
-    @an_echo_is_not_taken_for_a_responder, @what_is_neither_tcp_nor_serial_is_refused, @sizes_that_cannot_be_are_refused};
+    @an_echo_is_not_taken_for_a_responder, @what_is_neither_tcp_nor_serial_is_refused, @sizes_that_cannot_be_are_refused, ...
+    @results_of_each_size_are_drawn};
 end
 
 function all = vectors()
@@ -68,10 +69,10 @@ for k = 1:numel(list)
     assert(fields.valid, one.name);
     assert(fields.kind, one.kind);
     assert(fields.sequence, one.sequence);
-    assert(fields.inPayload, one.in_payload);
+    assert(fields.in_payload, one.in_payload);
     assert(fields.status, one.status);
-    assert(double(fields.rxTicks), one.rx_ticks);
-    assert(double(fields.txTicks), one.tx_ticks);
+    assert(double(fields.rx_ticks), one.rx_ticks);
+    assert(double(fields.tx_ticks), one.tx_ticks);
 end
 end
 
@@ -94,7 +95,7 @@ function a_responder_is_asked_over_tcp()
 connection = wiregauge.pure.connect(address);
 about = wiregauge.pure.hello(connection);
 assert(about.name, 'bench');
-assert(about.tickHz, 1e9);
+assert(about.tick_hz, 1e9);
 for queue = [0 1 3]
     result = wiregauge.pure.measure(connection, 'Out', 40, 'In', 1000, 'Count', 100, 'Queue', queue);
     assert(result.wrong, 0);
@@ -165,4 +166,21 @@ fails_with('wiregauge:argument', @() wiregauge.pure.measure([], 'In', 31));
 fails_with('wiregauge:argument', @() wiregauge.pure.measure([], 'Count', 0));
 fails_with('wiregauge:argument', @() wiregauge.pure.measure([], 'Queue', 0.5));
 fails_with('wiregauge:argument', @() wiregauge.pure.measure([], 'Count'));
+end
+
+function results_of_each_size_are_drawn()
+[address, stop] = responder('tcp://127.0.0.1:0');
+results = [];
+evalc('results = wiregauge.pure.compare(address, ''In'', [48 1000], ''Queue'', [0 1], ''Count'', 30);');
+handle = wiregauge.pure.draw(results);
+tidy = onCleanup(@() close(handle));
+assert(numel(findobj(handle, 'type', 'axes')), 8);
+texts = get(findall(handle, 'type', 'text'), 'string');
+texts = texts(cellfun(@ischar, texts));
+assert(sum(strncmp(texts, 'R = 1, IN 1,000 B: ', 19)), 2);
+assert(any(strncmp(texts, 'R: requests queued', 18)));
+folder = getenv('WIREGAUGE_FIGURES');
+if ~isempty(folder)
+    wiregauge.savePicture(handle, fullfile(folder, 'pure-sizes.png'));
+end
 end

@@ -53,10 +53,14 @@ if ~isempty(choices)
         one_of = 'one of ';
     end
     text = sprintf('%s must be %s''%s'', not ''%s''', name, one_of, strrep(choices{1}, ', ', ''', '''), value);
+elseif ~isempty(least) && any(value == '=')
+    text = sprintf('%s ''%s'': the minimum is %s', name, value, least{1});
 elseif ~isempty(least)
     text = sprintf('%s must be at least %s, not %s', name, least{1}, value);
 elseif ~isempty(range)
     text = sprintf('%s must be %s to %s, not %s', name, range{1}, range{2}, value);
+elseif isempty(strfind(reason, value)) %#ok<STREMP>
+    text = sprintf('%s ''%s''%s', name, value, reason);
 else
     text = sprintf('%s%s', name, reason);
 end

@@ -1,11 +1,16 @@
-function points = exchanges(run, chosen)
+function [points, run] = exchanges(run, chosen)
 %EXCHANGES  The points of a run of exchanges that are to be drawn.
 %   points = wiregauge.internal.exchanges(run, chosen) returns run.points, or those with the numbers in chosen (from 1).
+%   [points, run] = ... also returns the run, loaded if its name was given.
 %
 %   Errors: wiregauge:argument if run is none of exchanges, or has no such points.
 
+if (ischar(run) && size(run, 1) == 1 && ~isempty(run)) || (isa(run, 'string') && isscalar(run))
+    run = wiregauge.loadRun(run);
+end
 if ~isa(run, 'wiregauge.Run') && ~(isstruct(run) && all(isfield(run, {'kind', 'points'})))
-    wiregauge.internal.fail('wiregauge:argument', 'the run must be one of wiregauge.exchange or wiregauge.loadRun, not %s', ...
+    wiregauge.internal.fail('wiregauge:argument', ...
+        'the run must be one of wiregauge.exchange or wiregauge.loadRun, its directory, its name or ''last'', not %s', ...
         wiregauge.internal.described(run));
 end
 if ~strcmp(run.kind, 'exchange')
@@ -13,8 +18,20 @@ if ~strcmp(run.kind, 'exchange')
 end
 points = run.points;
 if ~isempty(chosen)
-    if ~isnumeric(chosen) || any(chosen < 1 | chosen > numel(points) | chosen ~= fix(chosen))
-        wiregauge.internal.fail('wiregauge:argument', 'Points must be numbers from 1 to %d', numel(points));
+    if ~isnumeric(chosen)
+        wiregauge.internal.fail('wiregauge:argument', 'Points must be numbers from 1 to %d, not %s', numel(points), ...
+            wiregauge.internal.described(chosen));
+    end
+    chosen = double(chosen(:)');
+    wrong = chosen(~(chosen >= 1 & chosen <= numel(points) & chosen == fix(chosen)));
+    if ~isempty(wrong)
+        wiregauge.internal.fail('wiregauge:argument', 'Points must be numbers from 1 to %d, not %g', numel(points), wrong(1));
+    end
+    [~, first] = unique(chosen, 'first');
+    again = chosen;
+    again(first) = [];
+    if ~isempty(again)
+        wiregauge.internal.fail('wiregauge:argument', 'Points has %d more than once', again(1));
     end
     points = points(chosen);
 end

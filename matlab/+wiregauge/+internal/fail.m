@@ -14,7 +14,17 @@ if nargin == 1
 else
     text = sprintf(template, varargin{:});
 end
+text = strrep(text, 'hint: use an exchange', 'hint: use dev.exchange');
+text = onLines(text);
 error(identifier, '%s', [called(), text]);
+end
+
+function text = onLines(text)
+% The runs that an ambiguous name matches, one below the other.
+[names, between] = regexp(text, '(?<=\<it matches) [^\n]*(?=\. Type more of the name)', 'match', 'split');
+if ~isempty(names)
+    text = sprintf('%s\n  %s\n%s', between{1}, strrep(strtrim(names{1}), ', ', sprintf('\n  ')), between{2}(3:end));
+end
 end
 
 function name = called()

@@ -49,6 +49,9 @@ if ischar(value) && size(value, 1) == 1 && ~isempty(value)
     text = value;
     return
 end
+if any(strcmp(flag, files()))
+    wiregauge.internal.fail('wiregauge:argument', '%s must be text, not %s', name, wiregauge.internal.described(value));
+end
 if ~isnumeric(value) || ~isreal(value) || isempty(value)
     wiregauge.internal.fail('wiregauge:argument', '%s must be numbers, text, true or false, or a cell array of these, not %s', name, ...
         wiregauge.internal.described(value));
@@ -69,6 +72,11 @@ if any(strcmp(flag, times()))
     value = value * 1e9;
 end
 text = strjoin(arrayfun(@(one) sprintf(form, one), value, 'UniformOutput', false), ',');
+end
+
+function flags = files()
+% A number would be the name of a file.
+flags = {'--csv', '--figure', '--figures', '--model', '--output', '--record', '--send-file', '--store'};
 end
 
 function flags = times()

@@ -4,7 +4,7 @@ function text = inMatlab(text)
 %   "wiregauge limits uart" into wiregauge.limits('uart'). Commands that the package has no function for stay: `wiregauge serve`.
 
 functions = 'exchange|stream|loop|tune|explain|deadline|compare|control|report|limits';
-words = ['(?: (?:--[a-z][a-z0-9-]*(?:[ =]', anyValue(), ...
+words = ['(?:(?: |\n +(?=--|ADDRESS|RUN))(?:--[a-z][a-z0-9-]*(?:', gap(), anyValue(), ...
     ')?|[a-z]+://[^\s,;`''()]*|ADDRESS|RUN|FILE\.\w+|last|usb|uart|can|tcp|udp)(?![\w:]))*'];
 [calls, between] = regexp(text, ['\<wiregauge (?:(?:', functions, ')\>(?!-)', words, '|[a-z][^`\n;,]*)'], 'match', 'split');
 for k = 1:numel(calls)
@@ -17,12 +17,12 @@ end
 
 function text = withOptions(text)
 % Flags in a sentence. A word behind one is its value if it is a number, quoted, or one of these.
-values = ['''[^'']*''|\d(?:[\w.,:=%/]*\w)?|(?<=--protocol )(?:echo|lines|text|scpi|modbus|wiregauge)\>|' ...
+values = ['''[^'']*''|(?<=--read )[\w:+-]*\d|\d(?:[\w.,:=%/]*\w)?|(?<=--protocol )(?:echo|lines|text|scpi|modbus|wiregauge)\>|' ...
     '(?<=--connect )(?:each|once)\>|(?<=--wait )(?:block|poll|spin)\>|(?<=--direction )(?:in|out|both)\>'];
-[flags, between] = regexp(text, ['(?<![\w/''-])--[a-z][a-z0-9-]*[a-z0-9](?:[ =](?:', values, '))?'], 'match', 'split');
+[flags, between] = regexp(text, ['(?<![\w/''-])--[a-z][a-z0-9-]*[a-z0-9](?:', gap(), '(?:', values, '))?'], 'match', 'split');
 for k = 2:numel(between) - 1
-    if strcmp(between{k}, ' ')
-        between{k} = ', ';
+    if ~isempty(regexp(between{k}, '^( |\n +)$', 'once'))
+        between{k} = [',', between{k}];
     end
 end
 text = joined(between, cellfun(@asPair, flags, 'UniformOutput', false));
@@ -30,26 +30,46 @@ end
 
 function text = asCall(words)
 % `wiregauge limits uart --baud 9600` as wiregauge.limits('uart', 'Baud', 9600).
-parts = regexp(words, ['--[a-z][a-z0-9-]*(?:[ =]', anyValue(), ')?|\S+'], 'match');
-given = cell(1, numel(parts) - 2);
+parts = regexp(words, ['--[a-z][a-z0-9-]*(?:', gap(), anyValue(), ')?|\S+'], 'match');
+places = {};
+options = {};
 for k = 3:numel(parts)
     word = parts{k};
     if strncmp(word, '--', 2)
-        word = asPair(word);
+        word = asPair(regexprep(word, '\n +', ' '));
         if isempty(strfind(word, ',')) %#ok<STREMP>
             word = [word, ', true']; %#ok<AGROW>
         end
+        options{end + 1} = word; %#ok<AGROW>
     elseif strcmp(word, upper(word))
-        word = lower(word);
+        places{end + 1} = lower(word); %#ok<AGROW>
     else
-        word = ['''', word, ''''];
+        places{end + 1} = ['''', word, '''']; %#ok<AGROW>
     end
-    given{k - 2} = word;
 end
+if isempty(places) && ~isempty(options)
+    % The function has no options without it.
+    switch parts{2}
+        case {'exchange', 'stream', 'tune'}
+            places = {'address'};
+        case 'loop'
+            places = {'device'};
+        case 'compare'
+            places = {'before', 'after'};
+        case {'explain', 'deadline', 'control', 'report'}
+            places = {'run'};
+    end
+end
+given = [places, options];
 text = sprintf('wiregauge.%s', parts{2});
 if ~isempty(given)
     text = sprintf('%s(%s)', text, strjoin(given, ', '));
 end
+end
+
+function pattern = gap()
+% Between a flag and its value. The program wraps its texts, also there.
+pattern = '(?:[ =]|\n +)';
 end
 
 function pattern = anyValue()
@@ -61,19 +81,23 @@ function text = asPair(words)
 if strcmp(words, '--json')
     text = 'an output argument';
     return
-end
-parts = regexp(words, '^(--[a-z0-9-]+)(?:[ =](.*))?$', 'tokens', 'once');
-text = ['''', wiregauge.internal.option(parts{1}), ''''];
-if numel(parts) < 2 || isempty(parts{2})
+elseif strcmp(words, '--full')
+    text = '''Full'', true';
     return
 end
-value = parts{2};
+parts = regexp(words, '^(--[a-z0-9-]+)(?:([ =]|\n +)(.*))?$', 'tokens', 'once');
+text = ['''', wiregauge.internal.option(parts{1}), ''''];
+if numel(parts) < 3 || isempty(parts{3})
+    return
+end
+between = strrep(parts{2}, '=', ' ');
+value = parts{3};
 if ~isempty(regexp(value, '^\d+(,\d+)+$', 'once'))
     value = ['[', strrep(value, ',', ' '), ']'];
 elseif value(1) ~= '''' && isempty(regexp(value, '^\d+(\.\d+)?$', 'once'))
     value = ['''', value, ''''];
 end
-text = [text, ', ', value];
+text = [text, ',', between, value];
 end
 
 function text = joined(between, parts)

@@ -1,7 +1,7 @@
 function key(handle, width, entries)
 %KEY  Which line is which, on the right of the axes: a legend outside, which graphics toolkits place differently.
 %   wiregauge.internal.key(handle, width, {'depth 1', {'color', 'red'}; ...}) draws a text and a line with these properties for
-%   each row, in so many pixels of the figure on its right.
+%   each row, in so many pixels of the figure on its right. A row without properties goes on with the text above it.
 
 place = get(handle, 'position');
 rows = 16;
@@ -12,7 +12,9 @@ hold(axesHandle, 'on');
 for k = 1:size(entries, 1)
     y = rows - k + 0.5;
     properties = entries{k, 2};
-    plot(axesHandle, [4 36], [y y], properties{:}, 'marker', 'none');
+    if ~isempty(properties)
+        plot(axesHandle, [4 36], [y y], properties{:}, 'marker', 'none');
+    end
     if any(strcmp(properties, 'marker')) % Without one, gnuplot draws a dot.
         plot(axesHandle, 20, y, properties{:}, 'linestyle', 'none');
     end

@@ -2,6 +2,7 @@ function text = label(point)
 %LABEL  What a point is called in a figure.
 %   text = wiregauge.internal.label(point) returns sizes and depth.
 
-text = sprintf('OUT %d B, IN %d B, depth %d (R = %d): n = %d', point.out_bytes, point.in_bytes, point.depth, point.depth - 1, ...
-    numel(point.rtt_ns));
+number = @wiregauge.internal.thousands;
+text = sprintf('OUT %s B, IN %s B, depth %d: n = %s', number(point.out_bytes), number(point.in_bytes), point.depth, ...
+    number(numel(point.rtt_ns)));
 end

@@ -12,7 +12,19 @@ if iscell(address)
 else
     addresses = {wiregauge.internal.text(address, 'the address')};
 end
-[status, output, said] = wiregauge.internal.command([{kind}, wiregauge.internal.flags(given), {'--'}, addresses]);
+words = wiregauge.internal.flags(given);
+for option = {'NoStore', 'Quiet'}
+    if any(strcmp(words, ['--', regexprep(lower(option{1}), '^no', 'no-')]))
+        wiregauge.internal.fail('wiregauge:argument', 'the run is loaded from where it is stored: omit %s', option{1});
+    end
+end
+wiregauge.internal.binary(); % Its absence is no interrupt.
+% Octave ends every function at Ctrl-C, without an error that could be caught: only this is still called.
+progress = containers.Map({'ended'}, {false});
+note = onCleanup(@() interrupted(progress, words));
+[status, output, said] = wiregauge.internal.command([{kind}, words, {'--'}, addresses]);
+progress('ended') = true; %#ok<NASGU>
+clear note
 [stored, found] = regexp(output, '\nstored in ([^\n]*)', 'tokens', 'match', 'once');
 kept = '';
 if ~isempty(found)
@@ -21,13 +33,23 @@ end
 if ~any(status == [0, 1])
     wiregauge.internal.failed(status, said, kept);
 elseif isempty(found)
-    wiregauge.internal.fail('wiregauge:usage', 'the run was not stored, so it cannot be loaded (omit NoStore and Quiet)');
+    wiregauge.internal.fail('wiregauge:failed', 'the run was not stored, so it cannot be loaded');
 end
 run = wiregauge.internal.stored(stored{1});
-run.text = wiregauge.internal.inMatlab(output);
+run.text = wiregauge.internal.ofRun(output);
 lines = strtrim(strsplit(said, sprintf('\n'))');
 begin = 'limit missed: ';
 lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
 run.missed = regexprep(lines, ['^', begin], '');
 run = wiregauge.Run(run);
+end
+
+function interrupted(progress, words)
+if ~progress('ended')
+    name = regexprep(words(strncmp(words, '--store=', 8)), '^--store=', '');
+    if isempty(name)
+        name = {'last'};
+    end
+    fprintf('\nwiregauge: interrupted; what was measured until then is stored: run = wiregauge.loadRun(''%s'')\n', name{end});
+end
 end

@@ -39,9 +39,9 @@ else
     end
 end
 if numel(at) > 1
-    wiregauge.internal.fail('wiregauge:run', 'several runs begin with "%s": %s', name, strjoin({runs(at).name}, ', '));
+    wiregauge.internal.fail('wiregauge:run', 'several runs begin with "%s":\n  %s', name, strjoin({runs(at).name}, sprintf('\n  ')));
 elseif isempty(at)
-    wiregauge.internal.fail('wiregauge:run', 'there is no run "%s"', name);
+    wiregauge.internal.fail('wiregauge:run', 'there is no run "%s"; `wiregauge runs` lists the stored runs', name);
 end
 directory = runs(at).dir;
 end

@@ -20,14 +20,11 @@ if isstruct(state)
     problem = wiregauge.internal.inMatlab(file.state.failed.error);
 end
 run = struct('directory', directory, 'kind', file.kind, 'state', state, 'problem', problem, 'address', '', 'plan', file.plan, ...
-    'conditions', file.conditions, 'warnings', [], 'points', struct([]));
+    'conditions', file.conditions, 'warnings', {cell(0, 1)}, 'points', struct([]), 'tables', '');
 if isfield(file.plan, 'address')
     run.address = file.plan.address;
 end
-run.warnings = file.warnings;
-if isempty(run.warnings)
-    run.warnings = struct([]);
-end
+[run.tables, run.warnings] = shown(directory);
 points = cell(1, numel(file.points));
 for k = 1:numel(points)
     one = wiregauge.internal.pointFigures(file.kind, file.points(k));
@@ -41,6 +38,27 @@ end
 if ~isempty(points)
     run.points = [points{:}];
 end
+end
+
+function [tables, warnings] = shown(directory)
+% Tables and warnings, which the program makes out of the figures.
+tables = '';
+warnings = cell(0, 1);
+try
+    text = wiregauge.internal.tables(directory, {'--quiet'});
+catch problem
+    % With the MEX file, samples and figures need no program.
+    if ~strcmp(problem.identifier, 'wiregauge:missing')
+        rethrow(problem);
+    end
+    warning(problem.identifier, 'the run has no tables and no warnings here: %s', problem.message);
+    return
+end
+text = regexprep(text, '\n\nthe run failed:.*$', ''); % It is in run.problem.
+warnings = regexp(text, '^W\d+: [^\n]*(?:\n +\S[^\n]*)*', 'match', 'lineanchors')';
+warnings = regexprep(warnings, '\s*\n\s*', ' ');
+warnings = reshape(warnings, [], 1);
+tables = regexprep(text, '\s+$', sprintf('\n'));
 end
 
 function [file, samples] = exported(directory)

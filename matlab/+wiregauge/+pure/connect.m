@@ -17,10 +17,7 @@ wiregauge.internal.given(nargin, 1, Inf, 'connection = wiregauge.pure.connect(''
 options = wiregauge.internal.pairs(varargin, struct('Timeout', 2, 'Baud', 115200));
 address = wiregauge.internal.text(address, 'the address');
 wiregauge.internal.whole('Baud', options.Baud, 1, Inf);
-if ~(isnumeric(options.Timeout) && isscalar(options.Timeout) && options.Timeout > 0 && isfinite(options.Timeout))
-    wiregauge.internal.fail('wiregauge:argument', 'Timeout must be a number of seconds above 0, not %s', ...
-        wiregauge.internal.described(options.Timeout));
-end
+wiregauge.internal.seconds('Timeout', options.Timeout, Inf);
 if exist('OCTAVE_VERSION', 'builtin')
     try
         pkg('load', 'instrument-control');

@@ -1,7 +1,7 @@
 function about = hello(connection, varargin)
 %HELLO  Ask a wiregauge responder who it is.
-%   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, maxOut, maxIn (bytes), maxOutstanding
-%   (0: not stated), tickHz (0: no clock).
+%   about = wiregauge.pure.hello(connection) sends HELLO and returns a struct: name, max_out, max_in (bytes), max_outstanding
+%   (0: not stated), tick_hz (0: no clock).
 %
 %   Example:
 %     connection = wiregauge.pure.connect('tcp://127.0.0.1:7700');
@@ -20,14 +20,14 @@ if numel(answer) < 104
 end
 answer = answer(:);
 header = wiregauge.pure.decode(answer);
-if ~header.valid || header.kind ~= 0 || header.inPayload ~= 72
+if ~header.valid || header.kind ~= 0 || header.in_payload ~= 72
     wiregauge.internal.fail('wiregauge:protocol', 'the reply to HELLO is not valid. For an echo server use ''Protocol'', ''echo''');
 end
 payload = double(answer(33:end));
-about.maxOut = (256.^(0:3)) * payload(9:12);
-about.maxIn = (256.^(0:3)) * payload(13:16);
-about.maxOutstanding = (256.^(0:3)) * payload(17:20);
-about.tickHz = (256.^(0:7)) * payload(25:32);
+about.max_out = (256.^(0:3)) * payload(9:12);
+about.max_in = (256.^(0:3)) * payload(13:16);
+about.max_outstanding = (256.^(0:3)) * payload(17:20);
+about.tick_hz = (256.^(0:7)) * payload(25:32);
 name = payload(33:64)';
 finish = [find(name < 32 | name == 127, 1), 33];
 about.name = char(name(1:finish(1) - 1));

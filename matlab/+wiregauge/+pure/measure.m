@@ -99,7 +99,7 @@ if echo
 end
 headers = wiregauge.pure.decode(responses);
 right = headers.valid & headers.kind == 1 & headers.status == 0 & headers.flags == 0 & ...
-    headers.sequence == sequence & headers.inPayload == bytes - 32;
+    headers.sequence == sequence & headers.in_payload == bytes - 32;
 payload = responses(33:end, :) == wiregauge.pure.pattern(sequence, bytes - 32);
 count = sum(~(right & all(payload, 1)));
 end
