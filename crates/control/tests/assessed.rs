@@ -110,6 +110,31 @@ fn a_loop_that_grew_on_the_trace_has_no_cost_and_no_step() {
 }
 
 #[test]
+fn where_cost_rises_steeply_the_curve_of_constant_delays_is_finer() {
+    let tick = PERIOD_NS / u64::from(TICKS);
+    let longest = 2 * PERIOD_NS;
+    let stride = (2 * longest / 48).div_ceil(tick) * tick;
+    let mut delays = vec![Some(PERIOD_NS / 4); 2000];
+    delays[1000] = Some(longest);
+    let found = assess(&servo(), &delays, Rules::default()).expect("a verdict");
+    let curve = &found.on_trace.curve;
+    let mut between = 0;
+    for pair in curve.windows(2) {
+        let width = pair[1].delay_ns - pair[0].delay_ns;
+        let rise = pair[1].cost.expect("stable") / pair[0].cost.expect("stable");
+        println!("{} {width} {rise}", pair[0].delay_ns);
+        assert!(width > 0 && width <= stride, "{width}");
+        assert!(
+            rise <= 1.1 || width <= tick,
+            "{rise} at {}",
+            pair[0].delay_ns
+        );
+        between += usize::from(width < stride);
+    }
+    assert!(between > 2, "{between}");
+}
+
+#[test]
 fn holding_every_command_helps_where_delays_differ_and_more_delay_does_not_hurt() {
     // With this gain a tenth of a period of delay is better than none: near the limit of K h = 2 a later command
     // overshoots less.

@@ -1,7 +1,7 @@
 //! A limit as it is printed: the figures, how they come about, where that is written.
 
 use serde::Serialize;
-use wiregauge_record::BusLimit;
+use wiregauge_record::{BusLimit, grouped_digits};
 
 /// What a medium carries at best. A message is what it carries as one: a packet, a control transfer,
 /// a byte of a UART, the payload of a TCP or UDP message.
@@ -44,15 +44,7 @@ impl Limit {
 
 /// A whole number with its thousands set off.
 pub(crate) fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped_digits(&format!("{number:.0}"))
 }
 
 /// A rate of bits in the unit in which it is named.

@@ -7,15 +7,7 @@ use wiregauge_limits::{
 };
 
 fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    wiregauge_record::grouped_digits(&format!("{number:.0}"))
 }
 
 fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {

@@ -26,6 +26,16 @@ impl Direction {
             Direction::Both => &[Way::In, Way::Out],
         }
     }
+
+    /// One of its ways in words: `IN`, or `IN (both)` while the other flows too.
+    pub fn words_of(self, way: Way) -> &'static str {
+        match (self, way) {
+            (Direction::Both, Way::In) => "IN (both)",
+            (Direction::Both, Way::Out) => "OUT (both)",
+            (_, Way::In) => "IN",
+            (_, Way::Out) => "OUT",
+        }
+    }
 }
 
 /// One way of flowing.

@@ -1,7 +1,7 @@
 //! What the samples of one point amount to. Stored in `run.json`; every table and figure reads it.
 
 use crate::can::CanCounts;
-use crate::plan::Point;
+use crate::plan::{Point, Schedule};
 use crate::stages::Stages;
 use serde::{Deserialize, Serialize};
 use wiregauge_stats::{Distribution, Mode, Share};
@@ -83,6 +83,11 @@ impl BusLimit {
             used: carried / self.bytes_s,
             ..self
         }
+    }
+
+    /// True if most of it was used.
+    pub fn is_near(&self) -> bool {
+        self.used >= 0.9
     }
 }
 
@@ -328,6 +333,16 @@ pub struct PointSummary {
 }
 
 impl PointSummary {
+    /// True if its schedule was not kept: one in a hundred exchanges started more than a period late. Less is the
+    /// delay of a timer.
+    pub fn is_behind(&self, schedule: Schedule) -> bool {
+        let Schedule::EveryNs(period_ns) = schedule else {
+            return false;
+        };
+        let delay = self.start_delay.as_ref();
+        delay.is_some_and(|delay| delay.p99.value > period_ns as f64)
+    }
+
     /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the
     /// end nothing is left to start, and all places but one may stay empty for as long as the longest exchange
     /// is awaited, a lost one for the timeout.

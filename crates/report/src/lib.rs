@@ -13,6 +13,7 @@ extern crate self as wiregauge_report;
 mod control_report;
 pub mod figures;
 mod labels;
+mod link_names;
 pub mod load;
 pub mod page;
 mod signs;

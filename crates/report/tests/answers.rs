@@ -75,7 +75,7 @@ fn points_that_were_cut_short_are_not_counted_as_finished() {
     );
     let answer = answer_of(&page);
     assert!(
-        answer.starts_with("1 of 3 points measured; OUT 16 B"),
+        answer.starts_with("1 of 3 points finished; OUT 16 B"),
         "{answer}"
     );
 }
@@ -89,7 +89,7 @@ fn the_only_point_cut_short_is_no_finished_point() {
     file.points[0].ending = Ending::Interrupted;
     let page = page_of(run);
     assert!(page.contains("The run was interrupted. No point was finished."));
-    assert!(answer_of(&page).starts_with("0 of 1 points measured; "));
+    assert!(answer_of(&page).starts_with("0 of 1 points finished; "));
 }
 
 #[test]
@@ -152,18 +152,48 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
         "{kept}"
     );
     assert!(
-        kept.contains("0 of 500 cycles missed their deadline (0.00 %)"),
+        kept.contains(
+            "0 of 500 cycles of 6.000 ms missed their deadline, the end of the cycle (0.00 %)"
+        ),
         "{kept}"
     );
     let late = answer("late", 7_728_000);
     assert!(
-        late.contains("the schedule of one exchange every 6 ms was not kept: one every 7.728 ms"),
+        late.contains("the schedule of one exchange every 6 ms was not kept: one every 7.728 ms, starts up to "),
         "{late}"
     );
     assert!(
-        late.contains("500 of 500 cycles missed their deadline (100.00 %)"),
+        late.contains(
+            "500 of 500 cycles of 6.000 ms missed their deadline, the end of the cycle (100.00 %)"
+        ),
         "{late}"
     );
+}
+
+#[test]
+fn the_answer_and_the_warning_have_one_rule_for_a_schedule_that_was_not_kept() {
+    const MS: u64 = 1_000_000;
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut plan = plan(1);
+    plan.schedule = Schedule::EveryNs(6 * MS);
+    let says = |name: &str, rtts: &[u64]| {
+        let run = exchange_run(&dir.path().join(name), &plan, |_| {
+            on_ticks(6 * MS, rtts).into_iter()
+        });
+        let warned = tables::of(&run, true).warnings;
+        let warned = warned.iter().map(ToString::to_string);
+        let words = "the schedule was not kept";
+        let answer = answer_of(&page_of(run)).contains("was not kept");
+        (answer, warned.into_iter().any(|text| text.contains(words)))
+    };
+    // One stall in 500 cycles delays the starts of ten: the mean TRT is that of the schedule.
+    let mut stall = [3 * MS; 500];
+    stall[100] = 40 * MS;
+    assert_eq!(says("stall", &stall), (true, true));
+    // A little behind in a few exchanges: less than a period in all.
+    assert_eq!(says("few", &[6_100_000; 20]), (false, false));
+    assert_eq!(says("late", &[7_728_000; 500]), (true, true));
+    assert_eq!(says("kept", &[3 * MS; 500]), (false, false));
 }
 
 #[test]

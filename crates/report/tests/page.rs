@@ -157,8 +157,10 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
          \"objective\":{{\"value\":20000,\"low\":19000,\"high\":21000}},\
          \"constraints\":[{{\"text\":\"lost=0\",\"figure\":\"lost\",\"verdict\":\"violated\",\
          \"found\":{{\"value\":0.01,\"low\":null,\"high\":null}}}}]}},\
-         \"front\":[{},{}]}}",
+         \"front\":[{},{},{}]}}",
         row(1, 1e4, 1e5, false),
+        // A shorter latency with the same throughput beats the choice in one only.
+        row(2, 15e3, 1e6, false),
         row(4, 2e4, 1e6, true)
     );
     std::fs::write(place.join("tune.json"), tune).unwrap();

@@ -9,10 +9,15 @@ use wiregauge_run::AnyRun;
 
 /// A run over links of these RTTs, each measured alone at two depths.
 fn links(dir: &std::path::Path, rtts_us: &[u64]) -> AnyRun {
+    scheduled(dir, rtts_us, Schedule::AsFastAsPossible)
+}
+
+fn scheduled(dir: &std::path::Path, rtts_us: &[u64], schedule: Schedule) -> AnyRun {
     let mut plan = plan(2 * rtts_us.len() as u32);
     plan.more_links = (1..rtts_us.len())
         .map(|link| format!("tcp://10.0.0.{link}:7700"))
         .collect();
+    plan.schedule = schedule;
     for point in &mut plan.points {
         (point.link, point.depth) = (point.index / 2, 1 + point.index % 2);
         point.in_bytes = 48;
@@ -75,9 +80,25 @@ fn of_many_links_the_answer_names_the_fastest_and_the_slowest() {
     let run = links(&dir.path().join("run"), &[20, 0, 15, 40, 30]);
     let found = answers(&page_of(&[subject("run", run)]));
     assert_eq!(found.len(), 3, "{found:?}");
-    let fastest = "Link 2 (tcp://10.0.0.2:7700), the fastest of 5 (median RTT 15.00 \u{b5}s): OUT 16 B, IN 48 B: ";
+    let fastest = "Link 2 (tcp://10.0.0.2:7700), the fastest of 4 measured (median RTT 15.00 \u{b5}s): OUT 16 B, IN 48 B: ";
     assert!(found[0].starts_with(fastest), "{found:?}");
-    let slowest = "Link 3 (tcp://10.0.0.3:7700), the slowest of 5 (median RTT 40.00 \u{b5}s): OUT 16 B, IN 48 B: ";
+    let slowest = "Link 3 (tcp://10.0.0.3:7700), the slowest of 4 measured (median RTT 40.00 \u{b5}s): OUT 16 B, IN 48 B: ";
     assert!(found[1].starts_with(slowest), "{found:?}");
     assert_eq!(found[2], "All 5 links: 400 of 2,000 exchanges lost.");
+}
+
+#[test]
+fn the_cycles_of_all_links_have_a_sentence_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let every = Schedule::EveryNs(25_000);
+    let run = scheduled(&dir.path().join("run"), &[20, 30], every);
+    let found = answers(&page_of(&[subject("run", run)]));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(
+        found[1].starts_with("Link 1 (tcp://10.0.0.1:7700): "),
+        "{found:?}"
+    );
+    assert!(found[1].ends_with("nothing lost."), "{found:?}");
+    let words = "cycles of 25.00 \u{b5}s missed their deadline, the end of the cycle (";
+    assert!(found[2].contains(words), "{found:?}");
 }

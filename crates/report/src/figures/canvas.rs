@@ -26,6 +26,7 @@ const MARGIN: f64 = 10.0;
 const TITLE: f64 = 1.18;
 
 /// What the limits of a frame cover, in pixels.
+#[derive(Default)]
 pub(crate) struct LimitMarks {
     lines: Vec<f64>,
     labels: Vec<limit_names::Label>,
@@ -457,9 +458,9 @@ impl Frame {
         }
     }
 
-    /// A limit across the frame at a value of the vertical axis, with its name above the line.
-    /// Nothing if the value lies outside: the caller says so in words.
-    pub(crate) fn limit(&self, value: f64, name: &str) {
+    /// A limit across the frame at a value of the vertical axis, with its name above the line, and its source where
+    /// there is room. Nothing if the value lies outside: the caller says so in words.
+    pub(crate) fn limit(&self, value: f64, name: &str, source: &str) {
         if !self.y.holds(value) {
             return;
         }
@@ -478,7 +479,12 @@ impl Frame {
             rim: true,
             ..Ink::new(Anchor::Start)
         };
-        let name = fitting(name, SMALL, self.inner.width - 8.0);
+        let room = self.inner.width - 8.0;
+        let whole = format!("{name}: {source}");
+        let name = match text_width(&whole, SMALL) <= room {
+            true if !source.is_empty() => whole,
+            _ => fitting(name, SMALL, room),
+        };
         self.svg.text(left + 4.0, base, &name, ink);
         self.svg.close();
     }

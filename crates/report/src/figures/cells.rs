@@ -433,7 +433,7 @@ pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
             parts.push(format!("link {}", point.link));
         }
         if together {
-            parts.push(if point.together { "together" } else { "alone" }.to_owned());
+            parts.push(crate::link_names::how(point.together).to_owned());
         }
         if out {
             parts.push(format!("OUT {}", size_text(point.out_bytes)));

@@ -10,6 +10,7 @@ use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines, Taken};
 use crate::units::time;
 use hdrhistogram::Histogram;
+use wiregauge_stats::Estimate;
 
 /// More curves cannot be distinguished.
 const MOST_CURVES: usize = 4;
@@ -54,7 +55,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     let mut legend: Vec<Entry> = Vec::new();
     for (number, point) in drawn.iter().enumerate() {
         legend.push(Entry {
-            key: Key::Line(measured_line(number)),
+            key: Key::Line(Series::of(number)),
             name: name(drawn, point),
             points: point_key::exchange(point.point),
         });
@@ -78,10 +79,10 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     });
     let (low, high) = bounds(lows.chain(highs))?;
     let rarest = drawn.iter().map(|point| {
-        let tables = point.beyond.curve.last().map_or(0.0, |(one_in, _)| *one_in);
-        tables.max(point.cycles.cycles as f64)
+        let rarest = tail(point).last().map_or(1.0, |(share, _)| *share);
+        rarest.min(1.0 / point.cycles.cycles as f64)
     });
-    let rarest = 1.0 / rarest.fold(1.0, f64::max);
+    let rarest = rarest.fold(1.0, f64::min);
     let x = Axis::log_time("Response time", low.max(1.0), high * 1.15);
     let (first, last) = x.range();
     let y = Axis::log(
@@ -94,11 +95,11 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     );
     let frame = canvas.frame(canvas.place(), "", x, y);
     for (number, point) in drawn.iter().enumerate() {
-        let curve = &point.beyond.curve;
+        let curve = tail(point);
         frame.open_point("tail", &point_key::exchange(point.point));
-        let band = |&(one_in, level): &(f64, wiregauge_stats::Estimate)| {
+        let band = |&(share, level): &(f64, Estimate)| {
             (
-                1.0 / one_in,
+                share,
                 level.low.unwrap_or(level.value),
                 // Beyond what is supported: to the edge.
                 level.high.unwrap_or(f64::MAX),
@@ -111,14 +112,14 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         );
         let line: Vec<_> = curve
             .iter()
-            .map(|(one_in, level)| (level.value, 1.0 / one_in))
+            .map(|(share, level)| (level.value, *share))
             .collect();
         let inside: Vec<_> = line.into_iter().take_while(|at| frame.holds(*at)).collect();
         frame.line_of(&inside, fitted(number), 1.2);
         frame.close();
         frame.open_point("measured", &point_key::exchange(point.point));
         let line = survival(&point.responses, point.cycles.cycles, (first, last));
-        frame.line_of(&line, measured_line(number), LINE);
+        frame.line_of(&line, Series::of(number), LINE);
         frame.close();
     }
     let name = match limit < deadlines.control_loop.deadline_ns as f64 {
@@ -149,7 +150,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         true => " There is no extrapolation.",
         false => {
             " From the threshold on: the generalised Pareto tail fitted to the correct responses alone, as far as the \
-             data support it, with the 95 % interval of the response time at each share."
+             data support it, above the share of cycles without one, with the 95 % interval of the response time at \
+             each share."
         }
     };
     if drawn.len() < of {
@@ -169,10 +171,6 @@ fn name(drawn: &[&DeadlinePoint], point: &DeadlinePoint) -> String {
     }
 }
 
-fn measured_line(number: usize) -> Series {
-    Series::of(number)
-}
-
 /// The same colour as the samples it was fitted to, thinner.
 fn fitted(number: usize) -> Series {
     Series {
@@ -181,6 +179,17 @@ fn fitted(number: usize) -> Series {
         colour: Series::of(number).colour,
         hollow: false,
     }
+}
+
+/// The fitted tail: at which time which share of the cycles has a later response or none.
+fn tail(point: &DeadlinePoint) -> Vec<(f64, Estimate)> {
+    let responses = point.responses.len() as f64;
+    let cycles = responses.max(point.cycles.cycles as f64);
+    let share = |one_in: f64| (cycles - responses + responses / one_in) / cycles;
+    let curve = point.beyond.curve.iter();
+    curve
+        .map(|(one_in, level)| (share(*one_in), *level))
+        .collect()
 }
 
 /// Which share of the cycles has a later response or none, as the steps that the responses make. From one end of the
@@ -219,7 +228,7 @@ mod tests {
     use super::*;
     use crate::load::{Beyond, ControlLoop};
     use wiregauge_record::Point;
-    use wiregauge_stats::{Estimate, Missed};
+    use wiregauge_stats::{Confidence, Missed, Responses};
 
     const MS: u64 = 1_000_000;
 
@@ -310,6 +319,37 @@ mod tests {
         // All answered: the line ends at the longest response.
         let line = survival(&point.responses, 90, (1.0, 1e9));
         assert!(line.last().is_some_and(|at| at.0 < 6e6), "{line:?}");
+    }
+
+    #[test]
+    fn a_fitted_tail_is_at_the_share_of_all_cycles_like_the_line_that_it_continues() {
+        // Exponential beyond 1 ms, and in every fifth cycle no response.
+        let mut random = fastrand::Rng::with_seed(3);
+        let responses: Vec<u64> = (0..20_000)
+            .map(|_| MS + (-random.f64().max(1e-12).ln() * 2e5) as u64)
+            .collect();
+        let mut fitted = Responses::new();
+        responses.iter().for_each(|value| fitted.push(*value));
+        let tail_of_it = fitted.tail().expect("enough responses");
+        let mut point = point(48, &responses, 25_000);
+        let curve = tail_of_it.curve(5_000.0, 24, Confidence::NINETY_FIVE);
+        point.beyond.curve = curve;
+        let tail = tail(&point);
+        let measured = survival(&point.responses, point.cycles.cycles, (1.0, 1e9));
+        let shares = tail.iter().filter(|(_, level)| level.value < 2e6);
+        let mut compared = 0;
+        for (share, level) in shares {
+            let after = measured.iter().rev().find(|at| at.0 <= level.value);
+            let (_, found) = after.expect("all are later");
+            assert!((share - found).abs() < 2e-3, "{share} {found}");
+            compared += 1;
+        }
+        assert!(compared > 3, "{compared}");
+        let figure = of_deadlines(&of(vec![point])).expect("it is drawn");
+        assert_eq!(figure.svg.matches("class=\"tail\"").count(), 1);
+        assert!(figure.svg.contains(">fitted tail<"));
+        let words = "above the share of cycles without one";
+        assert!(figure.caption.contains(words), "{}", figure.caption);
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Panel {
             parts.push(format!("link {}", self.link));
         }
         if all.iter().any(|other| other.together != self.together) {
-            parts.push(if self.together { "together" } else { "alone" }.to_owned());
+            parts.push(crate::link_names::how(self.together).to_owned());
         }
         let same = |size: fn(&Panel) -> u32| all.iter().all(|other| size(other) == size(self));
         let (out, back) = (
@@ -111,7 +111,6 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     // A schedule sets when exchanges start: no depth can bring TRT down to the ideal.
     let scheduled = has_schedule(subjects);
     let has_ideal = runs.len() == 1 && !scheduled;
-    let single = runs.len() == 1;
     let smallest = cells
         .iter()
         .map(|cell| cell.point().depth)
@@ -120,9 +119,9 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     let mut legend = Vec::new();
     for (at, run) in runs.iter().enumerate() {
         for (what, name) in ["RTT", "TRT"].into_iter().enumerate() {
-            let name = match single {
-                true => format!("mean {name}"),
-                false => format!("{}: mean {name}", subjects[*run].label),
+            let name = match runs.len() {
+                1 => format!("mean {name}"),
+                _ => format!("{}: mean {name}", subjects[*run].label),
             };
             legend.push((Key::Points(pick(at, what)), name));
         }

@@ -59,13 +59,7 @@ fn found(tuned: &Tuned) -> Option<Front> {
             name: row.setting.name(),
         })
     };
-    // The choice may be beaten in both: it is no trade-off then.
-    let is_beaten = |row: &TunedRow| {
-        let (time, rate) = place(row);
-        let mut others = tuned.front.iter().map(place);
-        others.any(|(other_time, other_rate)| other_time < time && other_rate > rate)
-    };
-    let front = tuned.front.iter().filter(|row| !is_beaten(row));
+    let front = tuned.front.iter().filter(|row| !tuned.is_beaten(row));
     let front: Vec<(f64, f64)> = front.map(place).collect();
     (!front.is_empty()).then(|| Front {
         of: tuned.address.clone(),

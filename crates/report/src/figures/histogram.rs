@@ -258,6 +258,8 @@ fn figure(
         Quantity::FromIntended => true,
         Quantity::Trt => false,
     };
+    // The peaks are those of the RTTs.
+    let marks_modes = of_what == Quantity::Rtt && runs.len() == 1;
     // Runs of different lengths are compared by shares.
     let is_share = kind == Kind::Linear || runs.len() > 1;
     for (cell, place) in choice.cells.iter().zip(canvas.panels(panels, 2)) {
@@ -288,8 +290,11 @@ fn figure(
             (kind, of_what),
             (is_share, has_limits),
         );
-        let marks = has_limits.then(|| limits(&frame, &of_them));
-        unnamed += marks.as_ref().map_or(0, |marks| marks.unnamed);
+        let marks = match has_limits {
+            true => limits(&frame, &of_them),
+            false => LimitMarks::default(),
+        };
+        unnamed += marks.unnamed;
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
@@ -314,8 +319,8 @@ fn figure(
                 frame.line_of(outline, series(*at), 1.4);
             }
             frame.close();
-            if let Some(marks) = marks.as_ref().filter(|_| *only) {
-                mark_modes(&frame, point, bars, height, marks);
+            if marks_modes {
+                mark_modes(&frame, point, bars, height, &marks);
             }
             if bars.beyond > 0 {
                 let name = [title.clone(), label(subjects, point, runs.len())];
@@ -338,7 +343,7 @@ fn figure(
         (Quantity::Rtt, Kind::Log) => ("rtt-histogram-log", "RTT histogram, logarithmic axes"),
         (Quantity::Trt, _) => ("trt-histogram", "TRT histogram, logarithmic axes"),
     };
-    let what = (kind, of_what, has_limits);
+    let what = (kind, of_what, has_limits, marks_modes);
     let mut caption = caption(points, choice, what, &notes, (runs.len(), of));
     if unnamed > 0 {
         caption.push_str(" Names of limits are left out where there is no room.");
@@ -488,7 +493,7 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
 fn caption(
     points: &[Sampled<'_>],
     choice: &Choice,
-    (kind, of_what, has_limits): (Kind, Quantity, bool),
+    (kind, of_what, has_limits, marks_modes): (Kind, Quantity, bool, bool),
     notes: &[String],
     (runs, of): (usize, usize),
 ) -> String {
@@ -515,8 +520,7 @@ fn caption(
         let few = notes.iter().take(6).cloned().collect::<Vec<_>>().join("; ");
         text.push_str(&format!(" Longer: {few}."));
     }
-    let of_rtt = of_what == Quantity::Rtt;
-    if of_rtt && points.iter().any(|point| point.summary.modes.len() > 1) && runs == 1 {
+    if marks_modes && points.iter().any(|point| point.summary.modes.len() > 1) {
         text.push_str(
             " Diamonds: peaks, with their percentage of the exchanges where there is room.",
         );

@@ -29,18 +29,31 @@ struct Known {
     owner: String,
 }
 
-/// The links in words, by what tells them apart.
-fn owner(subjects: &[Subject], links: &[Link], is_one_run: bool) -> String {
-    let runs = distinct(links.iter().map(|link| link.0));
-    let labels: Vec<&str> = runs.iter().map(|run| &subjects[*run].label[..]).collect();
-    match (is_one_run, links) {
-        (true, [(_, link)]) => format!(" of link {link}"),
-        (true, links) => {
-            let links: Vec<u32> = links.iter().map(|link| link.1).collect();
-            format!(" of links {}", listed(&links))
-        }
-        (false, _) => format!(" of {}", listed(&labels)),
+/// Those of `all` links that have a limit in words, by what tells them apart from the others.
+fn owner(subjects: &[Subject], having: &[Link], all: &BTreeSet<Link>) -> String {
+    let runs = distinct(all.iter().map(|link| link.0));
+    let of_run = |run: usize| -> Vec<u32> {
+        let links = having.iter().filter(|link| link.0 == run);
+        links.map(|link| link.1).collect()
+    };
+    let named = |links: &[u32]| match links {
+        [link] => format!("link {link}"),
+        links => format!("links {}", listed(links)),
+    };
+    let first = of_run(runs[0]);
+    // The same links of all runs.
+    if runs.iter().all(|run| of_run(*run) == first) {
+        return format!(" of {}", named(&first));
     }
+    let of_runs = runs.iter().map(|run| {
+        let (label, links) = (&subjects[*run].label, of_run(*run));
+        match all.iter().filter(|link| link.0 == *run).count() {
+            _ if links.is_empty() => None,
+            count if count == links.len() => Some(label.clone()),
+            _ => Some(format!("{} of {label}", named(&links))),
+        }
+    });
+    format!(" of {}", listed(&of_runs.flatten().collect::<Vec<_>>()))
 }
 
 impl Limits {
@@ -76,7 +89,8 @@ impl Limits {
         let is_one_run = distinct(links.iter().map(|link: &Link| link.0)).len() < 2;
         let for_all = all.iter().all(|known| known.links.len() == links.len());
         for known in all.iter_mut().filter(|_| !for_all) {
-            known.owner = owner(subjects, &known.links, is_one_run);
+            known.links.sort_unstable();
+            known.owner = owner(subjects, &known.links, &links);
         }
         let (drawn, beyond) = all
             .into_iter()
@@ -102,31 +116,33 @@ impl Limits {
             .fold(0.0, f64::max)
     }
 
-    /// Those of a link, as lines with their names.
-    pub(super) fn draw(&self, frame: &Frame, link: u32) {
-        for known in self.of_link(link) {
+    /// Those of some links, as lines with their names.
+    pub(super) fn draw(&self, frame: &Frame, links: &[u32]) {
+        for known in self.of_links(links) {
             // Where each link has its own panel, the panel names it.
             let owner = if self.is_one_run { "" } else { &known.owner };
-            frame.limit(known.limit.bytes_s, &name(&known.limit, owner));
+            let limit = &known.limit;
+            frame.limit(limit.bytes_s, &name(limit, owner), short(&limit.source));
         }
     }
 
     /// As lines whose names stand in the legend, where data would run through them.
     pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
-        for known in self.of_link(link) {
-            frame.limit(known.limit.bytes_s, "");
+        for known in self.of_links(&[link]) {
+            frame.limit(known.limit.bytes_s, "", "");
         }
     }
 
-    fn of_link(&self, link: u32) -> impl Iterator<Item = &Known> {
-        let of_it = move |known: &&Known| known.links.iter().any(|known| known.1 == link);
-        self.drawn.iter().filter(of_it)
+    fn of_links(&self, links: &[u32]) -> impl Iterator<Item = &Known> {
+        let of_them = |known: &&Known| known.links.iter().any(|link| links.contains(&link.1));
+        self.drawn.iter().filter(of_them)
     }
 
     /// For the legend.
     pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
         let entry = |known: &Known| {
-            let name = name(&known.limit, &known.owner);
+            let (limit, owner) = (&known.limit, &known.owner);
+            let name = format!("{}: {}", name(limit, owner), short(&limit.source));
             (Key::Line(Series::limit()), name)
         };
         self.drawn.iter().map(entry)
@@ -142,7 +158,15 @@ impl Limits {
             } else {
                 ""
             };
-            caption.push_str(&format!(" The limit{owner}: {}{shared}.", limit.source));
+            // Of several, by which the lines are known.
+            let rate = match owner.is_empty() {
+                true => String::new(),
+                false => format!(", {}", rate(limit.bytes_s)),
+            };
+            caption.push_str(&format!(
+                " The limit{owner}{rate}: {}{shared}.",
+                limit.source
+            ));
         }
         for known in self.beyond.iter().take(4) {
             let (limit, owner) = (&known.limit, &known.owner);
@@ -161,11 +185,7 @@ impl Limits {
 }
 
 fn name(limit: &BusLimit, owner: &str) -> String {
-    format!(
-        "limit{owner} {}: {}",
-        rate(limit.bytes_s),
-        short(&limit.source)
-    )
+    format!("limit{owner} {}", rate(limit.bytes_s))
 }
 
 /// What comes before the place where it is written.

@@ -7,6 +7,7 @@ use super::point_key;
 use super::which::count;
 use crate::Subject;
 use crate::load::{Loaded, LoopPoint};
+use crate::units::megasamples;
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 
@@ -123,7 +124,7 @@ impl<'a> LoopChoice<'a> {
             |of: &dyn Fn(&LoopCell) -> u64| self.all.iter().any(|other| of(other) != of(cell));
         let mut parts = Vec::new();
         if varies(&|cell| cell.rate_hz) {
-            parts.push(format!("{} MS/s", cell.rate_hz as f64 / 1e6));
+            parts.push(format!("{} MS/s", megasamples(cell.rate_hz)));
         }
         if varies(&|cell| cell.channels.into()) {
             parts.push(match cell.channels {

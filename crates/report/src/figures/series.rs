@@ -368,7 +368,7 @@ fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
         let end = slices
             .last()
             .map_or(0.0, |last| last.last_ns as f64 + length);
-        let slices = joined(slices, times);
+        let slices: Vec<Slice> = slices.chunks(times).filter_map(Slice::joined).collect();
         let next = slices.iter().skip(1).map(|slice| slice.at_ns as f64);
         let ends = next.chain([end]);
         slices
@@ -382,27 +382,6 @@ fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
             .collect()
     };
     pieces.iter().map(piece).collect()
-}
-
-/// The slices, each made of `times` neighbours. Loses no extreme.
-fn joined(slices: &[Slice], times: usize) -> Vec<Slice> {
-    let join = |some: &[Slice]| {
-        let n: u64 = some.iter().map(|slice| slice.n).sum();
-        let sum: f64 = some
-            .iter()
-            .map(|slice| slice.mean_ns * slice.n as f64)
-            .sum();
-        let first = some.first()?;
-        Some(Slice {
-            at_ns: first.at_ns,
-            last_ns: some.last()?.last_ns,
-            n,
-            min_ns: some.iter().map(|slice| slice.min_ns).min()?,
-            mean_ns: sum / n as f64,
-            max_ns: some.iter().map(|slice| slice.max_ns).max()?,
-        })
-    };
-    slices.chunks(times).filter_map(join).collect()
 }
 
 fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &str) -> String {

@@ -216,7 +216,7 @@ fn name(panel: Panel, all: &[Panel]) -> String {
         parts.push(format!("link {}", panel.link));
     }
     if all.iter().any(|other| other.together != panel.together) {
-        parts.push(if panel.together { "together" } else { "alone" }.to_owned());
+        parts.push(crate::link_names::how(panel.together).to_owned());
     }
     if all.iter().any(|other| other.depth != panel.depth) || parts.is_empty() {
         parts.push(format!("depth {}", panel.depth));

@@ -3,6 +3,7 @@
 
 use super::point_key;
 use crate::Subject;
+use crate::link_names;
 use std::cmp::Ordering;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
 use wiregauge_run::AnyRun;
@@ -26,7 +27,7 @@ impl FlowCell<'_> {
         FlowPanel {
             together: self.point.together,
             link: self.point.link,
-            both: self.point.direction == Direction::Both,
+            direction: self.point.direction,
             way: self.flow.way,
         }
     }
@@ -54,13 +55,14 @@ pub(super) fn stream(subjects: &[Subject]) -> Vec<FlowCell<'_>> {
 pub(super) struct FlowPanel {
     pub(super) together: bool,
     pub(super) link: u32,
-    pub(super) both: bool,
+    pub(super) direction: Direction,
     pub(super) way: Way,
 }
 
 impl FlowPanel {
     fn rank(&self) -> (bool, u32, bool, bool) {
-        (self.together, self.link, self.both, self.way == Way::Out)
+        let is_both = self.direction == Direction::Both;
+        (self.together, self.link, is_both, self.way == Way::Out)
     }
 
     pub(super) fn name(&self, all: &[FlowPanel]) -> String {
@@ -68,22 +70,11 @@ impl FlowPanel {
         if all.iter().any(|other| other.link != self.link) {
             name.push_str(&format!("Link {}", self.link));
             if all.iter().any(|other| other.together != self.together) {
-                name.push_str(if self.together {
-                    ", together"
-                } else {
-                    ", alone"
-                });
+                name.push_str(&format!(", {}", link_names::how(self.together)));
             }
             name.push_str(": ");
         }
-        name.push_str(match self.way {
-            Way::In => "IN",
-            Way::Out => "OUT",
-        });
-        if self.both {
-            name.push_str(" (both)");
-        }
-        name
+        name + self.direction.words_of(self.way)
     }
 }
 

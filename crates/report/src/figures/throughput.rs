@@ -80,7 +80,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         for curve in keys.curves(cells, size, rate) {
             marked::curve(&frame, &curve.values, curve.series);
         }
-        limits.draw(&frame, cells[0].point().link);
+        let links: Vec<u32> = cells.iter().map(|cell| cell.point().link).collect();
+        limits.draw(&frame, &links);
         canvas.close();
     }
     let caption = format!(
@@ -111,7 +112,7 @@ fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>
             name.push(format!("link {}", panel.1));
         }
         if has_both {
-            name.push(if panel.0 { "together" } else { "alone" }.to_owned());
+            name.push(crate::link_names::how(panel.0).to_owned());
         }
         let of_it = sweep.cells.iter().filter(|cell| of(cell) == *panel);
         (name.join(", "), of_it.copied().collect())

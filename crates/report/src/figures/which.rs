@@ -115,7 +115,7 @@ impl Choice {
             parts.push(format!("link {}", cell.link));
         }
         if varies(&|cell| cell.together.into()) {
-            parts.push(if cell.together { "together" } else { "alone" }.to_owned());
+            parts.push(crate::link_names::how(cell.together).to_owned());
         }
         if cell.both && varies(&|cell| cell.both.into()) {
             parts.push("both directions".to_owned());

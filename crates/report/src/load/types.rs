@@ -160,6 +160,22 @@ pub struct Slice {
     pub max_ns: u64,
 }
 
+impl Slice {
+    /// One slice for neighbours; `None` for none. Loses no extreme.
+    pub(crate) fn joined(some: &[Slice]) -> Option<Slice> {
+        let n: u64 = some.iter().map(|slice| slice.n).sum();
+        let sum = some.iter().map(|slice| slice.mean_ns * slice.n as f64);
+        Some(Slice {
+            at_ns: some.first()?.at_ns,
+            last_ns: some.last()?.last_ns,
+            n,
+            min_ns: some.iter().map(|slice| slice.min_ns).min()?,
+            mean_ns: sum.sum::<f64>() / n.max(1) as f64,
+            max_ns: some.iter().map(|slice| slice.max_ns).max()?,
+        })
+    }
+}
+
 /// One sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {

@@ -1,25 +1,22 @@
 //! The first sentence of a page: the main result, in figures that the samples support.
 
 use super::card::{best, points};
+use super::cycles;
 use super::links::{self, Link, Speed};
 use super::measure::{Measure, Named, Place, places};
 use super::names;
 use super::progress::Progress;
 use super::tuned;
 use crate::Subject;
-use crate::load::{DeadlinePoint, Tuned};
+use crate::load::Tuned;
 use crate::tables::ComparisonTables;
 use crate::tables::stream::lost;
 use crate::units::{grouped, percent};
-use wiregauge_record::{Aim, Connect, FlowSummary, LoopSummary, Plan, PointSummary, Schedule, Way};
+use wiregauge_record::{
+    Aim, Connect, Figure, FlowSummary, LoopSummary, Part, Plan, PointSummary, Schedule, Times, Way,
+};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
-
-/// From this part of it on, a limit is near.
-const NEAR: f64 = 0.9;
-
-/// A schedule is kept up to a mean TRT of this many periods.
-const KEPT: f64 = 1.01;
 
 /// One sentence for each run (of several links, for each link), with its label if there are several; for compared
 /// runs, what differs.
@@ -84,9 +81,15 @@ fn run(subject: &Subject) -> Vec<String> {
     if let (Some(progress), Some(first)) = (progress, all.first_mut()) {
         *first = format!("{progress}; {first}");
     }
-    if let Some(last) = all.last_mut() {
-        let parts = std::iter::once(last.trim_end_matches('.').to_owned());
-        *last = sentence(&parts.chain(cycles(subject)).collect::<Vec<_>>()).unwrap_or_default();
+    let cycles = cycles(subject);
+    match &mut all[..] {
+        [] => {}
+        [only] if links(&subject.run) < 2 => {
+            let parts = std::iter::once(only.trim_end_matches('.').to_owned());
+            *only = sentence(&parts.chain(cycles).collect::<Vec<_>>()).unwrap_or_default();
+        }
+        // They are of no single link.
+        _ => all.extend(sentence(&cycles)),
     }
     for words in &mut all {
         let first = words.chars().next().map_or(0, char::len_utf8);
@@ -94,6 +97,14 @@ fn run(subject: &Subject) -> Vec<String> {
         words.replace_range(..first, &capital);
     }
     all
+}
+
+fn links(run: &AnyRun) -> usize {
+    match run {
+        AnyRun::Exchange(run) => run.file.plan.links().count(),
+        AnyRun::Stream(run) => run.file.plan.links().count(),
+        AnyRun::Loop(_) | AnyRun::Control(_) => 1,
+    }
 }
 
 /// One sentence for each link.
@@ -149,16 +160,7 @@ fn sentence(parts: &[String]) -> Option<String> {
 
 /// What the schedule and a control loop make of the delays.
 fn cycles(subject: &Subject) -> Vec<String> {
-    let missed = subject.deadlines.as_ref().map(|deadlines| {
-        let of = |of: fn(&DeadlinePoint) -> u64| deadlines.points.iter().map(of).sum::<u64>();
-        let (missed, all) = (of(|p| p.cycles.missed), of(|p| p.cycles.cycles));
-        format!(
-            "{} of {} cycles missed their deadline ({})",
-            grouped(missed),
-            grouped(all),
-            percent(missed as f64 / all.max(1) as f64)
-        )
-    });
+    let missed = subject.deadlines.as_ref().map(cycles::missed);
     let held = subject
         .control
         .as_ref()
@@ -225,7 +227,7 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
     let mut parts = Vec::new();
     let shown = match (plan.schedule, plan.connect) {
         (Schedule::EveryNs(ns), _) => {
-            parts.push(sizes + &scheduled(same[0], ns, &same));
+            parts.push(sizes + &scheduled(plan, same[0], ns, &same));
             same[0]
         }
         (_, Connect::Each) => {
@@ -246,15 +248,20 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
 }
 
 /// A schedule, and the pace that was kept instead if the link could not.
-fn scheduled(point: &PointSummary, every_ns: u64, all: &[&PointSummary]) -> String {
+fn scheduled(plan: &Plan, point: &PointSummary, every_ns: u64, all: &[&PointSummary]) -> String {
     let every = super::card::given(Measure::Trt, every_ns);
     let depth = depth_of(point, all);
-    match point.trt.as_ref().map(|trt| trt.mean.value) {
-        Some(trt_ns) if trt_ns > KEPT * every_ns as f64 => format!(
-            ": the schedule of one exchange every {every} was not kept: one every {}{depth}",
-            Measure::Trt.show(trt_ns)
+    let delay = point.start_delay.as_ref();
+    match delay.filter(|_| point.is_behind(plan.schedule)) {
+        Some(delay) => format!(
+            ": the schedule of one exchange every {every} was not kept: {}starts up to {} late{depth}",
+            point.trt.as_ref().map_or(String::new(), |trt| format!(
+                "one every {}, ",
+                Measure::Trt.show(trt.mean.value)
+            )),
+            Measure::Trt.show(delay.max)
         ),
-        _ => format!(", one exchange every {every}{depth}"),
+        None => format!(", one exchange every {every}{depth}"),
     }
 }
 
@@ -364,27 +371,23 @@ fn overlap(less: &Estimate, more: &Estimate) -> bool {
 }
 
 fn tail(point: &PointSummary, named: bool) -> Option<String> {
-    let (of, from) = match &point.from_intended {
-        Some(late) => (late, " from the intended start"),
-        None => (point.rtt.as_ref()?, ""),
+    let of = Times::Answer.of(point)?;
+    let from = match point.from_intended {
+        Some(_) => " from the intended start",
+        None => "",
     };
     let there = match named {
         true => format!(" at depth {}", point.point.depth),
         false => String::new(),
     };
     // With fewer samples p99 would be the longest; beyond the share of those answered, no percentile is defined.
-    let unanswered = point.counts.exchanges.saturating_sub(point.counts.answered);
-    let share = unanswered as f64 / point.counts.exchanges.max(1) as f64;
-    let percentiles = [
-        (0.01, "p99", of.p99),
-        (0.1, "p90", of.p90),
-        (0.5, "p50", of.p50),
-    ];
+    let percentiles = [("p99", Part::P99), ("p90", Part::P90), ("p50", Part::P50)];
+    let percentiles = percentiles.map(|(name, part)| (name, Figure::Time(Times::Answer, part)));
     let (name, value) = match of.n >= 100 {
         true => percentiles
             .into_iter()
-            .find(|(beyond, ..)| share <= *beyond)
-            .map(|(_, name, found)| (name, found.value))?,
+            .find(|(_, figure)| figure.unanswered_share(point).is_none())
+            .and_then(|(name, figure)| Some((name, figure.of_point(point)?.value)))?,
         false => ("longest", of.max),
     };
     Some(format!(
@@ -397,7 +400,7 @@ fn limit(plan: &Plan, points: &[&PointSummary]) -> Option<String> {
     let known = || points.iter().filter_map(|p| Some((*p, p.limit.as_ref()?)));
     let bytes =
         |point: &PointSummary| u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
-    let reached = known().filter(|(_, limit)| limit.used >= NEAR);
+    let reached = known().filter(|(_, limit)| limit.is_near());
     let name = |point: &PointSummary| names::exchange(plan, &point.point).whole();
     if let Some((point, limit)) = reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
     {
@@ -508,7 +511,7 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
         let refuted = match named.place {
-            Place::Loop(curve) => super::loop_summary::refuted(places, curve, needed),
+            Place::Loop(curve) => super::loop_summary::refuted(places, curve),
             _ => None,
         };
         parts.push(format!(

@@ -66,6 +66,18 @@ fn command(run: &str, deadlines: &Deadlines, is_part: bool) -> String {
 /// The cycles of all points, and the worst of them.
 fn answer(deadlines: &Deadlines) -> String {
     let points = &deadlines.points;
+    let share = |point: &DeadlinePoint| point.cycles.share.value;
+    let worst = points.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+    let worst = worst.filter(|worst| worst.cycles.missed > 0 && points.len() > 1);
+    let most = worst.map_or(String::new(), |worst| {
+        format!("; most at {}: {}", worst.point, percent(share(worst)))
+    });
+    format!("{}{most}.", missed(deadlines))
+}
+
+/// How many cycles of all points missed.
+pub(super) fn missed(deadlines: &Deadlines) -> String {
+    let points = &deadlines.points;
     let sum = |of: fn(&DeadlinePoint) -> u64| points.iter().map(of).sum::<u64>();
     let (cycles, missed) = (
         sum(|point| point.cycles.cycles),
@@ -80,24 +92,10 @@ fn answer(deadlines: &Deadlines) -> String {
     let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
         format!(", or the jitter limit of {}", time(jitter as f64))
     });
-    let mut words = format!(
-        "{} of {} cycles of {period} missed their deadline{deadline}{jitter}",
+    format!(
+        "{} of {} cycles of {period} missed their deadline{deadline}{jitter} ({})",
         grouped(missed),
-        grouped(cycles)
-    );
-    let worst = points
-        .iter()
-        .max_by(|a, b| a.cycles.share.value.total_cmp(&b.cycles.share.value));
-    match worst {
-        Some(worst) if missed > 0 && points.len() > 1 => {
-            let _ = write!(
-                words,
-                "; most at {}: {}",
-                worst.point,
-                percent(worst.cycles.share.value)
-            );
-        }
-        _ => {}
-    }
-    words + "."
+        grouped(cycles),
+        percent(missed as f64 / cycles.max(1) as f64)
+    )
 }

@@ -328,7 +328,7 @@ fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
         merged.extend(
             piece
                 .chunks(each)
-                .map(joined)
+                .filter_map(Slice::joined)
                 .map(|slice| (slice.at_ns, Some(slice))),
         );
         merged.extend(piece.last().map(|last| (last.last_ns + length, None)));
@@ -338,23 +338,6 @@ fn merge(series: &Series, most: usize) -> Vec<(u64, Option<Slice>)> {
         merged[count - 1].1 = merged[count - 2].1;
     }
     merged
-}
-
-/// One slice for neighbours, of which there is at least one.
-fn joined(group: &[Slice]) -> Slice {
-    let n: u64 = group.iter().map(|slice| slice.n).sum();
-    let sum: f64 = group
-        .iter()
-        .map(|slice| slice.mean_ns * slice.n as f64)
-        .sum();
-    Slice {
-        at_ns: group[0].at_ns,
-        last_ns: group[group.len() - 1].last_ns,
-        n,
-        min_ns: group.iter().map(|slice| slice.min_ns).min().unwrap_or(0),
-        mean_ns: sum / n.max(1) as f64,
-        max_ns: group.iter().map(|slice| slice.max_ns).max().unwrap_or(0),
-    }
 }
 
 /// Percentiles from the shortest to the longest, at even places of the percentile axis: place p is where

@@ -43,18 +43,20 @@ pub(super) fn sentences(links: &[Link<'_>], all: usize, losses: &str) -> Vec<Str
         .filter_map(|link| Some((link, link.speed.as_ref()?)))
         .collect();
     ranked.sort_by(|(_, a), (_, b)| a.rank.total_cmp(&b.rank));
-    let sentence = |(link, speed): &(&Link<'_>, &Speed), place: &str| {
-        let (name, words) = (link.name(), &link.words);
-        format!("{name}, the {place} of {all} ({}): {words}", speed.words)
+    // Those without results are not compared.
+    let of = |count: usize| match count == all {
+        true => all.to_string(),
+        false => format!("{count} measured"),
     };
-    let mut sentences = Vec::new();
-    sentences.extend(ranked.first().map(|first| sentence(first, "fastest")));
-    sentences.extend(
-        ranked
-            .get(1..)
-            .and_then(<[_]>::last)
-            .map(|last| sentence(last, "slowest")),
-    );
-    sentences.push(format!("All {all} links: {losses}."));
+    let sentence = |(link, speed): &(&Link<'_>, &Speed), place: &str| {
+        let (name, words, of) = (link.name(), &link.words, of(ranked.len()));
+        format!("{name}, the {place} of {of} ({}): {words}", speed.words)
+    };
+    let mut sentences = match &ranked[..] {
+        [] => Vec::new(),
+        [(only, _)] => vec![format!("{}: {}", only.name(), only.words)],
+        [first, .., last] => vec![sentence(first, "fastest"), sentence(last, "slowest")],
+    };
+    sentences.push(format!("All {} links: {losses}.", of(links.len())));
     sentences
 }

@@ -3,7 +3,8 @@
 
 use super::card::{Card, best, count, given, list};
 use super::measure::{Measure, Named, Place, digits};
-use crate::units::grouped;
+use crate::tables::closed_loop::{refuting, settings};
+use crate::units::{grouped, megasamples};
 use std::collections::BTreeSet;
 use wiregauge_record::{Aim, LoopPath, LoopPlan, LoopPoint, LoopSummary, Verified};
 use wiregauge_stats::poisson_high;
@@ -14,7 +15,7 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
     let tested = points.len() - curves().count();
     let process: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
     let rates: BTreeSet<u64> = points.iter().map(|point| point.point.rate_hz).collect();
-    let rates: Vec<String> = rates.iter().map(|rate| megahertz(*rate)).collect();
+    let rates: Vec<String> = rates.iter().map(|rate| megasamples(*rate)).collect();
     let rates = match &rates[..] {
         [] => "-".into(),
         [one] => one.clone(),
@@ -58,10 +59,6 @@ pub(super) fn plan(plan: &LoopPlan, points: &[LoopSummary]) -> String {
     )
 }
 
-fn megahertz(rate_hz: u64) -> String {
-    format!("{}", rate_hz as f64 / 1e6)
-}
-
 /// The figures that matter: latency needed, floor, tested preload.
 pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
     let curve = |named: &Named<'_>| matches!(named.place, Place::Loop(point) if point.point.aim == Aim::Curve);
@@ -86,32 +83,17 @@ pub(super) fn cards(places: &[Named<'_>]) -> Vec<Card> {
                 .needed_bytes
                 .map(|bytes| format!("as a buffer of whole blocks: {} B", grouped(bytes))),
         );
-        card.notes.extend(refuted(places, point, latency.value));
+        card.notes.extend(refuted(places, point));
         cards.push(card);
         cards.extend(floor_card(named, point));
     }
-    let cell = shortest.and_then(|(named, _)| match named.place {
-        Place::Loop(point) => Some(cell(&point.point)),
+    let of = shortest.and_then(|(named, _)| match named.place {
+        Place::Loop(point) => Some(&point.point),
         _ => None,
     });
-    cards.extend(tested_card(places, cell));
+    cards.extend(tested_card(places, of));
     cards
 }
-
-/// What a latency is needed for.
-fn cell(point: &LoopPoint) -> Cell {
-    let LoopPoint {
-        rate_hz,
-        channels,
-        notify_bytes,
-        path,
-        ..
-    } = *point;
-    (rate_hz, channels, notify_bytes, path)
-}
-
-/// Rate, channels, block and what processes it.
-type Cell = (u64, u32, u32, LoopPath);
 
 fn points<'a>(places: &'a [Named<'a>]) -> impl Iterator<Item = (&'a Named<'a>, &'a LoopSummary)> {
     places.iter().filter_map(|named| match named.place {
@@ -137,14 +119,8 @@ fn bound(point: &LoopSummary) -> String {
 }
 
 /// A test that stalled with a preload at least as long as the latency that needed none in another part of the run.
-pub(super) fn refuted(places: &[Named<'_>], curve: &LoopSummary, needed_ns: f64) -> Option<String> {
-    let longer = points(places).filter(|(_, point)| {
-        let same = cell(&point.point) == cell(&curve.point);
-        same && point.point.aim == Aim::Hold && point.point.preload_ns() >= needed_ns
-    });
-    let stalled = longer.filter(|(_, point)| stalls(point) > 0);
-    let (_, worst) =
-        stalled.max_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()))?;
+pub(super) fn refuted(places: &[Named<'_>], curve: &LoopSummary) -> Option<String> {
+    let worst = refuting(points(places).map(|(_, point)| point), curve)?;
     Some(format!(
         "a tested preload of {} had {}",
         Measure::Latency.show(worst.point.preload_ns()),
@@ -177,10 +153,10 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
 }
 
 /// The shortest tested preload that held; if none did, the last one tested.
-fn tested_card(places: &[Named<'_>], of: Option<Cell>) -> Option<Card> {
+fn tested_card(places: &[Named<'_>], of: Option<&LoopPoint>) -> Option<Card> {
     let tested = || {
         points(places).filter(|(_, point)| {
-            let same = of.is_none_or(|of| cell(&point.point) == of);
+            let same = of.is_none_or(|of| settings(&point.point) == settings(of));
             point.point.aim == Aim::Hold && same
         })
     };

@@ -1,10 +1,9 @@
 //! What a point is called in a sentence, in a list and in a legend: the same everywhere, so that the
 //! same point of two runs is found by its name.
 
-use crate::units::grouped;
-use wiregauge_record::{
-    Aim, Direction, LoopPath, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way,
-};
+use crate::link_names;
+use crate::units::{grouped, megasamples};
+use wiregauge_record::{Aim, LoopPath, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that
 /// share the second differ in size. Of a loop the first is the rate, the second the block.
@@ -37,15 +36,11 @@ pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
 
 /// One way of a point of a stream run.
 pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
-    let both = match point.direction {
-        Direction::Both => " (both)",
-        _ => "",
-    };
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
         size: format!(
-            "{}{both}, transfers of {} B",
-            way.name().to_uppercase(),
+            "{}, transfers of {} B",
+            point.direction.words_of(way),
             grouped(point.transfer_bytes.into())
         ),
         depth: format!("queue {}{link}", point.queue),
@@ -67,15 +62,14 @@ pub(super) fn closed_loop(point: &LoopPoint) -> Name {
         path => format!(", {path}"),
     };
     Name {
-        size: format!("{} MS/s, {channels}{path}", point.rate_hz as f64 / 1e6),
+        size: format!("{} MS/s, {channels}{path}", megasamples(point.rate_hz)),
         depth: format!("blocks of {} B{tested}", grouped(point.notify_bytes.into())),
     }
 }
 
 fn link(several: bool, link: u32, together: bool) -> String {
-    match (several, together) {
-        (false, _) => String::new(),
-        (true, false) => format!(", link {link} alone"),
-        (true, true) => format!(", link {link} together"),
+    match several {
+        false => String::new(),
+        true => format!(", {}", link_names::link(link, together)),
     }
 }

@@ -38,7 +38,7 @@ impl Progress {
     pub(super) fn words(self) -> String {
         match self.done == self.planned {
             true => "the run did not end properly".into(),
-            false => format!("{} of {} points measured", self.done, self.planned),
+            false => format!("{} of {} points finished", self.done, self.planned),
         }
     }
 }

@@ -6,11 +6,12 @@ use super::loop_summary;
 use super::measure::{Measure, Named, Place, places};
 use super::progress::Progress;
 use crate::Subject;
+use crate::link_names;
 use crate::tables::stream::lost;
 use crate::units::{grouped, one_in, percent};
 use wiregauge_record::{
-    Connect, Direction, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamProtocol,
-    StreamSummary, Way,
+    Connect, FlowSummary, Plan, PointSummary, Schedule, StreamPlan, StreamProtocol, StreamSummary,
+    Way,
 };
 use wiregauge_run::{AnyRun, State};
 use wiregauge_stats::Estimate;
@@ -566,19 +567,14 @@ fn models(run: &AnyRun) -> Vec<String> {
     all.iter()
         .filter_map(|modelled| {
             let mut name = String::new();
-            if let Some(way) = modelled.way {
-                name.push_str(&format!(", {}", way.name().to_uppercase()));
-            }
-            if modelled.direction == Some(Direction::Both) {
-                name.push_str(" (both)");
+            if let (Some(direction), Some(way)) = (modelled.direction, modelled.way) {
+                name.push_str(&format!(", {}", direction.words_of(way)));
             }
             if links > 0 {
-                let how = if modelled.together {
-                    "together"
-                } else {
-                    "alone"
-                };
-                name.push_str(&format!(", link {} {how}", modelled.link));
+                name.push_str(&format!(
+                    ", {}",
+                    link_names::link(modelled.link, modelled.together)
+                ));
             }
             Some(format!(
                 "Link model{name}: {}.",

@@ -4,7 +4,7 @@ use super::escape::{prose, text, words};
 use super::measure::{Measure, digits};
 use super::sections;
 use crate::Subject;
-use crate::load::{Confirmed, Limit, Tuned, TunedRow};
+use crate::load::{Confirmed, Limit, Tuned};
 use crate::tables::Table;
 use crate::units::{grouped, percent};
 use std::fmt::Write;
@@ -39,8 +39,11 @@ fn one(out: &mut String, tuned: &Tuned) {
     }
     if !tuned.front.is_empty() {
         out.push_str(&sections::rendered(&[front(tuned)]));
-        let beaten = |row: &&TunedRow| row.is_best && is_beaten(row, &tuned.front);
-        if tuned.front.iter().any(|row| beaten(&row)) {
+        if tuned
+            .front
+            .iter()
+            .any(|row| row.is_best && tuned.is_beaten(row))
+        {
             let note = format!(
                 "beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim \
                  is {}",
@@ -120,15 +123,6 @@ fn value(figure: &str, found: &Estimate) -> String {
     }
 }
 
-/// True if another one is as good in both latency and throughput, and better in one.
-fn is_beaten(row: &TunedRow, rows: &[TunedRow]) -> bool {
-    rows.iter().any(|other| {
-        let (latency, than) = (other.latency_ns.value, row.latency_ns.value);
-        let as_good = latency <= than && other.bytes_s >= row.bytes_s;
-        as_good && (latency < than || other.bytes_s > row.bytes_s)
-    })
-}
-
 fn front(tuned: &Tuned) -> Table {
     let knee = match tuned.front.iter().any(|row| row.is_knee) {
         true => "; knee: the highest ratio of throughput to latency",
@@ -141,7 +135,7 @@ fn front(tuned: &Tuned) -> Table {
     for row in &tuned.front {
         let mut marks = Vec::new();
         marks.extend(row.is_best.then_some("chosen"));
-        marks.extend((row.is_best && is_beaten(row, &tuned.front)).then_some("beaten in both"));
+        marks.extend((row.is_best && tuned.is_beaten(row)).then_some("beaten in both"));
         marks.extend(row.is_knee.then_some("knee"));
         table.row(vec![
             row.setting.name(),

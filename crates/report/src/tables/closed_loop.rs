@@ -4,7 +4,7 @@
 use super::published::beside_published;
 use super::table::Table;
 use crate::units::{TimeUnit, grouped, megasamples, percent, time};
-use wiregauge_record::{Aim, LoopPoint, LoopSummary, StallRate, Verified};
+use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
 use wiregauge_stats::Distribution;
 
 /// Rungs of the curve shown for each point; the figure has them all.
@@ -51,6 +51,30 @@ pub(super) fn notes(points: &[LoopSummary]) -> Vec<String> {
 /// A tested preload that stalled: between the stalls its output is right, which must not be read as success.
 pub(super) fn is_too_short(point: &LoopSummary) -> bool {
     point.point.aim == Aim::Hold && point.overruns + point.underruns > 0
+}
+
+/// What a latency is needed for: rate, channels, block and what processes it.
+pub(crate) fn settings(point: &LoopPoint) -> (u64, u32, u32, LoopPath) {
+    (
+        point.rate_hz,
+        point.channels,
+        point.notify_bytes,
+        point.path,
+    )
+}
+
+/// The longest tested preload that stalled although it is at least as long as the latency that a curve of the same
+/// settings shows to be enough.
+pub(crate) fn refuting<'a>(
+    points: impl Iterator<Item = &'a LoopSummary>,
+    curve: &LoopSummary,
+) -> Option<&'a LoopSummary> {
+    let needed_ns = curve.needed_ns?;
+    let longer = points.filter(|tested| {
+        let is_same = settings(&tested.point) == settings(&curve.point);
+        is_same && is_too_short(tested) && tested.point.preload_ns() >= needed_ns
+    });
+    longer.max_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()))
 }
 
 pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {

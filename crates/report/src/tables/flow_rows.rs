@@ -17,10 +17,7 @@ pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
     points.into_iter().flat_map(flows).collect()
 }
 
-/// Which link and direction a point is, for the reader of a warning or a table.
+/// The cell of a table.
 pub(super) fn direction(point: StreamPoint, way: Way) -> String {
-    match point.direction.ways().len() {
-        1 => way.name().to_owned(),
-        _ => format!("{} (both)", way.name()),
-    }
+    point.direction.words_of(way).to_lowercase()
 }

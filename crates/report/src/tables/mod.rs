@@ -2,7 +2,7 @@
 
 mod brief;
 mod can;
-mod closed_loop;
+pub(crate) mod closed_loop;
 mod command;
 mod comparison;
 mod conditions;

@@ -1,11 +1,9 @@
 //! The points that a sentence is about, named by the settings that vary in their run.
 
-use super::flow_rows::{self, Row};
-use crate::units::grouped;
+use super::flow_rows::Row;
+use crate::link_names;
+use crate::units::{grouped, megasamples};
 use wiregauge_record::{Aim, LoopPoint, Point};
-
-/// Directions of a stream, the longer names first.
-const WAYS: [&str; 4] = ["IN (both)", "OUT (both)", "IN", "OUT"];
 
 /// More groups, or more points, are counted instead of named.
 const MOST_GROUPS: usize = 3;
@@ -55,9 +53,12 @@ enum Setting {
 }
 
 impl Setting {
-    fn text(self, values: &str) -> String {
+    fn text(self, values: &[String]) -> String {
+        let (tested, untested): (Vec<&String>, Vec<&String>) =
+            values.iter().partition(|value| !value.is_empty());
+        let values = list(&tested);
         match self {
-            Setting::Link | Setting::Way | Setting::Path => values.to_owned(),
+            Setting::Link | Setting::Way | Setting::Path => values,
             Setting::Size | Setting::Transfer => format!("{values} B"),
             Setting::Out => format!("OUT {values} B"),
             Setting::In => format!("IN {values} B"),
@@ -66,15 +67,16 @@ impl Setting {
             Setting::Rate => format!("{values} MS/s"),
             Setting::Channels => format!("channels {values}"),
             Setting::Block => format!("notify {values} B"),
-            Setting::Preload if values.is_empty() => String::new(),
-            Setting::Preload => format!("preload {values} B"),
+            Setting::Preload => {
+                let none = untested.first().map(|_| "no preload".to_owned());
+                let some = tested.first().map(|_| format!("preload {values} B"));
+                none.into_iter()
+                    .chain(some)
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            }
         }
     }
-}
-
-fn link(link: u32, together: bool) -> String {
-    let how = if together { "together" } else { "alone" };
-    format!("link {link} {how}")
 }
 
 impl Places {
@@ -83,7 +85,7 @@ impl Places {
         let points: Vec<Point> = points.collect();
         let equal = points.iter().all(|point| point.out_bytes == point.in_bytes);
         let named = points.iter().map(|point| {
-            let mut values = vec![(Setting::Link, link(point.link, point.together))];
+            let mut values = vec![(Setting::Link, link_names::link(point.link, point.together))];
             match equal {
                 true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
                 false => values.extend([
@@ -104,10 +106,9 @@ impl Places {
     pub(super) fn of_rows(rows: &[Row<'_>]) -> Places {
         let named = (0..).zip(rows).map(|(index, (summary, flow))| {
             let point = summary.point;
-            let way = flow_rows::direction(point, flow.way);
-            let way = way.replacen(flow.way.name(), &flow.way.name().to_uppercase(), 1);
+            let way = point.direction.words_of(flow.way).to_owned();
             let values = vec![
-                (Setting::Link, link(point.link, point.together)),
+                (Setting::Link, link_names::link(point.link, point.together)),
                 (Setting::Way, way),
                 (Setting::Transfer, grouped(point.transfer_bytes.into())),
                 (Setting::Queue, point.queue.to_string()),
@@ -125,7 +126,7 @@ impl Places {
                 Aim::Hold => grouped(point.preload_bytes),
             };
             let values = vec![
-                (Setting::Rate, format!("{}", point.rate_hz as f64 / 1e6)),
+                (Setting::Rate, megasamples(point.rate_hz)),
                 (Setting::Channels, point.channels.to_string()),
                 (Setting::Path, point.path.to_string()),
                 (Setting::Block, grouped(point.notify_bytes.into())),
@@ -220,9 +221,7 @@ impl Places {
             }
             (*listed, groups)
         };
-        // A point without a tested preload has none to list.
-        let has = |setting: &&Setting| chosen.iter().all(|p| !p.value(**setting).is_empty());
-        let all = self.varying.iter().rev().filter(has).map(groups);
+        let all = self.varying.iter().rev().map(groups);
         let (listed, groups) = all.min_by_key(|(_, groups)| groups.len())?;
         let name = |(others, values): &(Vec<String>, Vec<String>)| {
             let mut others = others.iter();
@@ -230,18 +229,19 @@ impl Places {
                 .varying
                 .iter()
                 .filter_map(|setting| match *setting == listed {
-                    true => Some(setting.text(&list(values))),
-                    false => Some(setting.text(others.next()?)),
+                    true => Some(setting.text(values)),
+                    false => Some(setting.text(std::slice::from_ref(others.next()?))),
                 });
-            let parts = parts.filter(|part| !part.is_empty());
-            let words = parts.collect::<Vec<_>>().join(", ");
             // `IN 4096 B` of streams, as of exchanges.
-            match self.varying.contains(&Setting::Transfer) {
-                true => WAYS.iter().fold(words, |words, way| {
-                    words.replacen(&format!("{way}, "), &format!("{way} "), 1)
-                }),
-                false => words,
-            }
+            let is_way = |at: Option<&Setting>| at == Some(&Setting::Way);
+            parts.enumerate().fold(String::new(), |words, (at, part)| {
+                let comma = match self.varying[at] {
+                    _ if at == 0 => "",
+                    Setting::Transfer if is_way(self.varying.get(at - 1)) => " ",
+                    _ => ", ",
+                };
+                words + comma + &part
+            })
         };
         let names: Vec<String> = groups.iter().map(name).collect();
         (names.len() <= MOST_GROUPS).then(|| names.join("; "))
@@ -249,8 +249,9 @@ impl Places {
 }
 
 /// `1`, `1 and 2`, `1, 2 and 4`.
-fn list(values: &[String]) -> String {
-    match values {
+fn list(values: &[&String]) -> String {
+    let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();
+    match &values[..] {
         [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         values => values.concat(),
     }
@@ -324,6 +325,40 @@ mod tests {
         links[2].together = true;
         let links = Places::new(links.into_iter());
         assert_eq!(links.name(&[0, 1]), "link 0 alone and link 1 alone");
+    }
+
+    #[test]
+    fn a_point_of_a_loop_without_a_tested_preload_is_named_so_among_tested_ones() {
+        let of = |index, rate_hz, preload: Option<u64>| LoopPoint {
+            index,
+            rate_hz,
+            channels: 1,
+            notify_bytes: 2_000,
+            ring_bytes: 64_000,
+            preload_bytes: preload.unwrap_or(64_000),
+            path: wiregauge_record::LoopPath::Cpu,
+            aim: if preload.is_some() {
+                Aim::Hold
+            } else {
+                Aim::Curve
+            },
+        };
+        let points = [
+            of(0, 1_000_000, None),
+            of(1, 1_000_000, Some(4_000)),
+            of(2, 1_000_000, Some(8_000)),
+        ];
+        let one_rate = Places::of_loop(points.into_iter());
+        assert_eq!(one_rate.name(&[0]), "no preload");
+        assert_eq!(one_rate.name(&[1]), "preload 4,000 B");
+        assert_eq!(one_rate.name(&[1, 2]), "preload 4,000 and 8,000 B");
+        assert_eq!(one_rate.name(&[0, 2]), "no preload and preload 8,000 B");
+        let two_rates = Places::of_loop(points.into_iter().chain([of(3, 2_000_000, None)]));
+        assert_eq!(two_rates.name(&[0, 3]), "1 and 2 MS/s, no preload");
+        assert_eq!(two_rates.name(&[1]), "1 MS/s, preload 4,000 B");
+        // Without a tested one there is nothing to say of it.
+        let untested = Places::of_loop([points[0], of(1, 2_000_000, None)].into_iter());
+        assert_eq!(untested.name(&[0]), "1 MS/s");
     }
 
     #[test]

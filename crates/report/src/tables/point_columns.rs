@@ -29,7 +29,7 @@ impl PointColumns {
     pub(super) fn cells(self, point: Point) -> Vec<String> {
         let mut cells = Vec::new();
         if self.has_links {
-            let how = if point.together { "together" } else { "alone" };
+            let how = crate::link_names::how(point.together);
             cells.push(format!("{} {how}", point.link));
         }
         cells.extend([size(point.out_bytes), size(point.in_bytes)]);

@@ -74,7 +74,7 @@ pub(super) fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<Stri
     let point = point.point;
     let mut cells = Vec::new();
     if several_links(rows) {
-        let how = if point.together { "together" } else { "alone" };
+        let how = crate::link_names::how(point.together);
         cells.push(format!("{} {how}", point.link));
     }
     cells.extend([

@@ -51,7 +51,10 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     assert_eq!(shapes(figure, "curve").len(), 4);
     assert_eq!(shapes(figure, "limit"), [1; 2]);
     let caption = &figure.caption;
-    assert!(caption.contains("The limit of link 0: USB"), "{caption}");
+    assert!(
+        caption.contains("The limit of link 0, 1.22 MB/s: USB"),
+        "{caption}"
+    );
     // The same limit for all links is one line in each panel.
     let same = [Some(usb(1_216_000.0)), Some(usb(1_216_000.0))];
     let figure = &sound(&[two_links(&same)])["throughput-size-in"];
@@ -75,7 +78,39 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
     let texts = texts(figure);
     let name = "limit of usb 1.22 MB/s: USB full-speed bulk";
     assert!(texts.iter().any(|text| text == name), "{texts:?}");
-    assert!(figure.caption.contains("The limit of usb: USB"));
+    assert!(figure.caption.contains("The limit of usb, 1.22 MB/s: USB"));
+}
+
+#[test]
+fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
+    let of = |label: &str, rates: [f64; 2]| Subject {
+        label: label.to_owned(),
+        ..two_links(&rates.map(|rate| Some(usb(rate))))
+    };
+    let (fast, slow) = (1_216_000.0, 600_000.0);
+    for (after, names) in [
+        ([fast, slow], ["link 0", "link 1"]),
+        (
+            [slow, fast],
+            [
+                "link 0 of before and link 1 of after",
+                "link 1 of before and link 0 of after",
+            ],
+        ),
+    ] {
+        let figure = sound(&[of("before", [fast, slow]), of("after", after)])
+            .remove("throughput-size-in")
+            .expect("it is drawn");
+        for (name, rate) in names.iter().zip(["1.22 MB/s", "600 kB/s"]) {
+            let is_it = |text: &&String| text.starts_with("limit of link ") && text.ends_with(rate);
+            // Alone and together.
+            let named = texts(&figure).iter().filter(is_it).count();
+            assert_eq!(named, 2, "{rate}: {:?}", texts(&figure));
+            let words = format!("The limit of {name}, {rate}: USB");
+            assert!(figure.caption.contains(&words), "{}", figure.caption);
+        }
+        assert_eq!(shapes(&figure, "limit"), [1; 4]);
+    }
 }
 
 /// A run whose exchanges start at their ticks, 1 in 20 of them late.
@@ -112,6 +147,28 @@ fn limits_from_the_intended_start_are_on_an_axis_that_says_so() {
     let figures = sound(&[scheduled(&dir.path().join("b"), Vec::new())]);
     let texts = texts(&figures["rtt-histogram"]);
     assert!(texts.iter().any(|text| text.starts_with("RTT (")));
+}
+
+#[test]
+fn peaks_of_rtts_are_marked_on_axes_of_rtts_only() {
+    let dir = tempfile::tempdir().expect("a place for runs");
+    let figures = |name: &str, below_ns| sound(&[scheduled(&dir.path().join(name), below_ns)]);
+    let limited = figures("limited", vec![MS]);
+    let free = figures("free", Vec::new());
+    let has_peaks = |figure: &Figure| {
+        let named = figure.caption.contains("Diamonds: peaks");
+        assert_eq!(
+            !shapes(figure, "modes").is_empty(),
+            named,
+            "{}",
+            figure.name
+        );
+        named
+    };
+    assert!(!has_peaks(&limited["rtt-histogram"]));
+    assert!(has_peaks(&limited["rtt-histogram-log"]));
+    assert!(has_peaks(&free["rtt-histogram"]));
+    assert!(has_peaks(&free["rtt-histogram-log"]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A loop run in one table and one sentence.
 
 use super::{Brief, Fitted};
-use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, tested};
+use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, refuting, tested};
 use crate::units::{TimeUnit, grouped, time};
 use wiregauge_record::{Aim, LoopSummary};
 use wiregauge_stats::poisson_high;
@@ -83,20 +83,8 @@ fn latency(curves: &[&LoopSummary]) -> Option<String> {
 /// A test that stalled with a preload at least as long as the shortest latency.
 fn refuted(curves: &[&LoopSummary], tested: &[&LoopSummary]) -> Option<String> {
     let known = curves.iter().filter_map(|p| Some((p.needed_ns?, p)));
-    let (needed_ns, best) = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let cell = |p: &LoopSummary| {
-        let point = &p.point;
-        (
-            point.rate_hz,
-            point.channels,
-            point.notify_bytes,
-            point.path,
-        )
-    };
-    let longer = tested.iter().filter(|p| {
-        cell(p) == cell(best) && p.point.preload_ns() >= needed_ns && p.overruns + p.underruns > 0
-    });
-    let worst = longer.max_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()))?;
+    let (_, best) = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let worst = refuting(tested.iter().copied(), best)?;
     Some(format!(
         "but {} with a tested preload of {} ms",
         counted(&[worst]),

@@ -1,6 +1,6 @@
 //! An exchange run in one table and one sentence.
 
-use super::{Brief, Fitted, MANY, Used, of_limits, saturation};
+use super::{Brief, Fitted, Rated, Used, is_sure, of_limits, saturation};
 use crate::tables::can::can;
 use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
 use crate::tables::percentile::{bounded, range};
@@ -10,12 +10,9 @@ use crate::tables::stages::stages;
 use crate::tables::table::Table;
 use crate::units::{RateUnit, grouped, percent, time};
 use wiregauge_explain::ExchangeVerdict;
-use wiregauge_record::{Ending, Plan, Point, PointSummary, Schedule};
+use wiregauge_record::{BusLimit, Plan, Point, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
-
-/// From this part of the limit on, nothing is said of faster points at higher depths.
-const NEAR_LIMIT: f64 = 0.9;
 
 /// The column of the mean TRT.
 const TRT: &str = "TRT";
@@ -265,29 +262,29 @@ fn fastest(plan: &Plan, points: &[PointSummary]) -> Vec<String> {
         links && (point.out_bytes, point.in_bytes) == sizes(best)
     };
     let here = || points.iter().filter(|p| same(&p.point));
-    let mut planned = plan.points.iter().filter(|point| same(point));
-    let is_whole = planned.all(|point| here().any(|p| p.point.index == point.index));
-    let depths = here().map(|p| (p.point.depth, p.throughput.exchanges_s));
-    let saturation = saturation("depth", depths.collect());
-    // A point that is not whole, or has few samples, does not show where the rate ends.
-    let saturation = saturation.filter(|_| is_whole && here().all(is_sure));
+    let planned = plan.points.iter().filter(|point| same(point));
+    let planned = planned.map(|point| point.index);
+    let saturation = saturation("depth", planned, here().map(rated).collect());
     // The depth at which others saturate may be another one.
     let at = if one_size { "" } else { " at this size" };
     let saturation = saturation.map(|text| text + at);
     // Near the limit, a higher depth has little to gain.
     let of_link = points.iter().filter(|p| p.point.link == best.point.link);
     let mut limits = of_link.filter_map(|p| p.limit.as_ref());
-    let near = limits.any(|limit| limit.used >= NEAR_LIMIT);
+    let near = limits.any(BusLimit::is_near);
     parts.extend(saturation.filter(|text| !near || text.starts_with("saturated")));
     parts
 }
 
-/// True if the rate of a point is more than that of a few exchanges.
-fn is_sure(point: &PointSummary) -> bool {
-    let bounds = point.trt.as_ref().map(|trt| (trt.mean.low, trt.mean.high));
-    let has_interval = matches!(bounds, Some((Some(_), Some(_))));
-    let (n, depth) = (point.counts.exchanges, u64::from(point.point.depth));
-    point.ending == Ending::Complete && n >= 10 * depth && (has_interval || n >= MANY)
+fn rated(summary: &PointSummary) -> Rated {
+    let (n, depth) = (summary.counts.exchanges, summary.point.depth);
+    let mean = summary.trt.as_ref().map(|trt| &trt.mean);
+    Rated {
+        index: summary.point.index,
+        setting: depth,
+        rate: Some(summary.throughput.exchanges_s),
+        is_sure: n >= 10 * u64::from(depth) && is_sure(&summary.ending, mean, n),
+    }
 }
 
 fn p99(

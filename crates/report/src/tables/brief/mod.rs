@@ -10,6 +10,8 @@ pub(super) use stream::of_stream;
 
 use super::Table;
 use std::collections::BTreeSet;
+use wiregauge_record::Ending;
+use wiregauge_stats::Estimate;
 
 /// A faster point is one that is faster by more than the scatter of short runs.
 const SATURATED: f64 = 0.95;
@@ -91,9 +93,35 @@ fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
     })
 }
 
-/// From which depth (or queue) on it is as fast as at any other that was measured; `None` for one
-/// depth.
-fn saturation(name: &str, mut rates: Vec<(u32, f64)>) -> Option<String> {
+/// The rate at a depth (or queue).
+struct Rated {
+    /// Of its point.
+    index: u32,
+    setting: u32,
+    /// `None` if nothing was measured.
+    rate: Option<f64>,
+    is_sure: bool,
+}
+
+/// True if a rate is more than that of a few samples.
+fn is_sure(ending: &Ending, rate: Option<&Estimate>, samples: u64) -> bool {
+    let has_interval = rate.is_some_and(|rate| rate.low.is_some() && rate.high.is_some());
+    *ending == Ending::Complete && (has_interval || samples >= MANY)
+}
+
+/// From which depth (or queue) on it is as fast as at any other of the planned points; `None` for one depth, and
+/// where a point is missing, is not whole or has few samples: it does not show where the rate ends.
+fn saturation(
+    name: &str,
+    mut planned: impl Iterator<Item = u32>,
+    measured: Vec<Rated>,
+) -> Option<String> {
+    let is_there = |index| measured.iter().any(|rated| rated.index == index);
+    let is_whole = planned.all(is_there) && measured.iter().all(|rated| rated.is_sure);
+    let rates = measured
+        .iter()
+        .filter_map(|rated| Some((rated.setting, rated.rate?)));
+    let mut rates: Vec<(u32, f64)> = rates.filter(|_| is_whole).collect();
     rates.sort_by_key(|rate| rate.0);
     rates.dedup_by_key(|rate| rate.0);
     let deepest = rates.last()?.0;
@@ -112,7 +140,19 @@ mod tests {
 
     #[test]
     fn saturation_is_the_lowest_depth_that_is_as_fast_as_the_fastest() {
-        let of = |rates: &[(u32, f64)]| saturation("depth", rates.to_vec());
+        let of = |rates: &[(u32, f64)]| {
+            let rated = |&(setting, rate): &(u32, f64)| Rated {
+                index: setting,
+                setting,
+                rate: Some(rate),
+                is_sure: true,
+            };
+            saturation(
+                "depth",
+                rates.iter().map(|rate| rate.0),
+                rates.iter().map(rated).collect(),
+            )
+        };
         assert_eq!(
             of(&[(4, 99.0), (1, 30.0), (8, 100.0)]).as_deref(),
             Some("saturated at depth 4")

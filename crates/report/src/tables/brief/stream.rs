@@ -1,6 +1,6 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Fitted, MANY, Used, of_limits, saturation};
+use super::{Brief, Fitted, Rated, Used, is_sure, of_limits, saturation};
 use crate::tables::flow_rows::Row;
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
@@ -13,7 +13,7 @@ use crate::tables::stream::{
 };
 use crate::tables::table::Table;
 use crate::units::{grouped, percent};
-use wiregauge_record::{Ending, FlowSummary, StreamPlan, StreamPoint, Way};
+use wiregauge_record::{FlowSummary, StreamPlan, StreamPoint, Way};
 
 /// What a narrow terminal does without.
 const SPARE: &[&str] = &["95 % CI", "lost B", "on bus"];
@@ -146,22 +146,20 @@ fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way) -> Vec<String> {
         let links = other.link == point.link && other.together == point.together;
         links && other.direction == point.direction && other.transfer_bytes == point.transfer_bytes
     };
-    let here = || of.clone().filter(|row| same(&row.0.point));
-    let mut planned = plan.points.iter().filter(|point| same(point));
-    let is_whole = planned.all(|point| here().any(|row| row.0.point.index == point.index));
-    let queues = here().filter_map(|row| Some((row.0.point.queue, rate(row.1)?)));
-    let saturation = saturation("queue", queues.collect());
-    // A point that is not whole, or has few samples, does not show where the rate ends.
-    let saturation = saturation.filter(|_| is_whole && here().all(is_sure));
+    let planned = plan.points.iter().filter(|point| same(point));
+    let planned = planned.map(|point| point.index);
+    let here = of.filter(|row| same(&row.0.point));
+    let saturation = saturation("queue", planned, here.map(self::rated).collect());
     [Some(text), saturation].into_iter().flatten().collect()
 }
 
-/// True if the rate of a row is more than that of a few transfers.
-fn is_sure((point, flow): &Row<'_>) -> bool {
-    let has_interval = flow
-        .rate
-        .is_some_and(|rate| rate.low.is_some() && rate.high.is_some());
-    point.ending == Ending::Complete && (has_interval || flow.transfers >= MANY)
+fn rated((summary, flow): &Row<'_>) -> Rated {
+    Rated {
+        index: summary.point.index,
+        setting: summary.point.queue,
+        rate: flow.rate.map(|rate| rate.value),
+        is_sure: is_sure(&summary.ending, flow.rate.as_ref(), flow.transfers),
+    }
 }
 
 /// What became of the bytes.

@@ -228,11 +228,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             },
         );
     }
-    // A whole period late: less is the delay of a timer.
-    let behind = |p: &PointSummary| match (plan.schedule, &p.start_delay) {
-        (Schedule::EveryNs(every), Some(delay)) => delay.p99.value > every as f64,
-        _ => false,
-    };
+    let behind = |p: &PointSummary| p.is_behind(plan.schedule);
     let each = plan.connect == Connect::Each;
     let delay = |of: &dyn Fn(&Distribution) -> f64| {
         let late = file.points.iter().filter(|p| behind(p));
