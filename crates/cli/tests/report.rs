@@ -262,10 +262,9 @@ fn points_restrict_the_page_and_its_figures_and_both_say_so() {
     assert!(!chosen.contains("IN 1,000 B"));
     for (points, why) in [
         ("queue=1", "no `queue`"),
-        (
-            "in=49",
-            "has no point with in=49; it has out=48,in=48,depth=1",
-        ),
+        ("in=49", "no point has in=49; in is 48, 1000"),
+        ("depth=1,9", "no point has depth=9; depth is 1, 2"),
+        ("depth=1,in", "no point has depth=in"),
         ("48", "is not a valid selection of points"),
     ] {
         desk.wiregauge(&format!("report ./run --points {points} -o none.html"))

@@ -50,6 +50,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     }
     let mut chosen = Vec::new();
     if let Some(points) = &args.points {
+        points.check(runs.iter())?;
         for run in &mut runs {
             chosen.push(points.apply(run)?);
         }

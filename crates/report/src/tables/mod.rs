@@ -50,13 +50,16 @@ pub use warnings::{Explained, WARNINGS, Warning};
 pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
+use crate::load::{LateStarts, late_starts};
 use wiregauge_record::Conditions;
 use wiregauge_run::{AnyRun, Control, Loop, RunFile, State, Stream};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
     match run {
-        AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
+        AnyRun::Exchange(run) => {
+            exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
+        }
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
         AnyRun::Control(run) => of_control(&run.file),
@@ -79,8 +82,17 @@ pub fn csv(run: &AnyRun) -> String {
     csv::document(run)
 }
 
-/// Tells of an exchange run.
+/// Tells of an exchange run, without what only its samples show.
 pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
+    exchange_with(file, confidence, &|_| None)
+}
+
+/// With the late starts of the point at a place of `file.points`, where its samples can be read.
+fn exchange_with(
+    file: &RunFile,
+    confidence: bool,
+    late_starts: &dyn Fn(usize) -> Option<LateStarts>,
+) -> Tables {
     Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
@@ -92,7 +104,7 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
         floors: heading::floors(&file.conditions),
         notes: Vec::new(),
         warnings: warnings::of_start(&file.warnings)
-            .chain(warnings::of_exchange(file))
+            .chain(warnings::of_exchange(file, late_starts))
             .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_exchange(file),
