@@ -52,14 +52,12 @@ pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::load::{LateStarts, late_starts};
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Loop, RunFile, State, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
     match run {
-        AnyRun::Exchange(run) => {
-            exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
-        }
+        AnyRun::Exchange(run) => of_exchange_run(run, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
         AnyRun::Control(run) => of_control(&run.file),
@@ -80,6 +78,11 @@ pub fn latex(run: &AnyRun, tables: &Tables) -> String {
 /// stream run; plain numbers in base units. docs/report.md lists the columns.
 pub fn csv(run: &AnyRun) -> String {
     csv::document(run)
+}
+
+/// Tells of an exchange run.
+pub fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
+    exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
 }
 
 /// Tells of an exchange run, without what only its samples show.
