@@ -122,7 +122,6 @@ fn where_cost_rises_steeply_the_curve_of_constant_delays_is_finer() {
     for pair in curve.windows(2) {
         let width = pair[1].delay_ns - pair[0].delay_ns;
         let rise = pair[1].cost.expect("stable") / pair[0].cost.expect("stable");
-        println!("{} {width} {rise}", pair[0].delay_ns);
         assert!(width > 0 && width <= stride, "{width}");
         assert!(
             rise <= 1.1 || width <= tick,

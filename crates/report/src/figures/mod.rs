@@ -49,7 +49,10 @@ pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};
+pub(crate) use percentile_axis::FEW;
 pub(crate) use rtt::has_turnarounds;
+pub(crate) use series::bad_mark;
+pub(crate) use shapes::corners;
 
 use crate::Subject;
 

@@ -16,7 +16,7 @@ const MOST_CURVES: usize = 8;
 
 /// With fewer samples beyond it a percentile is drawn thin: its standard error is over a third of
 /// the number beyond.
-const FEW: f64 = 10.0;
+pub(crate) const FEW: f64 = 10.0;
 
 /// Points of a curve for each nine: finer than can be seen.
 const A_NINE: f64 = 32.0;

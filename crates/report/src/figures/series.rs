@@ -40,7 +40,7 @@ const BAND: &str = SERIES[3];
 const OUTLIER: &str = SERIES[4];
 
 /// How what went wrong is marked.
-fn bad_mark(status: &str) -> Series {
+pub(crate) fn bad_mark(status: &str) -> Series {
     let (colour, marker, hollow) = match status {
         "lost" => (INK, Marker::Triangle, false),
         "late" => (INK, Marker::Triangle, true),

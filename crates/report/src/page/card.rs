@@ -1,9 +1,9 @@
 //! A figure that matters, large on the page, and the words that the summaries of all kinds of run share.
 
 use super::measure::{Measure, Named, Place};
-use crate::units::grouped;
+use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
-use wiregauge_record::PointSummary;
+use wiregauge_record::{BusLimit, PointSummary};
 use wiregauge_stats::Estimate;
 
 /// A figure that matters, large on the page.
@@ -90,4 +90,33 @@ pub(super) fn best<'a>(
         .filter(|named| keep(named))
         .filter_map(|named| Some((named, named.place.measure(measure)?)))
         .min_by(|(_, a), (_, b)| (sign * a.value).total_cmp(&(sign * b.value)))
+}
+
+/// Of a figure at a place.
+pub(super) fn card(title: &str, measure: Measure, estimate: &Estimate, place: &Named<'_>) -> Card {
+    Card {
+        title: title.into(),
+        value: measure.value(estimate),
+        interval: measure.interval(estimate, place.place.missing()),
+        place: place.name.clone(),
+        notes: Vec::new(),
+    }
+}
+
+/// How much of its limit a point used.
+pub(super) fn of_limit(limit: &BusLimit) -> String {
+    let limit_rate = Measure::Rate.show(limit.bytes_s);
+    match limit.used {
+        used if used > 1.0 => format!(
+            "{} of the limit of {limit_rate} ({}): buffers were filling, or the limit is not that of what carried \
+             the data",
+            percent(used),
+            limit.source
+        ),
+        used => format!(
+            "{} of the limit of {limit_rate} ({})",
+            percent(used),
+            limit.source
+        ),
+    }
 }

@@ -2,8 +2,9 @@
 //! columns of small integers, thinned until they fit.
 
 use super::names::Name;
+use super::theme;
 use crate::Subject;
-use crate::figures::{has_turnarounds, look, point_key};
+use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look, point_key};
 use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -40,8 +41,33 @@ pub(super) struct Data {
     /// How many colours series have, and their dashes in pixels: as in the drawn figures.
     colours: usize,
     dashes: Vec<Vec<f64>>,
-    /// Names of the numbers in `Measured::bad`.
-    statuses: Vec<&'static str>,
+    /// What the numbers in `Measured::bad` stand for.
+    statuses: Vec<StatusData>,
+    /// With fewer samples beyond it a percentile is drawn thin.
+    few: f64,
+}
+
+/// How something went wrong, and its mark in the drawn figures.
+#[derive(Serialize)]
+struct StatusData {
+    name: &'static str,
+    /// The name of a variable of the page.
+    colour: String,
+    /// Multiples of the radius; none of a circle.
+    corners: &'static [(f64, f64)],
+    hollow: bool,
+}
+
+impl StatusData {
+    fn of(name: &'static str) -> StatusData {
+        let mark = bad_mark(name);
+        StatusData {
+            name,
+            colour: theme::variable(mark.colour),
+            corners: corners(mark.marker),
+            hollow: mark.hollow,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -107,7 +133,8 @@ pub(super) fn of(subjects: &[Subject], room: usize) -> (String, usize, usize) {
             bins,
             colours: look::SERIES.len(),
             dashes: dashes(),
-            statuses: statuses.clone(),
+            statuses: statuses.iter().copied().map(StatusData::of).collect(),
+            few: FEW,
         };
         let points = || data.runs.iter().flat_map(|run| &run.points);
         let slices = points().map(|point| point.slices).max().unwrap_or(0);
@@ -261,9 +288,7 @@ fn measured(
         kept.truncate(longest);
     }
     kept.sort_by_key(|spot| spot.at_ns);
-    // As many as may matter, taken evenly: a thousand of them are a band anyway.
-    let every = series.bad.len().div_ceil(longest.max(1)).max(1);
-    let bad: Vec<&Bad> = series.bad.iter().step_by(every).collect();
+    let bad = thinned(&series.bad, longest);
     Measured {
         key,
         size: name.size,
@@ -303,6 +328,20 @@ fn measured(
         percentiles: percentiles(histogram).map(round).collect(),
         bins: binned(histogram, bins),
     }
+}
+
+/// As many as may matter, those of each status taken evenly: a thousand of them are a band anyway.
+fn thinned(bad: &[Bad], most: usize) -> Vec<&Bad> {
+    let statuses: BTreeSet<&str> = bad.iter().map(|bad| bad.status).collect();
+    let room = (most / statuses.len().max(1)).max(1);
+    let of_status = |status: &str| {
+        let of_it: Vec<&Bad> = bad.iter().filter(|bad| bad.status == status).collect();
+        let every = of_it.len().div_ceil(room).max(1);
+        of_it.into_iter().step_by(every).collect::<Vec<_>>()
+    };
+    let mut kept: Vec<&Bad> = statuses.iter().copied().flat_map(of_status).collect();
+    kept.sort();
+    kept
 }
 
 /// The power of ten that keeps at least four digits of the shortest.
@@ -473,6 +512,19 @@ mod tests {
         assert_eq!((given.at.len(), given.longest[1].len()), (0, 30));
         let thinned = measured(name(), String::new(), &series, &values, &[], (10, 4, 10.0));
         assert_eq!(thinned.longest[1].len(), 0);
+    }
+
+    #[test]
+    fn a_rare_error_survives_the_thinning_of_frequent_ones() {
+        let bad = |at_ns: u64| Bad {
+            at_ns,
+            status: if at_ns == 501 { "late" } else { "lost" },
+        };
+        let all: Vec<Bad> = (0..1000).map(bad).collect();
+        let kept = thinned(&all, 20);
+        assert!(kept.len() <= 20 && kept.is_sorted(), "{}", kept.len());
+        assert_eq!(kept.iter().filter(|bad| bad.status == "late").count(), 1);
+        assert_eq!(thinned(&all[..10], 20).len(), 10);
     }
 
     #[test]

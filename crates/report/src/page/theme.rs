@@ -32,6 +32,12 @@ fn figures() -> impl Iterator<Item = (String, &'static str)> {
     fixed.chain(series.map(|(at, drawn)| (format!("s{}", at + 1), drawn)))
 }
 
+/// The name of the variable of a colour that figures are drawn with.
+pub(super) fn variable(colour: &str) -> String {
+    let found = figures().find(|(_, drawn)| *drawn == colour);
+    found.map_or_else(|| "ink".into(), |(name, _)| name)
+}
+
 /// A colour as it is on a dark screen.
 fn on_screen(drawn: &'static str) -> &'static str {
     match drawn {

@@ -47,11 +47,11 @@ class Reports:
     def __init__(self, place: Path) -> None:
         self.place = place
 
-    def run(self, name: str, command: str, *words: str) -> Path:
+    def run(self, name: str, command: str, *words: str, faults: Sequence[str] = ()) -> Path:
         """A run of that name."""
         where = self.place / name
         if not where.exists():
-            with served("tcp://127.0.0.1:0") as address:
+            with served("tcp://127.0.0.1:0", *faults) as address:
                 wiregauge(command, address, *words, "--store", str(where), "--quiet")
         return where
 
@@ -80,6 +80,13 @@ class Reports:
         """Few samples, with a schedule: each is one dot, and cycles can miss their deadline."""
         return self.run(
             "few", "exchange", "--in", "48", "--depth", "1,2", "--interval", "5ms", "--count", "244",
+        )  # fmt: skip
+
+    def faulty(self) -> Path:
+        """Responses that are lost, changed and sent twice."""
+        return self.run(
+            "faulty", "exchange", "--in", "48", "--count", "1500", "--timeout", "20ms", "--give-up", "1500",
+            faults=["--drop", "2%", "--corrupt", "every=50", "--duplicate", "1%"],
         )  # fmt: skip
 
     def reconnecting(self) -> Path:

@@ -97,6 +97,56 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             drawn = "[...document.querySelectorAll('#figures .drawn svg')][0].querySelectorAll('.samples').length"
             self.assertEqual(page.value(drawn), 2)
 
+    def test_errors_are_marked_by_kind_as_in_the_drawn_figure(self) -> None:
+        path = self.reports.report("faulty", self.reports.faulty())
+        with self.open(path) as page:
+            self.zooms(page)
+            self.quiet(page, path)
+            drawn = page.value(
+                "[...document.querySelectorAll('figure[data-live=series] .drawn text')].map((e) => e.textContent)"
+                ".filter((text) => /^(lost|late|corrupted|duplicated|reordered|unexpected) \\(/.test(text))"
+            )
+            self.assertGreaterEqual(len(drawn), 2, drawn)
+            chart = "document.querySelector('figure[data-live=series]').chart()"
+            marked = page.value(f"{chart}.series.filter((s) => s.mark).map((s) => [s.label, s.mark])")
+            self.assertEqual([label for label, _ in marked], drawn)
+            looks = {json.dumps([mark[key] for key in ("colour", "corners", "hollow")]) for _, mark in marked}
+            self.assertEqual(len(looks), len(marked), marked)
+            # Each kind has a row of its own, above all that was answered.
+            rows = page.value(
+                f"{chart}.data.slice(1).map((c) => [...new Set([...c].filter((v) => v !== null && v !== undefined))])"
+            )
+            errors = rows[len(rows) - len(marked) :]
+            self.assertEqual({len(row) for row in errors}, {1}, errors)
+            heights = [row[0] for row in errors]
+            self.assertEqual(heights, sorted(set(heights), reverse=True))
+            self.assertGreater(heights[-1], max(map(max, rows[: -len(marked)])))
+            legend = "document.querySelectorAll('figure[data-live=series] .u-legend polygon').length"
+            self.assertEqual(page.value(legend), sum(len(mark["corners"]) > 0 for _, mark in marked))
+            self.picture(page, "faulty")
+
+    def test_the_tail_of_few_samples_is_thin(self) -> None:
+        path = self.reports.report("small", self.reports.small())
+        record = (
+            "(() => { const prototype = CanvasRenderingContext2D.prototype; const stroke = prototype.stroke;"
+            "window.strokes = []; prototype.stroke = function (...path) {"
+            "  if (path.length > 0) window.strokes.push(this.lineWidth / devicePixelRatio);"
+            "  return stroke.apply(this, path); }; })()"
+        )
+        with self.open(path, before=record) as page:
+            self.zooms(page)
+            widths = page.value(
+                "(async () => { const chart = document.querySelector('figure[data-live=curve]').chart();"
+                "window.strokes = []; chart.redraw(); await new Promise((resolve) => setTimeout(resolve));"
+                "return [chart.series.length - 1, window.strokes]; })()"
+            )
+            curves, strokes = widths
+            for width in (0.8, 1.8):
+                lines = [stroke for stroke in strokes if abs(stroke - width) < 0.05]
+                self.assertEqual(len(lines), curves, strokes)
+            note = page.value("document.querySelector('figure[data-live=curve] .help').innerText")
+            self.assertIn("The thin part of the line: fewer than 10 samples", note)
+
     def test_every_kind_of_report_opens_without_complaint_or_request(self) -> None:
         reports = self.reports
         kinds = {

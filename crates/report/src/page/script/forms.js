@@ -9,12 +9,17 @@ function drawSeries(chosen, log) {
   const scaled = (list) => list.map((ns) => (ns === null ? null : log ? positive(ns / unit.size) : ns / unit.size));
   const top = Math.max(largest(p.longest[1]), largest(p.high), 1) / unit.size;
   const bottom = (p.percentiles[0] || unit.size) / unit.size;
+  // Those without an answer have no time of their own: they stand at the upper edge, each status in a row.
+  const errors = point.bad_in_all.map(([status, often], row, all) => ({
+    mark: data.statuses[status], often,
+    at: seconds(p.bad[0].filter((_, i) => p.bad[1][i] === status)),
+    height: log ? top * Math.pow(1.12, all.length - row) : top * (1 + 0.05 * (all.length - row)),
+  })).filter((error) => error.at.length > 0);
   const slices = Math.max(0, p.low.filter((value) => value !== null).length - 1);
   const tables = [
     [seconds(p.at), scaled(p.low), scaled(p.high), scaled(p.mean)],
     [seconds(p.longest[0]), scaled(p.longest[1])],
-    // Those without an answer have no time of their own: they stand at the upper edge.
-    [seconds(p.bad[0]), p.bad[0].map(() => top)],
+    ...errors.map((error) => [error.at, error.at.map(() => error.height)]),
   ].filter((table) => table[0].length > 0);
   // A silence reaches to the next slice, whatever samples other series have in it.
   const silences = tables.map((table, i) => table.map(() => (i === 0 && slices > 0 ? 2 : 1)));
@@ -33,15 +38,15 @@ function drawSeries(chosen, log) {
       ? Object.assign({ label: "outlier", stroke: variable("s5"), value }, dot(variable("s5"), 5))
       : Object.assign({ label: "one " + run.one, stroke: color, value }, dot(color, 5)));
   }
-  if (p.bad[0].length > 0) {
-    series.push(Object.assign({
-      label: "error", stroke: variable("bad"),
-      value: (u, v, i, index) => {
-        const at = index === null || index === undefined ? -1 : nearest(p.bad[0], u.data[0][index] * 1e9);
-        return v === null || v === undefined || at < 0 ? "-" : data.statuses[p.bad[1][at]];
-      },
-    }, dot(variable("bad"), 6)));
-  }
+  errors.forEach(({ mark, often }) => series.push({
+    label: mark.name + " (" + grouped(often) + ")", stroke: variable(mark.colour), mark,
+    value: (u, v, s, index) => (v === null || v === undefined ? "-" : grouped(u.data[0][index], 6) + " s"),
+    paths: () => null,
+    points: {
+      show: true, stroke: variable(mark.colour), fill: variable(mark.hollow ? "paper" : mark.colour), width: mark.hollow ? 1.6 : 1,
+      paths: markers(mark),
+    },
+  }));
   return {
     columns: uPlot.join(tables, silences), series,
     bands: slices > 0 ? [{ series: [2, 1], fill: band + variable("band") }] : [],
@@ -58,21 +63,9 @@ function drawSeries(chosen, log) {
         " in total" + (p.longest[0].length > 0 ? "; the " + grouped(p.longest[0].length) + " longest outliers are shown individually." : ".")
       : "Each of the " + grouped(p.longest[0].length) + " " + run.things + " is one dot.") +
       (point.bad_in_all.length > 0 ? " Of the errors (" +
-        point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status]).join(", ") + "), " +
+        point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status].name).join(", ") + "), " +
         grouped(p.bad[0].length) + " are marked at the upper edge." : ""),
   };
-}
-
-function nearest(sorted, value) {
-  let best = -1;
-  let distance = Infinity;
-  sorted.forEach((candidate, i) => {
-    if (Math.abs(candidate - value) < distance) {
-      distance = Math.abs(candidate - value);
-      best = i;
-    }
-  });
-  return best;
 }
 
 // Percentiles: each nine takes the same room.
@@ -93,11 +86,39 @@ function drawCurve(chosen, log) {
     return [values.map((_, i) => (i === values.length - 1 ? Math.max(last, (i - 1) / data.places) : i / data.places)),
       log ? values.map(positive) : values];
   });
+  // Fewer than so many samples are beyond the rest of the curve, which is thin as in the drawn figure.
+  const linear = uPlot.paths.linear();
+  const known = (u, s) => {
+    let at = u.data[0].length - 1;
+    const end = Math.log10(chosen[s - 1].point.of / data.few) + 1e-9;
+    while (at >= 0 && (u.data[0][at] > end || u.data[s][at] === null || u.data[s][at] === undefined)) at -= 1;
+    return at;
+  };
+  const thick = (u, s, from, to) => {
+    const end = known(u, s);
+    return end > from ? linear(u, s, from, Math.min(to, end)) : null;
+  };
+  const thin = (u, s) => {
+    const [from, to] = u.series[0].idxs;
+    const begin = Math.max(from, known(u, s));
+    if (begin >= to) return;
+    const { left, top, width, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.beginPath();
+    u.ctx.rect(left, top, width, height);
+    u.ctx.clip();
+    u.ctx.strokeStyle = u.series[s].stroke(u, s);
+    u.ctx.lineWidth = 0.8 * devicePixelRatio;
+    u.ctx.setLineDash((u.series[s].dash || []).map((length) => length * devicePixelRatio));
+    u.ctx.stroke(linear(u, s, begin, to).stroke);
+    u.ctx.restore();
+  };
   return {
     columns: uPlot.join(tables),
+    hooks: { drawSeries: [thin] },
     series: [{ label: "percentile", value: (u, v) => (v === null || v === undefined ? "-" : shareText(v)) }]
       .concat(chosen.map((c, i) => line(i, c.label, {
-        spanGaps: true, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
+        spanGaps: true, paths: thick, value: (u, v) => (v === null || v === undefined ? "-" : figure(v) + " " + unit.name),
       }))),
     scales: { x: { time: false }, y: scale(log) },
     axes: [
@@ -122,7 +143,7 @@ function drawCurve(chosen, log) {
     ],
     wantsLog: top / bottom > 20,
     note: "Every sample is counted. Each step to the right leaves a tenth of the samples above it; each curve ends " +
-      "with its longest sample.",
+      "with its longest sample. The thin part of the line: fewer than " + data.few + " samples.",
   };
 }
 

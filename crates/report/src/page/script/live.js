@@ -81,7 +81,7 @@ function live(holder) {
     chart = new uPlot({
       width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))),
       series: drawn.series, bands: drawn.bands || [], scales: drawn.scales, axes: drawn.axes,
-      legend: { live: true },
+      legend: { live: true }, hooks: drawn.hooks || {},
       cursor: {
         drag: { x: true, y: false, dist: 5 },
         // Series with times of their own: the nearest value of each is shown, if it is near.

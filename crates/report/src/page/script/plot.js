@@ -88,20 +88,44 @@ function roomForLabels(u, i, min, max) {
   return Math.max(50, 8 * (grouped(max).length + (decimals > 0 ? 1 + decimals : 0)) + 8);
 }
 
+// The marker of what went wrong as in the drawn figures, around a place.
+function outline(mark, x, y, radius) {
+  const path = new Path2D();
+  if (mark.corners.length === 0) path.arc(x, y, radius, 0, 2 * Math.PI);
+  mark.corners.forEach(([dx, dy], i) => path[i === 0 ? "moveTo" : "lineTo"](x + radius * dx, y + radius * dy));
+  path.closePath();
+  return path;
+}
+const markers = (mark) => (u, s, first, last) => {
+  const path = new Path2D();
+  const radius = 3.6 * devicePixelRatio;
+  for (let i = first; i <= last; i += 1) {
+    const value = u.data[s][i];
+    if (value !== null && value !== undefined) {
+      path.addPath(outline(mark, u.valToPos(u.data[0][i], "x", true), u.valToPos(value, "y", true), radius));
+    }
+  }
+  const clip = new Path2D();
+  clip.rect(u.bbox.left - radius, u.bbox.top - radius, u.bbox.width + 2 * radius, u.bbox.height + 2 * radius);
+  return { stroke: path, fill: path, clip, flags: 3 };
+};
+
 // What stands before a name, as in the legends of drawn figures.
 function markLegend(chart, series) {
   chart.root.querySelectorAll(".u-legend .u-series").forEach((row, i) => {
     const marker = row.querySelector(".u-marker");
     if (!marker || i === 0) return;
-    const { stroke, width, dash, points } = series[i];
+    const { stroke, width, dash, points, mark } = series[i];
     const shape = (name, attributes) => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", name);
       Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
       return made;
     };
     const svg = shape("svg", { width: 30, height: 12, viewBox: "0 0 30 12" });
-    svg.append(points && points.show
-      ? shape("circle", { cx: 15, cy: 6, r: 4, fill: stroke })
+    const corners = mark && mark.corners.map(([dx, dy]) => [15 + 4 * dx, 6 + 4 * dy].join(",")).join(" ");
+    const filled = mark && mark.hollow ? { fill: points.fill, stroke, "stroke-width": 1.6 } : { fill: stroke };
+    svg.append(corners ? shape("polygon", { points: corners, ...filled }) : points && points.show
+      ? shape("circle", { cx: 15, cy: 6, r: 4, ...filled })
       : shape("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke, "stroke-width": Math.max(width, 1), "stroke-dasharray": (dash || []).join(" ") }));
     marker.removeAttribute("style");
     marker.replaceChildren(svg);
