@@ -12,6 +12,8 @@ from common import Checks, wiregauge
 TIME = {"us": 1e3, "ms": 1e6}
 #: A percentile whose bound is further away than this part of it has its interval beside it.
 ROUGH = 0.2
+#: A value is in the middle of its interval up to this part of the width.
+OFF_CENTRE = 0.01
 #: Bytes a second of a unit.
 RATE = {"kB/s": 1e3, "MB/s": 1e6}
 
@@ -103,11 +105,21 @@ def check_percent(checks: Checks, cell: str, share: float, what: str, where: str
         check_cell(checks, cell, share, 0.01, what, where)
 
 
-def half_width(estimate) -> float | None:
-    """Half of an interval."""
-    if estimate is None or estimate["low"] is None or estimate["high"] is None:
-        return None
-    return (estimate["high"] - estimate["low"]) / 2
+def check_interval(checks: Checks, cell: str, estimate, scale, what, where) -> None:
+    """Half of an interval; both bounds where its value is not in the middle."""
+    value, low, high = ((estimate or {}).get(name) for name in ("value", "low", "high"))
+    if low is None or high is None:
+        check_cell(checks, cell, None, scale, what, where)
+        return
+    off = abs(low + high - 2 * value) / max(high - low, 1e-300)
+    if abs(off - OFF_CENTRE) > 1e-9:
+        here = f"{where}: {cell}, {estimate}"
+        checks.that((" .. " in cell) == (off > OFF_CENTRE), "half of a symmetric interval", here)
+    if " .. " in cell:
+        for bound, shown in zip((low, high), cell.split(" .. "), strict=True):
+            check_cell(checks, shown, bound, scale, what, where)
+    else:
+        check_cell(checks, cell, (high - low) / 2, scale, what, where)
 
 
 def unit(title: str, units: dict, after: str = "in ") -> float:
@@ -151,7 +163,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
                     ("n", 0, plain, point["counts"]["answered"], 1),
                     ("min", 0, plain, _pick(rtt, "min"), scale),
                     ("mean", 0, plain, _value(rtt, "mean"), scale),
-                    ("95 % CI", 0, plain, half_width(mean), scale),
+                    ("95 % CI", 0, check_interval, mean, scale),
                     ("SD", 0, plain, _pick(rtt, "sd"), scale),
                     ("mean+SD", 0, plain, _pick(rtt, "mean_plus_sd"), scale),
                     ("max3", 0, plain, _pick(rtt, "max3"), scale),
@@ -256,7 +268,7 @@ def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:
                 scale = RATE[name]
                 cells = [
                     (name, 0, plain, _pick(flow["rate"], "value"), scale),
-                    ("95 % CI", 0, plain, half_width(flow["rate"]), scale),
+                    ("95 % CI", 0, check_interval, flow["rate"], scale),
                     ("transfers", 0, plain, flow["transfers"], 1),
                     ("achieved queue", 0, plain, flow["achieved_queue"], 1),
                 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 import places
 from common import Checks, samples
-from exchange_figures import answers, measured, period_ns
+from exchange_figures import answers, by_request, measured, period_ns, start_delays
 
 #: Rounding of floating-point numbers.
 NEAR = 1e-9
@@ -285,10 +285,40 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
         match = re.search(r"up to (?:[<>] )?([\d.]+) %", said["W01"])
         near = match and abs(float(match.group(1)) - worst * 100) <= 0.011
         checks.that(near, "W01 tells the largest loss", f"{where}: {said['W01']}; {worst}")
+        late = any(p["counts"]["late"] > 0 for p in points)
+        proposed = "or a longer --timeout" in said["W01"]
+        checks.that(proposed == late, "W01 proposes a longer timeout if it helps", f"{where}: {said['W01']}")
         match = re.search(r"percentiles above (?:[<>] )?([\d.]+) %", said["W01"])
         if match:
             near = abs(float(match.group(1)) - (1 - worst) * 100) <= 0.011
             checks.that(near, "W01 tells the highest percentile", f"{where}: {said['W01']}")
+
+
+def check_late_starts(checks: Checks, run: dict, text: str, path, where: str) -> None:
+    """W06 blames the depth only where as many as it allows were outstanding when an exchange was due."""
+    period = period_ns(run)
+    said = re.search(r"^W06: (.*(?:\n  .*)*)", text, re.MULTILINE)
+    if not said or period is None:
+        return
+    late = waited = 0
+    for point in run["points"]:
+        if point.get("start_delay") is None or point["start_delay"]["p99"]["value"] <= period:
+            continue
+        rows = by_request(samples(path, point["point"]["index"]))
+        ends = rows["start_ns"] + rows["rtt_ns"]
+        is_late = (start_delays(rows) > period) & (rows["phase"] == "measured")
+        for at in np.flatnonzero(is_late):
+            outstanding = int(np.sum(ends[:at] > rows["intended_ns"][at]))
+            late += 1
+            waited += outstanding >= point["point"]["depth"]
+    words = " ".join(said.group(1).split())
+    if waited == late:
+        expected = ": exchanges waited for earlier ones."
+    elif waited == 0:
+        expected = ": the host started them late,"
+    else:
+        expected = f": of {late:,} that started more than a period late, {waited:,} waited"
+    checks.that(expected in words, "W06 names the cause", f"{where}: {words}; {waited} of {late}")
 
 
 def check(checks: Checks, run: dict, brief: str, full: str, path, where: str) -> None:
@@ -298,4 +328,5 @@ def check(checks: Checks, run: dict, brief: str, full: str, path, where: str) ->
         check_point(checks, run, point, path, f"{where}, point {at}")
     check_finding(checks, run, brief, where)
     check_warnings(checks, run, full, where)
+    check_late_starts(checks, run, full, path, where)
     percentages(checks, brief + full, where)

@@ -15,6 +15,12 @@ pub struct PointFilter {
 /// Parses `in=48,1000,depth=4`: a value without a name belongs to the name before it.
 pub fn filter(text: &str) -> Result<PointFilter, String> {
     let mut terms: Vec<(String, Vec<String>)> = Vec::new();
+    if text.contains(char::is_whitespace) {
+        return Err(format!(
+            "`{text}` is not a valid selection of points: separate names and values by commas, without blanks, such as \
+             in=48,depth=4"
+        ));
+    }
     for part in text.split(',') {
         match (part.split_once('='), terms.last_mut()) {
             (Some((name, value)), _) if !name.is_empty() && !value.is_empty() => {
@@ -42,6 +48,11 @@ trait Named: Copy {
     fn parts(&self) -> Vec<(&'static str, String)>;
 }
 
+/// `yes` or `no`.
+fn yes(is: bool) -> String {
+    if is { "yes" } else { "no" }.to_owned()
+}
+
 impl Named for Point {
     fn parts(&self) -> Vec<(&'static str, String)> {
         vec![
@@ -49,6 +60,7 @@ impl Named for Point {
             ("in", self.in_bytes.to_string()),
             ("depth", self.depth.to_string()),
             ("link", self.link.to_string()),
+            ("together", yes(self.together)),
         ]
     }
 }
@@ -60,6 +72,7 @@ impl Named for StreamPoint {
             ("transfer", self.transfer_bytes.to_string()),
             ("queue", self.queue.to_string()),
             ("link", self.link.to_string()),
+            ("together", yes(self.together)),
         ]
     }
 }
@@ -75,6 +88,47 @@ impl Named for LoopPoint {
 }
 
 impl PointFilter {
+    /// Refuses a value that no point of these runs has.
+    pub fn check<'a>(&self, runs: impl Iterator<Item = &'a AnyRun>) -> anyhow::Result<()> {
+        let mut known: Vec<(&'static str, String)> = Vec::new();
+        for run in runs {
+            match run {
+                AnyRun::Exchange(run) => {
+                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
+                }
+                AnyRun::Stream(run) => {
+                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
+                }
+                AnyRun::Loop(run) => {
+                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
+                }
+                AnyRun::Control(_) => {}
+            }
+        }
+        for (name, values) in &self.terms {
+            let of_name = || known.iter().filter(|(known, _)| known == name);
+            let missing = |value: &&String| !of_name().any(|(_, is)| same(name, value, is));
+            let Some(value) = values
+                .iter()
+                .find(missing)
+                .filter(|_| of_name().count() > 0)
+            else {
+                continue;
+            };
+            let mut there: Vec<&str> = Vec::new();
+            for (_, is) in of_name() {
+                if !there.contains(&is.as_str()) {
+                    there.push(is);
+                }
+            }
+            bail!(
+                "no point has {name}={value}; {name} is {}",
+                there.join(", ")
+            );
+        }
+        Ok(())
+    }
+
     /// Keeps only the chosen points of a run; returns a sentence that says which they are.
     pub fn apply(&self, run: &mut AnyRun) -> anyhow::Result<String> {
         let name = run.stored().name();
@@ -208,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_is_no_choice_is_refused() {
-        for text in ["", "48", "in=", "=4", "in=48,,depth=4"] {
+        for text in ["", "48", "in=", "=4", "in=48,,depth=4", "in=48 depth=4"] {
             assert!(filter(text).is_err(), "{text}");
         }
     }

@@ -311,6 +311,31 @@ fn several_runs_a_side_tell_how_runs_scatter() {
 }
 
 #[test]
+fn the_pace_of_different_schedules_is_no_result() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    for (name, interval) in [("slow", "2ms"), ("fast", "1ms"), ("again", "1ms")] {
+        exchanged(
+            &desk,
+            name,
+            &server.address,
+            &format!("--count 100 --interval {interval}"),
+        );
+    }
+    let figures = |runs: &str| {
+        let json = desk.json(&format!("compare {runs} --json"));
+        json["points"][0]["figures"].to_string()
+    };
+    let same = figures("fast again");
+    let different = figures("slow fast");
+    for name in ["\"trt\"", "\"throughput\""] {
+        assert!(same.contains(name), "{same}");
+        assert!(!different.contains(name), "{different}");
+    }
+    assert!(different.contains("\"p50\""), "{different}");
+}
+
+#[test]
 fn streams_are_compared_way_by_way() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");

@@ -26,9 +26,15 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// The figures that all of these runs have.
-pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Exchange>>) -> Vec<Figure> {
+pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Exchange>> + Clone) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Part::ALL.map(Figure::Rtt).into();
-    figures.extend([Figure::Trt, Figure::Throughput, Figure::Lost]);
+    let mut schedules = runs.clone().map(|run| run.file.plan.schedule);
+    let first = schedules.next();
+    // Of different schedules, these are what was planned, and no result.
+    if schedules.all(|schedule| Some(schedule) == first) {
+        figures.extend([Figure::Trt, Figure::Throughput]);
+    }
+    figures.push(Figure::Lost);
     let limits = |run: &Run<Exchange>| run.file.plan.below_ns.clone();
     let shared = runs.map(limits).reduce(|mut shared, run| {
         shared.retain(|limit| run.contains(limit));

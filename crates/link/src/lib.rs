@@ -100,6 +100,13 @@ impl Address {
         let Some((scheme, rest)) = whole.split_once("://") else {
             let hint = match text.starts_with('/') {
                 true => format!("use serial://{text} or unix://{text}"),
+                false
+                    if text
+                        .strip_prefix(':')
+                        .is_some_and(|port| port.parse::<u16>().is_ok()) =>
+                {
+                    format!("add a host: 127.0.0.1{text}")
+                }
                 false if bare::is_host(text) => format!("add a port: {text}:7700"),
                 false => format!("valid addresses: {}", examples()),
             };
@@ -163,6 +170,12 @@ mod tests {
             text.contains("use serial:///tmp/board or unix:///tmp/board"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_port_alone_is_shown_with_a_host() {
+        let error = Address::parse(":7813").unwrap_err().to_string();
+        assert!(error.contains("add a host: 127.0.0.1:7813"), "{error}");
     }
 
     #[test]

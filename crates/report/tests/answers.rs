@@ -400,3 +400,85 @@ fn a_latency_that_a_tested_preload_refutes_says_so() {
         "{answer}"
     );
 }
+
+#[test]
+fn the_answer_names_the_point_that_uses_most_of_the_limit_and_a_percentile_without_bound() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut run = exchange_run(&dir.path().join("run"), &plan(3), |point| {
+        paced(point.depth, 20_000, 120, 0)
+    });
+    for (point, (in_bytes, used)) in (exchange_file(&mut run).points.iter_mut()).zip([
+        (48, 0.1),
+        (2_000, 0.9566),
+        (8_000, 0.9853),
+    ]) {
+        point.point.in_bytes = in_bytes;
+        point.limit = Some(BusLimit {
+            bytes_s: 1_216_000.0,
+            shared: true,
+            source: "USB full-speed bulk".into(),
+            used,
+        });
+    }
+    let page = page_of(run);
+    let answer = answer_of(&page);
+    assert!(
+        answer.contains("95.66 % of the bus limit at OUT")
+            || answer.contains("95.66 % of the bus limit at IN"),
+        "{answer}"
+    );
+    assert!(answer.contains(", at most 98.53 % ("), "{answer}");
+    assert!(
+        answer.contains("p99 ") && answer.contains("(no upper bound)"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_answer_of_a_link_that_is_opened_each_time_has_the_time_to_open_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = Plan {
+        connect: Connect::Each,
+        ..plan(1)
+    };
+    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+        paced(1, 20_000, 200, 0).map(|sample| Sample {
+            start_ns: sample.start_ns + 800_000 * (sample.sequence + 1),
+            connect_ns: 800_000,
+            ..sample
+        })
+    });
+    let page = page_of(run);
+    let answer = answer_of(&page);
+    assert!(
+        answer.contains("a new link for each exchange, opened in 800.0 \u{b5}s (median)"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_answer_of_a_loop_has_the_preload_of_the_point_that_it_names() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let other = |index, preload| LoopPoint {
+        index,
+        rate_hz: 4_000_000,
+        ..loop_point(0, preload)
+    };
+    // At the other rate, a preload is shorter in time.
+    let points = vec![
+        loop_point(0, None),
+        LoopPoint {
+            index: 1,
+            ..loop_point(0, Some(131_072))
+        },
+        other(2, Some(131_072)),
+    ];
+    let shortest = [points[2].preload_ns(), points[1].preload_ns()];
+    assert!(shortest[0] < shortest[1]);
+    let run = loop_run(&dir.path().join("run"), &loop_plan(points), |point| {
+        blocks(point, 5000, 1)
+    });
+    let page = page_of(run);
+    let answer = answer_of(&page);
+    assert!(answer.contains("with a preload of 65.54 ms"), "{answer}");
+}

@@ -102,3 +102,18 @@ fn the_cycles_of_all_links_have_a_sentence_of_their_own() {
     let words = "cycles of 25.00 \u{b5}s missed their deadline, the end of the cycle (";
     assert!(found[2].contains(words), "{found:?}");
 }
+
+#[test]
+fn a_link_that_a_failed_run_did_not_reach_is_said_not_to_be_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = links(&dir.path().join("run"), &[20, 0, 30]);
+    if let AnyRun::Exchange(run) = &mut run {
+        run.file.points.retain(|point| point.point.link < 2);
+        run.file.state = wiregauge_run::State::Failed {
+            error: "no answer".into(),
+        };
+    }
+    let found = answers(&page_of(&[subject("run", run)]));
+    let last = found.last().expect("an answer");
+    assert_eq!(last, "Link 2 (tcp://10.0.0.2:7700): not measured.");
+}

@@ -2,6 +2,7 @@
 
 mod achieved_depth;
 mod answers;
+mod causes;
 mod common;
 mod control;
 mod control_figures;

@@ -132,7 +132,7 @@ fn a_table_with_an_open_interval_says_what_its_mark_means() {
 }
 
 /// An echo run of points with these RTTs, `stray` bytes more than the echoes of each.
-fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
+pub fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
     let plan = Plan {
         address: address.to_owned(),
         protocol: Protocol::Echo,
@@ -168,13 +168,13 @@ fn echo(address: &str, points: &[&dyn Fn(u64) -> u64], stray: u64) -> RunFile {
 }
 
 /// The lines of the warnings with this code.
-fn lines(file: &RunFile, code: &str) -> Vec<String> {
+pub fn lines(file: &RunFile, code: &str) -> Vec<String> {
     let warnings = tables::of_exchange(file, false).warnings;
     let of_code = warnings.iter().filter(|warning| warning.code == code);
     of_code.map(ToString::to_string).collect()
 }
 
-const BOARD: &str = "serial:///dev/ttyACM0";
+pub const BOARD: &str = "serial:///dev/ttyACM0";
 
 /// The timeout of a sketch, and what its loop adds.
 fn timeout(sequence: u64) -> u64 {
@@ -182,7 +182,7 @@ fn timeout(sequence: u64) -> u64 {
 }
 
 /// The time of a sketch that needs no line end.
-fn answered(sequence: u64) -> u64 {
+pub fn answered(sequence: u64) -> u64 {
     980_000 + sequence * 37 % 100 * 1_000
 }
 
@@ -414,7 +414,7 @@ fn near_the_limit_the_finding_says_nothing_of_higher_depths() {
 }
 
 /// Transfers of which the second half takes twice as long, and their number.
-fn slower_in_the_end(n: u64) -> impl Iterator<Item = Transfer> {
+pub fn slower_in_the_end(n: u64) -> impl Iterator<Item = Transfer> {
     let mut at_ns = 0;
     (0..n).map(move |sequence| {
         let submit_ns = at_ns;

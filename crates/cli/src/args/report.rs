@@ -58,8 +58,8 @@ pub struct ReportArgs {
     )]
     pub format: Vec<FigureFormat>,
     /// Only these points of the runs, such as in=48,depth=4; several values of a name are alternatives:
-    /// in=48,1000. Names: in, out, depth, link; for streams direction, transfer, queue, link; for loops
-    /// rate, channels, notify.
+    /// in=48,1000. Names: in, out, depth; for streams direction, transfer, queue; for both link, and together
+    /// (yes: at the same time as other links, or no); for loops rate, channels, notify.
     #[arg(long, value_name = "POINTS", value_parser = filter)]
     pub points: Option<PointFilter>,
     /// Print only warnings and errors: no progress, no file names.

@@ -39,7 +39,7 @@ pub struct Measurement<'a, K: RunKind> {
     /// True of a run that holds nothing.
     pub is_empty: fn(&RunFile<K>) -> bool,
     /// Prints it.
-    pub print: fn(&RunFile<K>, Look, &Session<'_>) -> anyhow::Result<()>,
+    pub print: fn(&Run<K>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
 
 impl<K: RunKind> Measurement<'_, K>
@@ -99,7 +99,11 @@ where
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
         let (file, finished) = recorder.finish(state_of(&result));
-        if !matches!(result, Ok(true)) && (self.is_empty)(&file) {
+        let run = Run::<K> {
+            dir: dir.clone(),
+            file,
+        };
+        if !matches!(result, Ok(true)) && (self.is_empty)(&run.file) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
             remove(&dir);
             if let Some(path) = self.csv {
@@ -118,7 +122,7 @@ where
                 error_follows: result.is_err(),
                 ..look
             };
-            (self.print)(&file, look, session)?;
+            (self.print)(&run, look, session)?;
             if let Some(pipe) = pipe {
                 write_csv::<K>(&dir, pipe, self.with_data).map_err(StorageFailed)?;
             }
@@ -138,7 +142,7 @@ where
         if result.is_ok_and(|complete| !complete) {
             return Ok(Outcome::Interrupted);
         }
-        let missed = missed(&file);
+        let missed = missed(&run.file);
         for text in &missed {
             session.caller.missed(text);
             remark!(session, "{BAD}limit missed:{RESET} {text}");

@@ -9,13 +9,13 @@ use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_record::Counts;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Control, Loop, RunFile, RunKind, State, Stream};
+use wiregauge_run::{Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream};
 
 /// Prints an exchange run to standard output.
-pub fn exchange(file: &RunFile, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || {
-        let tables = tables::of_exchange(file, look.confidence);
-        match fails_unanswered(file) && !look.full {
+pub fn exchange(run: &Run<Exchange>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(&run.file, look, session, || {
+        let tables = tables::of_exchange_run(run, look.confidence);
+        match fails_unanswered(&run.file) && !look.full {
             true => tables.without_figures(),
             false => tables,
         }
@@ -30,27 +30,28 @@ fn fails_unanswered(file: &RunFile) -> bool {
 }
 
 /// Prints a stream run to standard output.
-pub fn stream(file: &RunFile<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || tables::of_stream(file))
+pub fn stream(run: &Run<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(&run.file, look, session, || tables::of_stream(&run.file))
 }
 
 /// Prints a loop run to standard output.
-pub fn closed_loop(file: &RunFile<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || tables::of_loop(file))
+pub fn closed_loop(run: &Run<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(&run.file, look, session, || tables::of_loop(&run.file))
 }
 
 /// Prints a run of a control loop to standard output.
-pub fn control(file: &RunFile<Control>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(file, look, session, || tables::of_control(file))
+pub fn control(run: &Run<Control>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+    print(&run.file, look, session, || tables::of_control(&run.file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.
 #[cfg(feature = "loop")]
 pub fn loop_beside_published(
-    file: &RunFile<Loop>,
+    run: &Run<Loop>,
     look: Look,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
+    let file = &run.file;
     let table = tables::loop_beside_published(file);
     if table.is_none() && !look.json && !file.points.is_empty() {
         let rates = tables::published_loop_rates();

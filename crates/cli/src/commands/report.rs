@@ -53,6 +53,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let deeper: Vec<bool> = runs.iter().map(has_deeper).collect();
     let mut chosen = Vec::new();
     if let Some(points) = &args.points {
+        points.check(runs.iter())?;
         for run in &mut runs {
             chosen.push(points.apply(run)?);
         }

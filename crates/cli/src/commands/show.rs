@@ -38,10 +38,10 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 
 fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     match run {
-        AnyRun::Exchange(run) => printed::exchange(&run.file, look, session)?,
-        AnyRun::Stream(run) => printed::stream(&run.file, look, session)?,
-        AnyRun::Loop(run) => printed::closed_loop(&run.file, look, session)?,
-        AnyRun::Control(run) => printed::control(&run.file, look, session)?,
+        AnyRun::Exchange(run) => printed::exchange(run, look, session)?,
+        AnyRun::Stream(run) => printed::stream(run, look, session)?,
+        AnyRun::Loop(run) => printed::closed_loop(run, look, session)?,
+        AnyRun::Control(run) => printed::control(run, look, session)?,
     }
     if !look.json && !look.quiet {
         let mut out = session.caller.words();

@@ -10,6 +10,7 @@ mod cycle_delays;
 mod deadline;
 mod delay_parts;
 mod exchange;
+mod late_starts;
 mod longest;
 mod pieces;
 mod points;
@@ -29,6 +30,7 @@ pub use deadline::{
     Beyond, ControlLoop, DeadlinePoint, Deadlines, cycles_of_schedule, deadlines, deadlines_of_all,
 };
 pub use delay_parts::{DelayParts, PartNs};
+pub(crate) use late_starts::{LateStarts, late_starts};
 pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
 pub(crate) use room::Room;
 pub use tuned::{Confirmed, Constraint, Limit, Objective, Probe, Setting, Tuned, TunedRow};

@@ -10,6 +10,7 @@ use super::tuned;
 use crate::Subject;
 use crate::load::Tuned;
 use crate::tables::ComparisonTables;
+use crate::tables::closed_loop::settings;
 use crate::tables::stream::lost;
 use crate::units::{grouped, percent};
 use wiregauge_record::{
@@ -113,6 +114,7 @@ fn of_links(run: &AnyRun) -> Vec<String> {
     match run {
         AnyRun::Exchange(run) => {
             let plan = &run.file.plan;
+            let several = plan.links().count() > 1 && !run.file.points.is_empty();
             let all: Vec<&PointSummary> = points(&places).map(|(_, point)| point).collect();
             let link = |(number, address)| {
                 let is_of_it = |point: &&&PointSummary| point.point.link as usize == number;
@@ -121,7 +123,7 @@ fn of_links(run: &AnyRun) -> Vec<String> {
                     number,
                     address,
                     speed: first_of(&answered(&all)).and_then(median),
-                    words: sentence(&exchange(plan, &all))?,
+                    words: of_link(&exchange(plan, &all), several)?,
                 })
             };
             let links: Vec<Link<'_>> = plan.links().enumerate().filter_map(link).collect();
@@ -129,6 +131,7 @@ fn of_links(run: &AnyRun) -> Vec<String> {
         }
         AnyRun::Stream(run) => {
             let plan = &run.file.plan;
+            let several = plan.links().count() > 1 && !run.file.points.is_empty();
             let link = |(number, address)| {
                 let is_of_it = |named: &&Named<'_>| match named.place {
                     Place::Flow(point, _) => point.point.link as usize == number,
@@ -139,7 +142,7 @@ fn of_links(run: &AnyRun) -> Vec<String> {
                     number,
                     address,
                     speed: highest_rate(&places),
-                    words: sentence(&stream(&places))?,
+                    words: of_link(&stream(&places), several)?,
                 })
             };
             let links: Vec<Link<'_>> = plan.links().enumerate().filter_map(link).collect();
@@ -156,6 +159,11 @@ fn of_links(run: &AnyRun) -> Vec<String> {
 
 fn sentence(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// The sentence of one link; beside others, also of one that was not measured.
+fn of_link(parts: &[String], several: bool) -> Option<String> {
+    sentence(parts).or_else(|| several.then(|| "not measured.".to_owned()))
 }
 
 /// What the schedule and a control loop make of the delays.
@@ -231,7 +239,13 @@ fn exchange(plan: &Plan, all: &[&PointSummary]) -> Vec<String> {
             same[0]
         }
         (_, Connect::Each) => {
-            parts.push(format!("{sizes}, a new link for each exchange"));
+            let connect = same[0].connect.as_ref().map_or(String::new(), |connect| {
+                format!(
+                    ", opened in {} (median)",
+                    Measure::RttMedian.show(connect.p50.value)
+                )
+            });
+            parts.push(format!("{sizes}, a new link for each exchange{connect}"));
             same[0]
         }
         _ => {
@@ -383,15 +397,22 @@ fn tail(point: &PointSummary, named: bool) -> Option<String> {
     // With fewer samples p99 would be the longest; beyond the share of those answered, no percentile is defined.
     let percentiles = [("p99", Part::P99), ("p90", Part::P90), ("p50", Part::P50)];
     let percentiles = percentiles.map(|(name, part)| (name, Figure::Time(Times::Answer, part)));
-    let (name, value) = match of.n >= 100 {
+    let (name, value, is_open) = match of.n >= 100 {
         true => percentiles
             .into_iter()
             .find(|(_, figure)| figure.unanswered_share(point).is_none())
-            .and_then(|(name, figure)| Some((name, figure.of_point(point)?.value)))?,
-        false => ("longest", of.max),
+            .and_then(|(name, figure)| {
+                let found = figure.of_point(point)?;
+                Some((name, found.value, found.high.is_none()))
+            })?,
+        false => ("longest", of.max, false),
+    };
+    let bound = match is_open {
+        true => " (no upper bound)",
+        false => "",
     };
     Some(format!(
-        "{name}{from} {}{there}",
+        "{name}{from} {}{there}{bound}",
         Measure::RttTail.show(value)
     ))
 }
@@ -400,20 +421,26 @@ fn limit(plan: &Plan, points: &[&PointSummary]) -> Option<String> {
     let known = || points.iter().filter_map(|p| Some((*p, p.limit.as_ref()?)));
     let bytes =
         |point: &PointSummary| u64::from(point.point.out_bytes) + u64::from(point.point.in_bytes);
+    let most = known().max_by(|(_, a), (_, b)| a.used.total_cmp(&b.used));
     let reached = known().filter(|(_, limit)| limit.is_near());
     let name = |point: &PointSummary| names::exchange(plan, &point.point).whole();
     if let Some((point, limit)) = reached.min_by_key(|(point, _)| (bytes(point), point.point.depth))
     {
+        let at_most = most.filter(|(most, _)| most.point != point.point);
+        let at_most = at_most.filter(|(_, most)| (limit.used..=1.0).contains(&most.used));
+        let at_most = at_most.map_or(String::new(), |(most, of)| {
+            format!(", at most {} ({})", percent(of.used), name(most))
+        });
         return Some(match limit.used <= 1.0 {
             true => format!(
-                "{} of the bus limit at {}",
+                "{} of the bus limit at {}{at_most}",
                 percent(limit.used),
                 name(point)
             ),
             false => format!("the bus limit is reached at {}", name(point)),
         });
     }
-    let (point, limit) = known().max_by(|(_, a), (_, b)| a.used.total_cmp(&b.used))?;
+    let (point, limit) = most?;
     let used = percent(limit.used);
     Some(format!("at most {used} of the bus limit ({})", name(point)))
 }
@@ -509,7 +536,9 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
         .filter(|(_, point)| point.point.aim == Aim::Curve)
         .filter_map(|(named, point)| Some((named, point.needed_ns?)));
     let mut parts = Vec::new();
-    if let Some((named, needed)) = curves.min_by(|(_, a), (_, b)| a.total_cmp(b)) {
+    let lowest = curves.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((named, needed)) = &lowest {
+        let needed = *needed;
         let refuted = match named.place {
             Place::Loop(curve) => super::loop_summary::refuted(places, curve),
             _ => None,
@@ -525,10 +554,19 @@ fn closed_loop(places: &[Named<'_>]) -> Vec<String> {
         .iter()
         .filter(|(_, point)| point.point.aim == Aim::Hold && point.blocks > 0)
         .filter(|(_, point)| point.overruns + point.underruns == 0)
+        // The preload of other settings says nothing about the latency named before.
+        .filter(|(_, point)| match lowest.map(|(named, _)| named.place) {
+            Some(Place::Loop(curve)) => settings(&curve.point) == settings(&point.point),
+            _ => true,
+        })
         .min_by(|(_, a), (_, b)| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
-    if let Some((_, point)) = held {
+    if let Some((named, point)) = held {
+        let place = match lowest.is_some() || points.len() == 1 {
+            true => String::new(),
+            false => format!(" ({})", named.name),
+        };
         parts.push(format!(
-            "no stall in {} with a preload of {}",
+            "no stall in {} with a preload of {}{place}",
             Measure::Latency.show(point.elapsed_ns as f64),
             Measure::Latency.show(point.point.preload_ns())
         ));

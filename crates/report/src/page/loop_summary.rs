@@ -245,10 +245,16 @@ pub(super) fn outcome(places: &[Named<'_>]) -> Vec<String> {
         .collect();
     if ratios.len() > 1 {
         let of = |pick: fn(f64, f64) -> f64| ratios.iter().copied().reduce(pick).unwrap_or(0.0);
+        let (least, most) = (
+            format!("{:.2}", of(f64::min)),
+            format!("{:.2}", of(f64::max)),
+        );
+        let range = match least == most {
+            true => least,
+            false => format!("{least} to {most}"),
+        };
         said.push(format!(
-            "The lowest latency without a stall was {:.2} to {:.2} times the floor, over {} points.",
-            of(f64::min),
-            of(f64::max),
+            "The lowest latency without a stall was {range} times the floor, over {} points.",
             ratios.len()
         ));
     }

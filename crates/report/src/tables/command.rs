@@ -12,6 +12,10 @@ fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
+    // In single quotes every other character stands for itself; shlex divides words at some of them.
+    if !word.contains(['\'', '\0']) {
+        return format!("'{word}'");
+    }
     match shlex::try_quote(word) {
         Ok(quoted) => quoted.into_owned(),
         // No argument holds a zero byte (exec ends it there); a run.json that was edited may.
@@ -55,5 +59,7 @@ mod tests {
             "wiregauge exchange --in 48,1000 --depth=4"
         );
         assert_eq!(quoted(&["a\0b".to_owned()]), "ab");
+        let plant = quoted(&["1000/(s^2+s)".to_owned()]);
+        assert_eq!(plant, "'1000/(s^2+s)'");
     }
 }

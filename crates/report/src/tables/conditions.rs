@@ -4,8 +4,8 @@
 use super::heading;
 use crate::units::{grouped, time};
 use wiregauge_record::{
-    Conditions, Connect, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait, ModbusLine, Protocol,
-    ReplyEnd, Responder, Schedule, escape,
+    Aim, Conditions, Connect, Ending, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait,
+    ModbusLine, Protocol, ReplyEnd, Responder, Schedule, escape,
 };
 use wiregauge_run::{Loop, RunFile, RunKind, Stream};
 
@@ -110,7 +110,8 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
             keep_data => yes(keep_data),
         },
     );
-    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    let points = points(file.points.iter().map(|p| &p.ending), plan.points.len());
+    let mut groups = vec![run(file, points), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
     groups
 }
@@ -145,7 +146,15 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
         },
     );
     add("floor, memory and stages measured", yes(plan.calibrate));
-    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    let (planned, tested): (Vec<_>, Vec<_>) = file
+        .points
+        .iter()
+        .partition(|p| p.point.aim == Aim::Curve || plan.points.contains(&p.point));
+    let mut points = points(planned.iter().map(|p| &p.ending), plan.points.len());
+    if !tested.is_empty() {
+        points += &format!(", and {} tested preloads", tested.len());
+    }
+    let mut groups = vec![run(file, points), ("Method".into(), method)];
     let address = std::iter::once(plan.address.as_str());
     groups.extend(surroundings(
         file,
@@ -183,22 +192,31 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
         add("buffers computed for", rates.join(", "));
         add("loss probability for them", format!("{:e}", plan.loss));
     }
-    let mut groups = vec![run(file, plan.points.len()), ("Method".into(), method)];
+    let points = points(file.points.iter().map(|p| &p.ending), plan.points.len());
+    let mut groups = vec![run(file, points), ("Method".into(), method)];
     groups.extend(surroundings(file, plan.links(), &plan.host, &plan.link));
     groups
 }
 
-fn run<K: RunKind>(file: &RunFile<K>, planned: usize) -> (String, Values) {
+/// `2 measured of 12 planned, 1 not to its end`.
+fn points<'a>(endings: impl Iterator<Item = &'a Ending>, planned: usize) -> String {
+    let (whole, cut): (Vec<_>, Vec<_>) = endings.partition(|ending| **ending == Ending::Complete);
+    let cut = match cut.len() {
+        0 => String::new(),
+        1 => ", 1 not to its end".to_owned(),
+        many => format!(", {many} not to their end"),
+    };
+    format!("{} measured of {planned} planned{cut}", whole.len())
+}
+
+fn run<K: RunKind>(file: &RunFile<K>, points: String) -> (String, Values) {
     let conditions = &file.conditions;
     let text = |name: &str, value: String| (name.to_owned(), value);
     let mut values = vec![
         text("kind", K::NAME.into()),
         text("started", conditions.started.clone()),
         text("state", file.state.describe().into()),
-        text(
-            "points",
-            format!("{} measured of {planned} planned", file.points.len()),
-        ),
+        text("points", points),
         text(
             "samples",
             format!("{} {}", grouped(file.measured()), K::ROWS),

@@ -1,6 +1,6 @@
 //! An exchange run as tables with units.
 
-use super::percentile::{bounded, interval};
+use super::percentile::{around, bounded, interval};
 use super::point_columns::{columns, dashes, point_cells, typical};
 use super::stages::stages;
 use super::table::Table;
@@ -44,10 +44,7 @@ pub(super) fn explained(table: Table, points: &[PointSummary]) -> Table {
 }
 
 fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
-        _ => "?".into(),
-    }
+    around(|ns| unit.show(ns), estimate)
 }
 
 fn times(points: &[PointSummary]) -> Table {
@@ -167,7 +164,7 @@ fn rates(points: &[PointSummary]) -> Table {
             None => cells.extend(dashes(4)),
         }
         cells.extend([
-            format!("{:.1}", point.throughput.exchanges_s),
+            rate(point.throughput.exchanges_s),
             format!("{:.2}", point.throughput.out_bytes_s / 1e3),
             format!("{:.2}", point.throughput.in_bytes_s / 1e3),
         ]);
@@ -186,6 +183,14 @@ fn rates(points: &[PointSummary]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// Exchanges a second.
+pub(super) fn rate(exchanges_s: f64) -> String {
+    match exchanges_s < 100.0 {
+        true => format!("{exchanges_s:.1}"),
+        false => grouped(exchanges_s.round() as u64),
+    }
 }
 
 /// Requests handed over in one call at most, if a trial chose that.

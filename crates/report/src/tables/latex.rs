@@ -1,6 +1,7 @@
 //! A run as LaTeX tables for a paper: a fragment for a preamble with `\usepackage{booktabs}`.
 
 use super::{Table, Tables};
+use crate::signs::proper;
 use std::fmt::Write;
 use wiregauge_run::AnyRun;
 
@@ -41,11 +42,11 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     };
     remark("Needs \\usepackage{booktabs}.");
     for line in &tables.heading {
-        remark(line);
+        remark(&proper(line));
     }
     remark(&format!("measured with: {}", tables.command));
     for warning in &tables.warnings {
-        remark(&format!("{}: {warning}", warning.code));
+        remark(&proper(&format!("{}: {warning}", warning.code)));
     }
     if let Some(error) = &tables.failed {
         remark(&format!("the run failed: {error}"));
@@ -159,7 +160,7 @@ fn comment(text: &str) -> String {
 /// Text that LaTeX sets as it stands. What pdfLaTeX has no glyph for is named by its code point.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let text = crate::signs::proper(text);
+    let text = proper(text);
     let mut rest = &text[..];
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];

@@ -18,7 +18,7 @@ pub(super) struct LimitShare {
     /// Lower 95 % bound of that.
     host_low: Option<f64>,
     /// By the device's count; `None` if the device has no clock.
-    device: Option<f64>,
+    pub(super) device: Option<f64>,
     /// The least that the device's count proves: one transfer may lie outside the time that it
     /// measured.
     device_least: f64,

@@ -50,13 +50,14 @@ pub use warnings::{Explained, WARNINGS, Warning};
 pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
+use crate::load::{LateStarts, late_starts};
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Loop, RunFile, State, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
     match run {
-        AnyRun::Exchange(run) => of_exchange(&run.file, confidence),
+        AnyRun::Exchange(run) => of_exchange_run(run, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
         AnyRun::Control(run) => of_control(&run.file),
@@ -80,7 +81,21 @@ pub fn csv(run: &AnyRun) -> String {
 }
 
 /// Tells of an exchange run.
+pub fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
+    exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
+}
+
+/// Tells of an exchange run, without what only its samples show.
 pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
+    exchange_with(file, confidence, &|_| None)
+}
+
+/// With the late starts of the point at a place of `file.points`, where its samples can be read.
+fn exchange_with(
+    file: &RunFile,
+    confidence: bool,
+    late_starts: &dyn Fn(usize) -> Option<LateStarts>,
+) -> Tables {
     Tables {
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
@@ -92,7 +107,7 @@ pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
         floors: heading::floors(&file.conditions),
         notes: Vec::new(),
         warnings: warnings::of_start(&file.warnings)
-            .chain(warnings::of_exchange(file))
+            .chain(warnings::of_exchange(file, late_starts))
             .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_exchange(file),

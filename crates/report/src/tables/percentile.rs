@@ -6,6 +6,9 @@ use wiregauge_stats::Estimate;
 /// The interval is shown where a bound is further from the value than this part of it.
 const WIDE: f64 = 0.2;
 
+/// A value is in the middle of its interval up to this part of the width.
+const OFF_CENTRE: f64 = 0.01;
+
 /// The value; `47.70 (10.9 .. ?)` where it has no upper bound, `41.80 (16.6 .. 2473)` where the interval is
 /// wide.
 pub(super) fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
@@ -34,6 +37,18 @@ pub(super) fn interval(unit: TimeUnit, estimate: &Estimate) -> String {
     format!("{} .. {}", bound(estimate.low), bound(estimate.high))
 }
 
+/// `+-0.5`; both bounds where the value is not in their middle, as where one was cut off at the least sample.
+pub(super) fn around(show: impl Fn(f64) -> String, estimate: &Estimate) -> String {
+    let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
+        return "?".into();
+    };
+    let off = (low + high - 2.0 * estimate.value).abs();
+    match off > OFF_CENTRE * (high - low) {
+        true => format!("{} .. {}", show(low), show(high)),
+        false => format!("+-{}", show((high - low) / 2.0)),
+    }
+}
+
 /// `p99 1.2 to 2.0 ms`: the range of a percentile over rows.
 pub(super) fn range<'a>(
     name: &str,
@@ -53,6 +68,14 @@ pub(super) fn range<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_that_was_cut_off_has_both_its_bounds() {
+        let shown = |low, high| around(|ns| format!("{ns:.1}"), &estimate(4.0, low, high));
+        assert_eq!(shown(Some(3.0), Some(5.0)), "+-1.0");
+        assert_eq!(shown(Some(3.5), Some(7.0)), "3.5 .. 7.0");
+        assert_eq!(shown(Some(3.5), None), "?");
+    }
 
     fn estimate(value: f64, low: Option<f64>, high: Option<f64>) -> Estimate {
         Estimate { value, low, high }

@@ -3,7 +3,7 @@
 
 use super::flow_rows::{Row, direction};
 use super::limit_share::LimitShare;
-use super::percentile::bounded;
+use super::percentile::{around, bounded};
 use super::table::Table;
 use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
@@ -114,7 +114,7 @@ fn rates(rows: &[Row<'_>]) -> Table {
             cells.push(by_device(flow).map_or("-".to_owned(), |rate| unit.show(rate)));
         }
         cells.push(format!("{:.2}", flow.achieved_queue));
-        cells.push(format!("{:.0}", flow.cpu_ns_per_mb / 1e3));
+        cells.push(grouped((flow.cpu_ns_per_mb / 1e3).round() as u64));
         table.row(cells);
     }
     table
@@ -414,8 +414,5 @@ pub(super) fn unit_of(rows: &[Row<'_>]) -> RateUnit {
 }
 
 pub(super) fn half_width(unit: RateUnit, rate: &Estimate) -> String {
-    match (rate.low, rate.high) {
-        (Some(low), Some(high)) => format!("+-{}", unit.show((high - low) / 2.0)),
-        _ => "?".into(),
-    }
+    around(|bytes_s| unit.show(bytes_s), rate)
 }

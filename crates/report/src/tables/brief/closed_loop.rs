@@ -57,7 +57,12 @@ fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
     parts.extend(refuted(curves, held));
     parts.extend(above_floor(curves));
     if !curves.is_empty() {
-        parts.push(stalls(curves));
+        let untested = if held.is_empty() {
+            ""
+        } else {
+            " before the tests"
+        };
+        parts.push(stalls(curves) + untested);
     }
     parts.extend(preloads(held, !curves.is_empty()));
     let all = [curves, held].concat();
@@ -86,9 +91,10 @@ fn refuted(curves: &[&LoopSummary], tested: &[&LoopSummary]) -> Option<String> {
     let (_, best) = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let worst = refuting(tested.iter().copied(), best)?;
     Some(format!(
-        "but {} with a tested preload of {} ms",
+        "but {} with a tested preload of {} ms (row {})",
         counted(&[worst]),
-        TimeUnit::Milli.show(worst.point.preload_ns())
+        TimeUnit::Milli.show(worst.point.preload_ns()),
+        worst.point.index + 1
     ))
 }
 
@@ -169,7 +175,22 @@ fn preloads(tested: &[&LoopSummary], searched: bool) -> Option<String> {
             one.point.index + 1,
             bound(one)
         ),
-        (several, all) => format!("{} of {all} tested preloads without a stall", several.len()),
+        (several, all) => {
+            let worst = tested.iter().max_by_key(|p| p.overruns + p.underruns);
+            let worst = worst
+                .filter(|_| several.len() < all)
+                .map_or(String::new(), |worst| {
+                    format!(
+                        ", at most {} (row {})",
+                        counted(&[worst]),
+                        worst.point.index + 1
+                    )
+                });
+            format!(
+                "{} of {all} tested preloads without a stall{worst}",
+                several.len()
+            )
+        }
     })
 }
 
@@ -258,7 +279,7 @@ mod tests {
         assert!(
             brief.finding.starts_with(
                 "lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); but 3 stalls with a tested preload of \
-                 2.000 ms; 1.25 to 2.50 x the floor"
+                 2.000 ms (row 3); 1.25 to 2.50 x the floor"
             ),
             "{}",
             brief.finding

@@ -2,7 +2,7 @@
 
 use super::{Brief, Fitted, Rated, Used, is_sure, of_limits, saturation};
 use crate::tables::can::can;
-use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
+use crate::tables::exchange::{below, explained, intervals, limits_of, queries, rate, unexpected};
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
 use crate::tables::point_columns::{columns, dashes, point_cells, typical};
@@ -21,7 +21,33 @@ const TRT: &str = "TRT";
 const INTENDED: &str = "p99 (intended)";
 
 /// What a narrow terminal does without.
-const SPARE: &[&str] = &[TRT, "n", "lost", "max", "exchanges/s", "% of limit", "p50"];
+const SPARE: &[&str] = &[
+    TRT,
+    "n",
+    "lost",
+    DUPLICATED,
+    REORDERED,
+    "max",
+    "exchanges/s",
+    "% of limit",
+    "p50",
+];
+
+/// The same of a run with losses, which are always shown.
+const SPARE_OF_LOSSES: &[&str] = &[
+    TRT,
+    "n",
+    DUPLICATED,
+    REORDERED,
+    "max",
+    "exchanges/s",
+    "% of limit",
+    "p50",
+];
+
+const DUPLICATED: &str = "duplicated";
+
+const REORDERED: &str = "out of order";
 
 /// One table and one sentence; and the tables that a flag requested.
 pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
@@ -31,7 +57,10 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     let (table, trt) = table(&points);
     let mut tables = vec![Fitted {
         table,
-        spare: SPARE,
+        spare: match points.iter().any(|point| missing(point) > 0) {
+            true => SPARE_OF_LOSSES,
+            false => SPARE,
+        },
         titled: trt.map(|text| (TRT, text)),
     }];
     let requested = confidence.then(|| intervals(&points));
@@ -82,6 +111,10 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
     let mut rest = vec!["n", "lost"];
     rest.extend(is_corrupted.then_some("corrupted"));
     rest.extend(is_unexpected.then_some("unexpected"));
+    let is_duplicated = points.iter().any(|point| point.counts.duplicated > 0);
+    let is_reordered = points.iter().any(|point| point.counts.reordered > 0);
+    rest.extend(is_duplicated.then_some(DUPLICATED));
+    rest.extend(is_reordered.then_some(REORDERED));
     rest.extend(["p50", "p99", "max", other, "exchanges/s"]);
     let mut heads = columns(points, &rest);
     if let Some(limits) = limits_of(points) {
@@ -94,6 +127,8 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
         cells.extend([point.counts.answered, missing(point)].map(grouped));
         cells.extend(is_corrupted.then(|| grouped(point.counts.corrupted)));
         cells.extend(is_unexpected.then(|| grouped(point.counts.unexpected)));
+        cells.extend(is_duplicated.then(|| grouped(point.counts.duplicated)));
+        cells.extend(is_reordered.then(|| grouped(point.counts.reordered)));
         match &point.rtt {
             Some(rtt) => cells.extend([
                 bounded(unit, &rtt.p50),
@@ -121,13 +156,6 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
 /// Exchanges without an answer in time.
 fn missing(point: &PointSummary) -> u64 {
     point.counts.lost + point.counts.late
-}
-
-fn rate(exchanges_s: f64) -> String {
-    match exchanges_s < 100.0 {
-        true => format!("{exchanges_s:.1}"),
-        false => grouped(exchanges_s.round() as u64),
-    }
 }
 
 fn finding(file: &RunFile, points: &[PointSummary]) -> String {
@@ -169,6 +197,13 @@ fn finding(file: &RunFile, points: &[PointSummary]) -> String {
     if unexpected > 0 {
         parts.push(format!("{} unexpected replies", grouped(unexpected)));
     }
+    let others = [
+        (points.iter().map(|p| p.counts.duplicated).sum(), DUPLICATED),
+        (points.iter().map(|p| p.counts.reordered).sum(), REORDERED),
+    ];
+    let others: [(u64, &str); 2] = others;
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(others.map(|(count, what)| format!("{} {what}", grouped(count))));
     parts.join("; ")
 }
 

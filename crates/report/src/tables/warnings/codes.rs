@@ -71,12 +71,13 @@ codes! {
          samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT over \
          time in wiregauge report), and repeat the run.";
     Behind "W06": "The schedule was not kept.",
-        "Exchanges waited for earlier ones. RTT figures leave out that wait (coordinated omission); \
-         times from the intended start include it.",
-        "Use the figures from the intended start (--full). Try a higher --depth or a longer \
-         --interval.";
+        "Exchanges waited for earlier ones, or the host started them late; the warning says which. RTT figures \
+         leave out that delay (coordinated omission); times from the intended start include it.",
+        "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: \
+         --priority 50 or a less loaded host.";
     Steal "W07": "The hypervisor took CPU time from this virtual machine.",
-        "The tails (p99, max) are caused by this host, not by the link.",
+        "The tails (p99, max) include the time in which this host stood still; how much of them that is, is not \
+         known.",
         "Measure on a real machine, or on a virtual machine with CPUs of its own.";
     Preempted "W08": "Other programs preempted the measuring thread.",
         "The tails (p99, max) include the time in which it did not run.",
@@ -148,7 +149,8 @@ codes! {
     OverLimit "W25": "The host sent or received more than the wire carries.",
         "OUT: buffers in between were still filling. IN: data had accumulated in buffers before. The \
          rate is not that of the wire. Or the limit is not that of what carried the data.",
-        "Use the rate measured by the device (--full), or a longer --settle and --duration.";
+        "Use the rate measured by the device (--full) where that is within the limit, or a longer --settle and \
+         --duration.";
     NoRealBus "W26": "Both ends report more data than the reported bus can carry.",
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",

@@ -109,7 +109,7 @@ impl Disturbed {
                     percent(*worst),
                     at(points)
                 ),
-                ". The tails are caused by this host, not by the link: measure on a real machine.",
+                ": the tails include such delays. Measure on a real machine to exclude them.",
             ),
             Disturbed::Preempted {
                 points,

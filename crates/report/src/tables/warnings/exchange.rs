@@ -5,6 +5,7 @@ use super::common::{self, Disturbed};
 use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
 use super::warning::{Warning, add};
+use crate::load::LateStarts;
 use crate::units::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
     CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait,
@@ -18,6 +19,8 @@ pub(in crate::tables) enum Found {
     Lost {
         points: Vec<u32>,
         worst: f64,
+        /// Some answers came after the timeout.
+        is_late: bool,
     },
     /// Answers had wrong bytes.
     Corrupted {
@@ -69,6 +72,8 @@ pub(in crate::tables) enum Found {
         /// The largest p99 of the delay of a start, and the longest delay.
         p99_ns: f64,
         longest_ns: f64,
+        /// Those that started more than a period late; `None` where the samples cannot be read.
+        starts: Option<LateStarts>,
     },
     /// Something disturbed it.
     Disturbed(Disturbed),
@@ -117,7 +122,10 @@ impl From<EchoFinding> for Found {
 }
 
 /// The warnings that a run deserves.
-pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
+pub(in crate::tables) fn of_run(
+    file: &RunFile,
+    late_starts: &dyn Fn(usize) -> Option<LateStarts>,
+) -> Vec<Found> {
     let plan = &file.plan;
     let mut warnings = Vec::new();
     let indices = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
@@ -135,6 +143,7 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
         Found::Lost {
             points,
             worst: worst(&missing),
+            is_late: file.points.iter().any(|p| p.counts.late > 0),
         }
     });
     // What is only displaced is not damaged.
@@ -236,9 +245,21 @@ pub(in crate::tables) fn of_run(file: &RunFile) -> Vec<Found> {
             .map(of)
             .fold(0.0, f64::max)
     };
+    let starts = || {
+        let places = file.points.iter().enumerate().filter(|(_, p)| behind(p));
+        let mut counted = places.map(|(at, _)| late_starts(at));
+        counted.try_fold(LateStarts::default(), |sum, point| {
+            let point = point?;
+            Some(LateStarts {
+                late: sum.late + point.late,
+                waited: sum.waited + point.waited,
+            })
+        })
+    };
     add(&mut warnings, indices(&behind), |points| Found::Behind {
         points,
         each,
+        starts: starts(),
         p99_ns: delay(&|delay| delay.p99.value),
         longest_ns: delay(&|delay| delay.max),
     });
@@ -275,7 +296,11 @@ impl Found {
     /// What is printed; `at` names points, in brackets.
     pub(in crate::tables) fn warning_at(&self, at: &dyn Fn(&[u32]) -> String) -> Warning {
         match self {
-            Found::Lost { points, worst } => Warning::new(
+            Found::Lost {
+                points,
+                worst,
+                is_late,
+            } => Warning::new(
                 Code::Lost,
                 format!(
                     "up to {} of the exchanges were not answered in time{}",
@@ -284,8 +309,13 @@ impl Found {
                 ),
                 format!(
                     ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are \
-                     undefined. Try a lower --depth or --rate, or a longer --timeout.",
-                    percent(1.0 - worst)
+                     undefined. Try a lower --depth or --rate{}.",
+                    percent(1.0 - worst),
+                    match is_late {
+                        true => ", or a longer --timeout: some answers came after it",
+                        false =>
+                            "; no answer came after the timeout, so a longer one does not help",
+                    }
                 ),
             ),
             Found::Corrupted { points } => Warning::new(
@@ -380,6 +410,7 @@ impl Found {
                 each,
                 p99_ns,
                 longest_ns,
+                starts,
             } => Warning::new(
                 Code::Behind,
                 format!(
@@ -388,14 +419,7 @@ impl Found {
                     time(*p99_ns),
                     at(points)
                 ),
-                // Exchanges that open the link are one at a time.
-                format!(
-                    ": exchanges waited for earlier ones. Use the table from the intended start; try {}.",
-                    match each {
-                        true => "--connect once or a longer --interval",
-                        false => "a higher --depth or a longer --interval",
-                    }
-                ),
+                why_late(*starts, *each),
             ),
             Found::Disturbed(disturbed) => disturbed.warning_at(at),
             Found::NearFloor {
@@ -466,6 +490,40 @@ impl Found {
     }
 }
 
+/// Why exchanges started late, and what helps.
+fn why_late(starts: Option<LateStarts>, each: bool) -> String {
+    // Exchanges that open the link are one at a time.
+    let of_link = match each {
+        true => "--connect once or a longer --interval",
+        false => "a higher --depth or a longer --interval",
+    };
+    let of_host = "--priority 50 or a less loaded host";
+    let (why, help) = match starts {
+        Some(LateStarts { late, waited }) if waited == late => (
+            "exchanges waited for earlier ones".to_owned(),
+            of_link.into(),
+        ),
+        Some(LateStarts { waited: 0, .. }) => (
+            "the host started them late, although fewer than --depth were outstanding".to_owned(),
+            of_host.to_owned(),
+        ),
+        Some(LateStarts { late, waited }) => (
+            format!(
+                "of {} that started more than a period late, {} waited for earlier ones; the host started the others \
+                 late",
+                grouped(late),
+                grouped(waited)
+            ),
+            format!("{of_link}, and {of_host}"),
+        ),
+        None => (
+            "exchanges waited for earlier ones, or the host started them late".to_owned(),
+            format!("{of_link}, or {of_host}"),
+        ),
+    };
+    format!(": {why}. Use the table from the intended start; try {help}.")
+}
+
 /// Why p99 has no upper bound, and what helps.
 fn few_samples(few: &FewSamples, at: &dyn Fn(&[u32]) -> String) -> Warning {
     let which = match few.intended {
@@ -478,16 +536,21 @@ fn few_samples(few: &FewSamples, at: &dyn Fn(&[u32]) -> String) -> Warning {
     let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
         (None, _) => (format!("{finding}: the times drift"), drift.into()),
         (Some(point), steady) => {
-            let drift = match steady {
-                true => String::new(),
-                false => format!(", and the times drift{}", at(&few.drifting)),
-            };
-            let advice = format!(
+            let mut advice = format!(
                 ": {} exchanges are worth {} independent samples at p99, too few.",
                 grouped(point.exchanges),
                 grouped(point.worth.floor() as u64)
             );
-            (format!("{finding}; about {}{drift}", point.needed), advice)
+            advice += &match (steady, point.is_dependent) {
+                (false, _) => format!(" The times drift{}{drift}", at(&few.drifting)),
+                (true, true) => {
+                    " They depend on each other strongly. If they drift (RTT over time in wiregauge report), more \
+                     exchanges alone may give no bound."
+                        .to_owned()
+                }
+                (true, false) => String::new(),
+            };
+            (format!("{finding}; about {}", point.needed), advice)
         }
     };
     Warning::new(Code::FewSamples, finding, advice)

@@ -27,6 +27,8 @@ pub(super) struct Scarcest {
     pub(super) worth: f64,
     /// What would be enough.
     pub(super) needed: Needed,
+    /// They depend on each other so strongly that it may be a drift.
+    pub(super) is_dependent: bool,
 }
 
 /// Why bounds are missing at these points.
@@ -76,10 +78,14 @@ pub(crate) fn missing(points: &[PointSummary]) -> Option<Missing> {
     open.map(|times| match drifts(times) {
         true => Missing::Drift,
         // Of strong dependence, samples alone do not show whether it is a drift.
-        false if times.effective_n < times.n as f64 / DEPENDENT => Missing::FewOrDrift,
+        false if is_dependent(times) => Missing::FewOrDrift,
         false => Missing::Few,
     })
     .reduce(|a, b| if a == b { a } else { Missing::FewOrDrift })
+}
+
+fn is_dependent(times: &Distribution) -> bool {
+    times.effective_n < times.n as f64 / DEPENDENT
 }
 
 /// What would be enough, in the flag that limits the run.
@@ -128,6 +134,7 @@ pub(super) fn of(file: &RunFile) -> Option<FewSamples> {
             exchanges: times.n,
             worth: worth(times),
             needed: needed(file.plan.limit, point, times),
+            is_dependent: is_dependent(times),
         })
     });
     Some(FewSamples {

@@ -16,6 +16,7 @@ pub use warning::Warning;
 
 use super::flow_rows::Row;
 use super::places::Places;
+use crate::load::LateStarts;
 use wiregauge_run::{Loop, RunFile, Stream};
 
 /// What was reported at the start of a run.
@@ -26,10 +27,13 @@ pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
 }
 
 /// The warnings that an exchange run deserves.
-pub(super) fn of_exchange(file: &RunFile) -> Vec<Warning> {
+pub(super) fn of_exchange(
+    file: &RunFile,
+    late_starts: &dyn Fn(usize) -> Option<LateStarts>,
+) -> Vec<Warning> {
     let places = Places::new(file.points.iter().map(|point| point.point));
     let at = |points: &[u32]| places.bracketed(points);
-    let found = exchange::of_run(file);
+    let found = exchange::of_run(file, late_starts);
     found.iter().map(|found| found.warning_at(&at)).collect()
 }
 

@@ -54,6 +54,7 @@ pub(in crate::tables) enum StreamWarning {
         way: Way,
         used: f64,
         source: String,
+        device: ByDevice,
     },
     /// More than the wire carries, by the device's count too.
     NoRealBus { rows: Vec<u32>, source: String },
@@ -196,6 +197,49 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     found
 }
 
+/// What the device counted of rows whose host's count is above the limit.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::tables) enum ByDevice {
+    /// No more than the limit, at every row.
+    Within,
+    /// This share of it, within what its clock may be off.
+    Above(f64),
+    /// Nothing, at some row.
+    Unknown,
+}
+
+impl ByDevice {
+    fn of(shares: impl Iterator<Item = LimitShare>) -> ByDevice {
+        shares.fold(ByDevice::Within, |so_far, share| {
+            match (so_far, share.device) {
+                (ByDevice::Unknown, _) | (_, None) => ByDevice::Unknown,
+                (_, Some(_)) if share.shown().is_some() => so_far,
+                (ByDevice::Above(most), Some(device)) => ByDevice::Above(most.max(device)),
+                (ByDevice::Within, Some(device)) => ByDevice::Above(device),
+            }
+        })
+    }
+
+    /// What that means for the share of the limit, and what to do.
+    fn advice(self) -> String {
+        let longer = "try a longer --settle and --duration.";
+        match self {
+            ByDevice::Within => format!(
+                "The share of the limit is that of the device's count. Use the rate measured by the device (--full), or \
+                 {longer}"
+            ),
+            ByDevice::Above(share) => format!(
+                "The device counted up to {} of it, by a clock that may be off by a few percent: no rate here is \
+                 certain to be that of the wire. To find it, {longer}",
+                percent(share)
+            ),
+            ByDevice::Unknown => {
+                format!("Not every rate was measured by the device as well: {longer}")
+            }
+        }
+    }
+}
+
 /// The rows for which this holds.
 type Those<'a> = &'a dyn Fn(&dyn Fn(&Row<'_>) -> bool) -> Vec<u32>;
 
@@ -224,7 +268,10 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<StreamWarning>
             |row: &Row<'_>| row.1.way == way && over(row) && doubtful(row) && !device_over(row);
         let most = rows.iter().filter(|row| hit(row)).map(used);
         let most = most.fold(0.0, f64::max);
+        let shares = rows.iter().filter(|row| hit(row));
+        let device = ByDevice::of(shares.filter_map(LimitShare::of));
         add(found, those(&hit), |hit| StreamWarning::OverLimit {
+            device,
             source: source(rows, &hit),
             rows: hit,
             way,
@@ -346,6 +393,7 @@ impl StreamWarning {
                 way,
                 used,
                 source,
+                device,
             } => {
                 let (did, why) = match way {
                     Way::Out => ("sent", "buffers in between were still filling"),
@@ -358,9 +406,8 @@ impl StreamWarning {
                         "the host {did} more than the wire carries, up to {used} of the limit{rows}"
                     ),
                     format!(
-                        ": {why}, or the limit ({source}) is not that of what carried the data. The share of the \
-                         limit is that of the device's count, if known. Use the rate measured by the device \
-                         (--full), or try a longer --settle and --duration."
+                        ": {why}, or the limit ({source}) is not that of what carried the data. {}",
+                        device.advice()
                     ),
                 )
             }

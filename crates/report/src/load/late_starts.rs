@@ -1,0 +1,72 @@
+//! Why the exchanges of a schedule started late: all places were taken, or the host was late.
+
+use super::cycle_answers::each_sample;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use wiregauge_record::{Phase, Sample, Schedule};
+use wiregauge_run::{Exchange, Run, RunError};
+
+/// The measured exchanges of a point that started more than a period late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LateStarts {
+    /// All of them.
+    pub(crate) late: u64,
+    /// Those that waited for earlier ones: when they were due, as many as --depth allows were outstanding.
+    pub(crate) waited: u64,
+}
+
+/// Reads the point at this place of `run.file.points`.
+pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, RunError> {
+    let Schedule::EveryNs(period_ns) = run.file.plan.schedule else {
+        return Ok(LateStarts::default());
+    };
+    let depth = run.file.points[at].point.depth as usize;
+    let mut count = Counted {
+        period_ns,
+        depth,
+        next: 0,
+        waiting: BTreeMap::new(),
+        ends: Vec::new(),
+        found: LateStarts::default(),
+    };
+    each_sample(run, at, |sample| {
+        if sample.status.is_first_row() {
+            count.push(sample);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let rest = std::mem::take(&mut count.waiting);
+    rest.values().for_each(|sample| count.take(sample));
+    Ok(count.found)
+}
+
+/// Takes exchanges in the order in which they ended, and counts them in the order of their starts.
+struct Counted {
+    period_ns: u64,
+    depth: usize,
+    next: u64,
+    waiting: BTreeMap<u64, Sample>,
+    /// Ends of earlier exchanges that were outstanding when the last one was due.
+    ends: Vec<u64>,
+    found: LateStarts,
+}
+
+impl Counted {
+    fn push(&mut self, sample: &Sample) {
+        self.waiting.insert(sample.sequence, *sample);
+        while let Some(sample) = self.waiting.remove(&self.next) {
+            self.take(&sample);
+            self.next += 1;
+        }
+    }
+
+    fn take(&mut self, sample: &Sample) {
+        self.ends.retain(|&end_ns| end_ns > sample.intended_ns);
+        if sample.phase == Phase::Measured && sample.start_delay_ns() > self.period_ns {
+            self.found.late += 1;
+            self.found.waited += u64::from(self.ends.len() >= self.depth);
+        }
+        self.ends
+            .push(sample.start_ns.saturating_add(sample.rtt_ns));
+    }
+}

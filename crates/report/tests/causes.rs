@@ -1,0 +1,214 @@
+//! Warnings name only causes and remedies that the samples support; what was lost or counted stays in table and finding.
+
+use crate::common;
+use crate::warnings::{BOARD, answered, echo, lines, slower_in_the_end};
+
+use common::{exchange, exchange_run, plan, stream_plan, stream_point, stream_run};
+use wiregauge_record::{
+    BusLimit, DeviceCount, Direction, Disturbance, Ending, Plan, Point, Sample, Schedule,
+};
+use wiregauge_report::tables;
+use wiregauge_run::AnyRun;
+
+/// The warning W06 of a run of one point with this depth, one exchange every 100 us.
+fn behind(depth: u32, sample: impl Fn(u64) -> (u64, u64)) -> String {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = Plan {
+        schedule: Schedule::EveryNs(100_000),
+        points: vec![Point {
+            depth,
+            ..plan(1).points[0]
+        }],
+        ..plan(1)
+    };
+    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
+        let samples = (0..=1000_u64).map(|sequence| {
+            let (late_ns, rtt_ns) = sample(sequence);
+            Sample {
+                intended_ns: sequence * 100_000,
+                start_ns: sequence * 100_000 + late_ns,
+                rtt_ns,
+                ..exchange(sequence)
+            }
+        });
+        let mut samples: Vec<Sample> = samples.collect();
+        samples.sort_by_key(|sample| sample.start_ns + sample.rtt_ns);
+        samples.into_iter()
+    });
+    let warnings = tables::of(&run, false).warnings;
+    let behind = warnings.iter().find(|warning| warning.code == "W06");
+    behind.expect("a warning").to_string()
+}
+
+#[test]
+fn a_schedule_that_the_host_did_not_keep_is_not_blamed_on_the_depth() {
+    // Every tenth is sent 500 us late, with those that were due meanwhile; 5 are outstanding at most.
+    let text = behind(8, |sequence| match sequence % 10 {
+        at @ 0..5 => (500_000 - at * 100_000, 20_000),
+        _ => (0, 20_000),
+    });
+    assert!(text.contains("the host started them late"), "{text}");
+    assert!(!text.contains("--interval"), "{text}");
+    assert!(text.contains("--priority"), "{text}");
+}
+
+#[test]
+fn a_schedule_that_the_depth_did_not_allow_names_the_depth() {
+    // Each starts when the one before has ended, after 101 us.
+    let text = behind(1, |sequence| (sequence * 1_000, 101_000));
+    let waited = ": exchanges waited for earlier ones. Use the table from the intended start; try a higher --depth or a \
+                  longer --interval.";
+    assert!(text.ends_with(waited), "{text}");
+}
+
+#[test]
+fn of_late_starts_by_both_causes_each_is_counted() {
+    // One of 2,000 us, during which 19 were due; then the host was late by itself with every twentieth of the rest.
+    let text = behind(1, |sequence| match sequence {
+        0..100 if sequence % 50 == 0 => (0, 2_000_000),
+        0..100 => (2_000_000 - sequence % 50 * 40_000, 1_000),
+        _ if sequence % 20 == 0 => (150_000, 1_000),
+        _ => (0, 1_000),
+    });
+    let (_, count) = text.split_once(": of ").expect("counts");
+    let (late, rest) = count
+        .split_once(" that started more than a period late, ")
+        .expect("late ones");
+    let (waited, _) = rest
+        .split_once(" waited for earlier ones;")
+        .expect("waited");
+    let (late, waited): (u64, u64) = (late.parse().unwrap(), waited.parse().unwrap());
+    assert_eq!(
+        late - waited,
+        (100..=1000).step_by(20).count() as u64,
+        "{text}"
+    );
+}
+
+/// W25 of a stream whose host's count is 1.2 times the limit, and the device's count this part of it.
+fn over_limit(device: Option<f64>) -> String {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+    let run = stream_run(&dir.path().join("run"), &plan, |_| {
+        slower_in_the_end(25_000)
+    });
+    let AnyRun::Stream(run) = run else {
+        panic!("a stream run")
+    };
+    let mut file = run.file;
+    let flow = &mut file.points[0].flows[0];
+    let bytes_s = flow.rate.as_mut().map_or(0.0, |rate| {
+        (rate.low, rate.high) = (Some(rate.value * 0.99), Some(rate.value * 1.01));
+        rate.value
+    }) / 1.2;
+    flow.limit = Some(BusLimit {
+        bytes_s,
+        shared: false,
+        source: "USB full-speed bulk".into(),
+        used: 1.2,
+    });
+    flow.device = device.map(|part| DeviceCount {
+        bytes: (bytes_s * part) as u64,
+        transfers: 1_000_000,
+        overruns: 0,
+        elapsed_ns: 1_000_000_000,
+        bus: None,
+    });
+    let warnings = tables::of_stream(&file).warnings;
+    let over = warnings.iter().find(|warning| warning.code == "W25");
+    over.unwrap_or_else(|| panic!("W25: {warnings:?}"))
+        .to_string()
+}
+
+#[test]
+fn a_rate_above_the_limit_is_not_referred_to_a_device_that_counted_more_than_it_as_well() {
+    let within = over_limit(Some(0.98));
+    assert!(
+        within.contains("The share of the limit is that of the device's count"),
+        "{within}"
+    );
+    let above = over_limit(Some(1.04));
+    assert!(
+        !above.contains("Use the rate measured by the device"),
+        "{above}"
+    );
+    assert!(
+        above.contains("The device counted up to 104.00 % of it"),
+        "{above}"
+    );
+    let unknown = over_limit(None);
+    assert!(
+        !unknown.contains("Use the rate measured by the device"),
+        "{unknown}"
+    );
+    for text in [within, above, unknown] {
+        assert!(text.contains("up to 120.00 % of the limit"), "{text}");
+        assert!(
+            text.ends_with("try a longer --settle and --duration."),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_longer_timeout_is_proposed_only_where_an_answer_came_after_it() {
+    let of = |late| {
+        let mut file = echo(BOARD, &[&answered], 0);
+        let counts = &mut file.points[0].counts;
+        (counts.lost, counts.late) = (3 - late, late);
+        lines(&file, "W01").concat()
+    };
+    assert!(!of(0).contains("or a longer --timeout"), "{}", of(0));
+    assert!(
+        of(0).contains("no answer came after the timeout"),
+        "{}",
+        of(0)
+    );
+    assert!(of(1).contains("or a longer --timeout"), "{}", of(1));
+}
+
+#[test]
+fn time_that_the_hypervisor_took_is_not_said_to_be_the_cause_of_the_tails() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    file.points[0].disturbances = vec![Disturbance::Steal { share: 0.0066 }];
+    let text = lines(&file, "W07").concat();
+    assert!(!text.contains("caused by this host"), "{text}");
+    assert!(text.contains("the tails include such delays"), "{text}");
+}
+
+#[test]
+fn losses_and_replies_out_of_order_stay_in_the_table_and_in_the_finding() {
+    let mut file = echo(BOARD, &[&answered], 0);
+    let counts = &mut file.points[0].counts;
+    (counts.lost, counts.duplicated, counts.reordered) = (2, 84, 94);
+    let brief = tables::of_exchange(&file, false).brief.expect("a table");
+    assert!(
+        brief.finding.ends_with("; 84 duplicated; 94 out of order"),
+        "{}",
+        brief.finding
+    );
+    let table = brief.tables(300).next().expect("a table");
+    for head in ["lost", "duplicated", "out of order"] {
+        assert!(
+            table.columns.iter().any(|column| column == head),
+            "{:?}",
+            table.columns
+        );
+    }
+    let narrow = brief.tables(40).next().expect("a table");
+    assert!(
+        narrow.columns.iter().any(|column| column == "lost"),
+        "{:?}",
+        narrow.columns
+    );
+}
+
+#[test]
+fn only_points_of_the_plan_that_ended_are_counted_as_measured() {
+    let mut file = echo(BOARD, &[&answered, &answered], 0);
+    file.points[1].ending = Ending::Interrupted;
+    let conditions = tables::of_exchange(&file, false).conditions;
+    let points = conditions[0].1.iter().find(|(name, _)| name == "points");
+    let said = points.map(|(_, value)| value.as_str());
+    assert_eq!(said, Some("1 measured of 2 planned, 1 not to its end"));
+}
