@@ -6,6 +6,7 @@ Dask's client, MPI's pool. It decides what runs where and when.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import io
 import os
@@ -14,9 +15,12 @@ import re
 import signal
 import tarfile
 import tempfile
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError
+from concurrent.futures import Future as PlainFuture
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -25,8 +29,8 @@ from . import _native
 from . import _values as v
 from ._html import page, table
 from ._words import in_python
-from ._worker import describe, work
-from .errors import Error, LinkError, UsageError
+from ._worker import GRACE, INTERRUPTED, WAS_TAKEN_UP, describe, work
+from .errors import Error, Interrupted, LinkError, UsageError, interrupted_campaign
 from .run import Run
 
 __all__ = ["Campaign", "Plan", "Result", "campaign"]
@@ -34,10 +38,10 @@ __all__ = ["Campaign", "Plan", "Result", "campaign"]
 
 KINDS = ("exchange", "stream", "loop")
 
-_PATIENCE = 20.0
-"""How long the process of a plan may take to end when its worker was killed (s).
+_PATIENCE = 1.5 * GRACE
+"""How long the process of a plan may take to end when its worker was killed, or after Ctrl-C (s).
 
-It ends itself by force after 10 s, and its run must not be moved before it has ended.
+Its run must not be moved before it has ended.
 """
 
 
@@ -219,6 +223,9 @@ class Campaign:
     """Plans submitted to an executor. Iterate to get a `Result` for each, as they finish.
 
     Finished results are kept: it may be iterated again.
+
+    Ctrl-C while it is iterated cancels plans that have not started, ends those that run and stores what they
+    have measured; then it raises `Interrupted`. The results are those of the next iteration.
     """
 
     def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
@@ -230,6 +237,10 @@ class Campaign:
         # A worker that sees its plan's directory here shares the caller's disk: it sends no run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store, ignore_cleanup_errors=True)
         drop = Path(self._drop.name).resolve()
+        # Before the directory is removed when the script ends, for example after Ctrl-C in a loop's body.
+        weakref.finalize(self._drop, _end_with_script, weakref.ref(self))
+        # Workers that see its directory end their plans when this file exists.
+        self._stop = drop / "stop"
         extras = _understood(executor)
         self._futures: list[Future] = []
         for index, plan in enumerate(plans):
@@ -237,7 +248,9 @@ class Campaign:
             place = self._place(drop, index)
             if not ship:
                 place.mkdir()
-            future = executor.submit(work, plan.words(), None if ship else str(place), **options)
+            future = executor.submit(
+                work, plan.words(), None if ship else str(place), str(self._stop), **options
+            )
             self._futures.append(future)
             future.add_done_callback(lambda done, index=index: self._ended.put((index, done)))
 
@@ -246,14 +259,35 @@ class Campaign:
         return len(self._plans)
 
     def __iter__(self) -> Iterator[Result]:
-        """Yield each result as its plan finishes."""
+        """Yield each result as its plan finishes; Ctrl-C raises `Interrupted`."""
         yield from list(self._results)
         while len(self._results) < len(self._plans):
-            result = self._take(*self._ended.get())
-            self._results.append(result)
-            if len(self._results) == len(self._plans):
-                self._drop.cleanup()
+            try:
+                result = self._next()
+            except KeyboardInterrupt:
+                raise self._interrupted() from None
             yield result
+
+    def _next(self, timeout: float | None = None) -> Result:
+        """Wait for the next plan that ends; queue.Empty if none does in this time (s)."""
+        result = self._take(*self._ended.get(timeout=timeout))
+        self._results.append(result)
+        if len(self._results) == len(self._plans):
+            self._drop.cleanup()
+        return result
+
+    def _interrupted(self) -> Interrupted:
+        """End all plans, store what they measured, return the error; a second Ctrl-C stops waiting."""
+        self.cancel()
+        with contextlib.suppress(FileNotFoundError):
+            self._stop.touch()
+        patience = time.monotonic() + _PATIENCE
+        with contextlib.suppress(KeyboardInterrupt, queue.Empty):
+            while len(self._results) < len(self._plans):
+                self._next(max(patience - time.monotonic(), 0))
+        runs = [result._run for result in self._results if result._run is not None]
+        left = len(self._plans) - len(self._results)
+        return interrupted_campaign(runs, len(self._plans), left, self._store)
 
     def results(self) -> list[Result]:
         """All of them, in the order of the plans; waits until the last has ended.
@@ -319,11 +353,20 @@ class Campaign:
             # The worker died, could not be reached, has no wiregauge, or the plan was taken back.
             result._run = self._rescued(plan, index)
             what = "could not be run" if result._run is None else "was not measured to its end"
-            failure = Error(f"{plan!r} {what}: {type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, CancelledError):
+                reason = "it was cancelled"
+            failure = Error(f"{plan!r} {what}: {reason}")
             failure.run, failure.__cause__ = result._run, error
             result.error = failure
             return result
         result.worker, result.seconds = said["worker"], said["seconds"]
+        if said["code"] == WAS_TAKEN_UP:
+            result._run = self._rescued(plan, index)
+            what = "could not be run" if result._run is None else "was not measured to its end"
+            result.error = Error(f"{plan!r} {what}: its worker was killed")
+            result.error.run = result._run
+            return result
         failed = of_exit(said["code"], said["text"])
         if said["at"] is not None:
             result._run = self._settle(plan, Path(said["at"]))
@@ -387,6 +430,13 @@ class Campaign:
         raise FileExistsError(f"{self._store / wanted} exists, and so do all numbered names")
 
 
+def _end_with_script(of: weakref.ref[Campaign]) -> None:
+    """Store what is measured of a campaign when its script ends."""
+    campaign = of()
+    if campaign is not None and len(campaign._results) < len(campaign):
+        campaign._interrupted()
+
+
 def _row(plan: Plan, result: Result | None) -> list[str]:
     """Return the cells of a plan for a notebook; results count as finished once they have been iterated."""
     if result is None:
@@ -445,12 +495,43 @@ def campaign(
     place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)
-    own = ThreadPoolExecutor(1, thread_name_prefix="wiregauge-campaign")
+    own = _OneByOne()
     try:
         return Campaign(planned, own, place, ship)
     finally:
-        # The thread ends when the plans have.
-        own.shutdown(wait=False)
+        own.close()
+
+
+class _OneByOne:
+    """Runs calls in a thread of this process, one after the other.
+
+    Unlike that of a ThreadPoolExecutor, the thread does not keep a script from ending.
+    """
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[tuple[PlainFuture[Any], Callable[[], Any]] | None] = (
+            queue.SimpleQueue()
+        )
+        threading.Thread(target=self._run, name="wiregauge-campaign", daemon=True).start()
+
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> PlainFuture[Any]:
+        future: PlainFuture[Any] = PlainFuture()
+        self._calls.put((future, lambda: fn(*arguments)))
+        return future
+
+    def close(self) -> None:
+        """Let the thread end after these calls."""
+        self._calls.put(None)
+
+    def _run(self) -> None:
+        while (submitted := self._calls.get()) is not None:
+            future, call = submitted
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
 
 
 def _planned(at: int, plan: object) -> Plan:
@@ -484,7 +565,7 @@ def of_exit(code: int, text: str) -> Error | None:
         return UsageError(text)
     if code == 3:
         return LinkError(text)
-    if code in (130, _WINDOWS_CTRL_C):
+    if code in (INTERRUPTED, _WINDOWS_CTRL_C):
         return Error("it was interrupted")
     if code < 0:
         return Error(f"its process was killed by {signal.Signals(-code).name}")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ._words import argument_of, in_python
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -40,6 +41,7 @@ class Error(Exception):
     """
 
     run: Any = None  # A Run, whose module is above this one.
+    """The `Run` with what was measured before the error; None if nothing was."""
 
 
 class UsageError(Error, ValueError):
@@ -52,10 +54,12 @@ class UsageError(Error, ValueError):
     """
 
     argument: str | None = None
+    """The argument with the wrong value, if known."""
 
 
 class _SystemError(Error, OSError):
     os_code: int | None = None
+    """Error number of the operating system, if any."""
 
     def __str__(self) -> str:
         """Return the text, without the number that OSError adds."""
@@ -82,9 +86,13 @@ class LinkError(_SystemError):
     """
 
     kind: str = "io"
+    """What failed, such as ``timeout``."""
     done: int = 0
+    """For a call of a `Device`: the exchanges, cycles or bytes done before the error."""
     replies: npt.NDArray[Any] | None = None
+    """For `Device.exchange_many`: the replies before the error."""
     cycles: npt.NDArray[np.void] | None = None
+    """For `Device.control`: the cycles before the error."""
 
 
 class ModbusError(LinkError):
@@ -99,7 +107,9 @@ class ModbusError(LinkError):
     """
 
     code: int = 0
+    """Code of the exception, such as 2."""
     name: str | None = None
+    """Its name, such as ``illegal data address``, if it has one."""
 
 
 class StorageError(_SystemError):
@@ -120,12 +130,13 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     run : Run or None
-        What was measured before; None if nothing.
+        What was measured before; None if nothing. Of a campaign: its last run.
     path : pathlib.Path or None
         The directory of that run.
     """
 
-    run: Any = None
+    run: Any = None  # A Run, whose module is above this one.
+    """The `Run` with what was measured before; None if nothing was. Of a campaign: its last run."""
 
     @property
     def path(self) -> Path | None:
@@ -144,6 +155,19 @@ def interrupted(run: Any) -> Interrupted:
         where = "only in `run` of this exception (no_store=True)" if run.passing else f"in {run.path}"
         error = Interrupted(f"interrupted; {points} measured, {where}")
     error.run = run
+    _exit_as_after_ctrl_c()
+    return error
+
+
+def interrupted_campaign(runs: Sequence[Any], plans: int, left: int, store: Path) -> Interrupted:
+    """Create the exception of a campaign that Ctrl-C ended, of so many plans, with its runs in order."""
+    of = "1 plan" if plans == 1 else f"{plans} plans"
+    stored = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    where = f"{stored} of {of} stored in {store}" if runs else f"no run of {of} was begun"
+    if left:
+        where += f"; {left} may still be measured at their workers"
+    error = Interrupted(f"interrupted; {where}")
+    error.run = runs[-1] if runs else None
     _exit_as_after_ctrl_c()
     return error
 
