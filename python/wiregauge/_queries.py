@@ -79,7 +79,8 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         str
-            The reply without its end, decoded as UTF-8; with ``scpi`` also without a carriage return.
+            The reply without its end, decoded as UTF-8 whatever the framing (bytes: `exchange`); with ``scpi``
+            also without a carriage return.
 
         Raises
         ------
@@ -131,7 +132,7 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         str
-            As from `query`.
+            As from `query`; bytes: `read_bytes`.
 
         Raises
         ------
