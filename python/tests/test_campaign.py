@@ -255,11 +255,18 @@ def test_what_was_measured_before_a_failure_comes_with_the_error(tmp_path: Path)
         ("exchange", "plans must be several plans, not str"),
         ([{"address": "null://", "kind": 5}], "the kind of a plan must be one of"),
         ([{"kind": "exchange"}], "a plan needs an address"),
+        ([{"kind": "exchange", "addresses": []}], "a plan needs an address"),
+        ([{"address": "null://", "resources": 3}], "resources must be a mapping, not int"),
     ],
 )
 def test_what_is_no_plan_is_refused_by_its_place(plans: Any, says: str) -> None:
     with pytest.raises((TypeError, ValueError), match=says):
         wg.campaign(plans)
+
+
+def test_what_is_no_executor_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"executor must have `submit`, as in concurrent.futures, not int"):
+        wg.campaign([], 5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from concurrent.futures import CancelledError
 from concurrent.futures import Future as PlainFuture
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any, ClassVar, Protocol
 
 from . import _native
@@ -94,6 +95,8 @@ class Plan:
         for own in ("store", "no_store", "json"):
             if own in options:
                 raise ValueError(f"a campaign stores its runs itself: a plan has no `{own}`")
+        if not isinstance(resources, (Mapping, NoneType)):
+            raise TypeError(f"resources must be a mapping, not {type(resources).__name__}")
         self.kind = kind
         self.addresses = addresses
         self.resources: dict[str, float] = dict(resources or {})
@@ -123,6 +126,8 @@ class Plan:
         unknown = [name for name in self.options if name not in v.converters(self.kind)]
         if unknown:
             raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
+        if not self.addresses:
+            raise UsageError(f"a plan needs an address, such as Plan({self.kind!r}, 'tcp://10.0.0.5:7700')")
         return [self.kind, *v.flags(self.kind, self.options), "--", *v.addresses(self.addresses)]
 
     @classmethod
@@ -492,6 +497,9 @@ def campaign(
     if isinstance(plans, (Plan, Mapping, str, bytes)) or not isinstance(plans, Iterable):
         raise TypeError(f"plans must be several plans, not {type(plans).__name__}")
     planned = [_planned(at, plan) for at, plan in enumerate(plans)]
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        name = type(executor).__name__
+        raise TypeError(f"executor must have `submit`, as in concurrent.futures, not {name}")
     place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)

@@ -15,6 +15,7 @@ does not catch `Interrupted` with 130.
 
 from __future__ import annotations
 
+import re
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,13 @@ class UsageError(Error, ValueError):
 
     argument: str | None = None
     """The argument with the wrong value, if known."""
+
+
+def usage(argument: str, text: str) -> UsageError:
+    """Create the error of an argument with a wrong value."""
+    error = UsageError(text)
+    error.argument = argument
+    return error
 
 
 class _SystemError(Error, OSError):
@@ -191,9 +199,15 @@ def _exit_as_after_ctrl_c() -> None:
     sys.excepthook = hook
 
 
+_NAMED = re.compile(r"^--([a-z-]+): |^(plant): |\(--([a-z-]+)\)|hint: use --([a-z-]+)[ =]\S+ or more")
+"""What the program writes of the flag whose value is wrong where it finds that after parsing."""
+
+
 def of_failure(failure: tuple[str, str, int | None, str | None], run: Any = None) -> Error:
     """Create an exception from an error of the native module."""
     kind, text, os_code, flag = failure
+    if flag is None and (named := _NAMED.search(text)):
+        flag = next(filter(None, named.groups()))
     text = in_python(text)
     error: Error
     if kind == "usage":

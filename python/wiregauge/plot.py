@@ -80,7 +80,7 @@ class Plot:
         Examples
         --------
         >>> ax = wg.load("last").plot()
-        >>> ax.figure.savefig("run.pdf")
+        >>> plt.savefig("run.pdf")
         """
         match self._run.kind:
             case "exchange":
