@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from html import unescape
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,12 @@ def test_a_campaign_shows_itself_in_a_notebook(boards: list[str], tmp_path: Path
     assert html.count("<tr>") == 3
     assert "cannot connect" in html and "<td>good</td>" in html and "not finished" not in html
     assert repr(campaign) == "<wiregauge.Campaign, 2 plans: 1 measured, 1 failed, 0 not finished>"
+    # A plan that has a name is called by it.
+    assert "name='good'" not in html and "Plan('exchange', 'tcp://127.0.0.1:1')" in unescape(html).replace(
+        ", in_sizes=[48], count=30, no_calibration=True", ""
+    )
+    alone = wg.campaign([plan("tcp://127.0.0.1:1")], store=tmp_path)
+    assert repr(alone).startswith("<wiregauge.Campaign, 1 plan: ")
 
 
 def test_runs_raises_the_first_error_once_all_have_ended(boards: list[str], tmp_path: Path) -> None:

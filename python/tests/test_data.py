@@ -1,6 +1,7 @@
 """A run as pandas, xarray, plots and figures."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -275,6 +276,10 @@ def test_a_run_shows_itself_in_a_notebook_and_on_a_terminal(run):
     assert str(run) == run.show()
     assert run.show(format="csv").splitlines()[0].startswith("point,")
     assert run.path.name in repr(run)
+    cells = "".join(re.findall("<td>.*?</td>", html))
+    assert "+-" not in cells and " .. " not in cells and ("±" in cells) == ("+-" in run.show(full=True))
+    finding = re.search(r"^finding: (.{20})", run.show(), re.MULTILINE)
+    assert finding is None or finding[1] in html
 
 
 def test_a_setting_that_was_not_measured_is_predicted_with_a_band(address):

@@ -31,7 +31,7 @@ from . import _values as v
 from ._html import page, table
 from ._words import in_python
 from ._worker import GRACE, INTERRUPTED, WAS_TAKEN_UP, describe, work
-from .errors import Error, Interrupted, LinkError, UsageError, interrupted_campaign
+from .errors import Error, Interrupted, LinkError, UsageError, interrupted_campaign, plans_in_words
 from .run import Run
 
 __all__ = ["Campaign", "Plan", "Result", "campaign"]
@@ -331,7 +331,7 @@ class Campaign:
         ended = len(self._results)
         failed = sum(not result.ok for result in self._results)
         states = f"{ended - failed} measured, {failed} failed, {len(self) - ended} not finished"
-        return f"<wiregauge.Campaign, {len(self)} plans: {states}>"
+        return f"<wiregauge.Campaign, {plans_in_words(len(self))}: {states}>"
 
     def _repr_html_(self) -> str:
         ended = {result.index: result for result in self._results}
@@ -444,13 +444,14 @@ def _end_with_script(of: weakref.ref[Campaign]) -> None:
 
 def _row(plan: Plan, result: Result | None) -> list[str]:
     """Return the cells of a plan for a notebook; results count as finished once they have been iterated."""
+    name = plan.name or repr(plan)
     if result is None:
-        return [repr(plan), "not finished", "", "", ""]
+        return [name, "not finished", "", "", ""]
     run = "" if result._run is None else result._run.name
     state = (
         str(result.error) if result.error else "measured" if result.met else "measured, a limit was missed"
     )
-    return [repr(plan), state, run, describe(result.worker), f"{result.seconds:.1f}"]
+    return [name, state, run, describe(result.worker), f"{result.seconds:.1f}"]
 
 
 def campaign(

@@ -167,9 +167,14 @@ def interrupted(run: Any) -> Interrupted:
     return error
 
 
+def plans_in_words(count: int) -> str:
+    """Return so many plans in words."""
+    return "1 plan" if count == 1 else f"{count} plans"
+
+
 def interrupted_campaign(runs: Sequence[Any], plans: int, left: int, store: Path) -> Interrupted:
     """Create the exception of a campaign that Ctrl-C ended, of so many plans, with its runs in order."""
-    of = "1 plan" if plans == 1 else f"{plans} plans"
+    of = plans_in_words(plans)
     stored = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
     where = f"{stored} of {of} stored in {store}" if runs else f"no run of {of} was begun"
     if left:
