@@ -422,7 +422,10 @@ fn a_program_that_reads_the_output_gets_no_colours_although_the_environment_asks
         assert!(printed(words).contains(&0x1b), "{words}");
         let plain = printed(&format!("--plain {words}"));
         let text = String::from_utf8_lossy(&plain);
-        assert!(!plain.contains(&0x1b) && !text.contains("--plain"), "{text}");
+        assert!(
+            !plain.contains(&0x1b) && !text.contains("--plain"),
+            "{text}"
+        );
     }
 }
 
