@@ -15,19 +15,18 @@ import re
 import signal
 import tarfile
 import tempfile
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from concurrent.futures import Future as PlainFuture
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from . import _native
 from . import _values as v
+from ._executors import Executor, Future, OneByOne
 from ._html import page, table
 from ._words import in_python
 from ._worker import GRACE, INTERRUPTED, WAS_TAKEN_UP, describe, work
@@ -44,20 +43,6 @@ _PATIENCE = 1.5 * GRACE
 
 Its run must not be moved before it has ended.
 """
-
-
-class Future(Protocol):
-    """What an executor returns for a call."""
-
-    def result(self) -> Any: ...
-    def cancel(self) -> object: ...
-    def add_done_callback(self, fn: Callable[[Any], object], /) -> object: ...
-
-
-class Executor(Protocol):
-    """Runs calls somewhere."""
-
-    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 
 class Plan:
@@ -504,43 +489,11 @@ def campaign(
     place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)
-    own = _OneByOne()
+    own = OneByOne()
     try:
         return Campaign(planned, own, place, ship)
     finally:
         own.close()
-
-
-class _OneByOne:
-    """Runs calls in a thread of this process, one after the other.
-
-    Unlike that of a ThreadPoolExecutor, the thread does not keep a script from ending.
-    """
-
-    def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[tuple[PlainFuture[Any], Callable[[], Any]] | None] = (
-            queue.SimpleQueue()
-        )
-        threading.Thread(target=self._run, name="wiregauge-campaign", daemon=True).start()
-
-    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> PlainFuture[Any]:
-        future: PlainFuture[Any] = PlainFuture()
-        self._calls.put((future, lambda: fn(*arguments)))
-        return future
-
-    def close(self) -> None:
-        """Let the thread end after these calls."""
-        self._calls.put(None)
-
-    def _run(self) -> None:
-        while (submitted := self._calls.get()) is not None:
-            future, call = submitted
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(call())
-            except BaseException as error:
-                future.set_exception(error)
 
 
 def _planned(at: int, plan: object) -> Plan:

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import weakref
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -539,25 +538,18 @@ class Run:
     def _repr_html_(self) -> str:
         tables = self._tables
         failed = [self.failed] if self.failed else []
-        found = [" ".join(one.split()) for one in _FINDING.findall(self.show())]
+        found = re.findall(r"(?m)^finding: (.*(?:\n  .*)*)", self.show())
         return _html.page(
             _html.paragraphs(map(in_python, tables.heading)),
-            *(_html.table(title, columns, map(_cells, rows)) for title, columns, rows in tables.tables),
+            *(
+                _html.table(title, columns, map(_html.unbroken, rows))
+                for title, columns, rows in tables.tables
+            ),
             _html.paragraphs(found, "Finding:"),
             _html.paragraphs(map(in_python, tables.notes)),
             _html.paragraphs(self.warnings, "Warning:"),
             _html.paragraphs(failed, "The run failed:"),
         )
-
-
-_FINDING = re.compile(r"^finding: (.*(?:\n  .*)*)", re.MULTILINE)
-
-
-def _cells(row: Sequence[str]) -> list[str]:
-    """Return the cells of a row with signs that terminals may lack; an interval stays in one line."""
-    return [
-        cell.replace("+-", "±").replace(" .. ", "\u00a0..\u00a0").replace(" (", "\u00a0(") for cell in row
-    ]
 
 
 def load(run: str | os.PathLike[str]) -> Run:
