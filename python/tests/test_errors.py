@@ -58,6 +58,10 @@ def test_a_link_that_fails_says_what_the_program_says():
         ({"wait": "nap"}, "wait", "wait must be one of 'block', 'poll', 'spin', not 'nap'"),
         ({"require": "p98<2ms"}, "require", "require: unknown figure `p98`; did you mean p90 or p99?"),
         ({"count": 5, "duration": 1.0}, "count", "the argument count cannot be used with duration"),
+        ({"in_sizes": 10**12}, "in_sizes", "in_sizes: 1000000000000 is too large"),
+        ({"in_sizes": "1.."}, "in_sizes", "in_sizes: an empty value in '1..' is not a valid size"),
+        ({"require": "p99<"}, "require", "require: an empty value in 'p99<' is not a duration"),
+        ({"pin": 99999}, "pin", "cannot pin the measuring thread to CPU 99999"),
         ({"in_sizes": 4}, None, "in_sizes=4 is too small"),
         ({"in_sizes": 4}, None, 'hint: use a larger size, or protocol="echo"'),
         ({"connect": "each", "depth": 2}, None, 'connect="each" requires depth=1'),
@@ -84,7 +88,7 @@ def test_a_value_that_makes_no_sense_is_refused_in_the_words_of_python(address, 
         ),
         (
             "measure its data: wiregauge stream --protocol raw --direction in",
-            'measure its data: wg.stream(protocol="raw", direction="in")',
+            'measure its data: wg.stream(address, protocol="raw", direction="in")',
         ),
         ("fix it with: wiregauge doctor --fix", "fix it with: wg.doctor(fix=True)"),
         ("start one: wiregauge serve tcp://10.0.0.5:7700", 'start one: wg.serve("tcp://10.0.0.5:7700")'),
@@ -96,6 +100,18 @@ def test_a_value_that_makes_no_sense_is_refused_in_the_words_of_python(address, 
         ("about a warning: wiregauge help W05", "about a warning: wiregauge help W05"),
         ("wiregauge exchange ADDRESS --no-store --depth 4", "wg.exchange(address, no_store=True, depth=4)"),
         ("omit --protocol echo. Or use --count 3500.", 'omit protocol="echo". Or use count=3500.'),
+        (
+            "an echo server: wiregauge exchange --protocol echo",
+            'an echo server: wg.exchange(address, protocol="echo")',
+        ),
+        ("such as --read holding:0+10", 'such as read="holding:0+10"'),
+        ("see wiregauge stream --rate", "see wg.stream(address, rate=...)"),
+        ("wiregauge show 2026-11-26T23-44-16Z-virtual", 'wg.show("2026-11-26T23-44-16Z-virtual")'),
+        ("`wiregauge runs` lists the runs", "`wg.runs()` lists the runs"),
+        ("Try --in 64,512,4k --depth 1,4", 'Try in_sizes="64,512,4k", depth="1,4"'),
+        ("give --pid K,Ti,Td, --controller TF or", 'give pid="K,Ti,Td", controller="TF" or'),
+        ("all tables: --full; about a warning", "all tables: wg.show(run, full=True); about a warning"),
+        ("hint: use an exchange", "hint: use exchange()"),
     ],
 )
 def test_commands_and_flags_in_an_error_become_functions_and_arguments(text, in_words):
@@ -169,7 +185,7 @@ def test_other_addresses_than_texts_are_refused():
     ) as caught:
         wg.limits("firewire")
     assert caught.value.argument == "medium"
-    with pytest.raises(wg.UsageError, match=r"`wg\.runs` lists the stored runs"):
+    with pytest.raises(wg.UsageError, match=r"`wg\.runs\(\)` lists the stored runs"):
         wg.load("no-such-run")
     with pytest.raises(wg.UsageError, match="missing argument: address"):
         wg.exchange()
@@ -270,3 +286,46 @@ def test_no_text_that_python_shows_has_flags(address):
         assert not re.search(r"(?<![\w-])--[a-z]", text), text
     # What another program reads stays as it is.
     assert json.loads(run.show(format="json"))["kind"] == "exchange"
+
+
+@pytest.mark.parametrize("progress", ["plott", 5, None])
+def test_a_progress_that_does_not_exist_is_refused(address, progress):
+    with pytest.raises(wg.UsageError, match="progress must be True, False or 'plot', not ") as caught:
+        wg.exchange(address, count=5, progress=progress)
+    assert caught.value.argument == "progress"
+
+
+def test_a_setting_to_predict_is_named_by_its_key(stored):
+    with pytest.raises(wg.UsageError, match=r"^predict: depth must be at least 1, not 0$"):
+        stored.explain(predict={"depth": 0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        ({"protocol": "foo"}, "protocol"),
+        ({"framing": "raw"}, "framing"),
+        ({"framing": wg.Raw(), "baud": 9600}, "baud"),
+        ({"timeout": 0}, "timeout"),
+        ({"protocol": "text", "unit": 1}, "unit"),
+        ({"protocol": "text", "reply_bytes": -1}, "reply_bytes"),
+    ],
+)
+def test_the_error_of_an_open_names_its_argument(echo, arguments, argument):
+    with pytest.raises(wg.UsageError) as caught:
+        wg.open(echo, **arguments)
+    assert caught.value.argument == argument and argument in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda address: wg.stream(address, transfer=0), "transfer"),
+        (lambda address: wg.loop("virtual", notify=0), "notify"),
+        (lambda address: wg.serve("tcp://127.0.0.1:0", plant="x"), "plant"),
+    ],
+)
+def test_an_error_that_the_program_finds_later_names_its_argument_too(address, call, argument):
+    with pytest.raises(wg.UsageError) as caught:
+        call(address)
+    assert caught.value.argument == argument

@@ -292,7 +292,7 @@ def test_what_does_not_belong_together_is_refused_before_anything_is_opened() ->
         ({"protocol": "text", "until": "\n", "idle": 1}, "until and idle exclude each other"),
         ({"protocol": "morse"}, 'protocol: "morse" is not known'),
         ({"protocol": "text", "framing": wg.Raw()}, "exclude each other"),
-        ({"protocol": "modbus", "unit": 300}, "unit: 300 is not valid"),
+        ({"protocol": "modbus", "unit": 300}, "unit must be 0 to 255, not 300"),
         ({"protocol": "modbus", "unit": 0}, "unit 0 is not valid"),
         ({"protocol": "text", "reply_length": "u16"}, "is not a length field"),
         ({"protocol": "text", "reply_bytes": 0}, "replies of 0 bytes are not valid"),

@@ -1,6 +1,7 @@
 """The plots show what the figures of the page show: quantity, axes, limits, what the samples support."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import each_kind
+from conftest import REPOSITORY, each_kind
 
 import wiregauge as wg
+from wiregauge import _axes, _live
 
 
 @pytest.fixture(autouse=True)
@@ -123,3 +125,89 @@ def test_points_that_do_not_exist_are_refused_by_their_number(stored, points, er
             stored.samples_of(points)
         with pytest.raises(error, match=says):
             stored.frame(points)
+
+
+@pytest.fixture(scope="module")
+def grid() -> wg.Run:
+    """Three depths of one size."""
+    return wg.exchange("null://", depth=[1, 2, 4], count=30, no_calibration=True, no_store=True)
+
+
+def test_the_colours_are_those_of_the_page(stored):
+    source = (REPOSITORY / "crates/report/src/figures/look.rs").read_text()
+    of_page = re.findall(r'"(#\w{6})"', source.split("SERIES: [&str; 10]")[1].split(";")[0])
+    assert list(_axes.COLOURS) == of_page
+    assert [line.get_color() for line in stored.plot.timeline().lines] == of_page[:4]
+    lines = stored.plot.trt().lines
+    assert lines[0].get_color() == of_page[0] and lines[0].get_marker() == "o"
+
+
+def test_points_of_a_loop_are_distinguished_by_what_varies(looped):
+    labels = [text.get_text() for text in looped.plot.percentiles().get_legend().get_texts()]
+    cells = [point["point"] for point in looped.points]
+    assert len(set(labels)) == len(labels) == len(cells)
+    for label, cell in zip(labels, cells, strict=True):
+        is_test = cell["aim"] == "hold"
+        tested = f"preload {cell['preload_bytes']:,} B" if is_test else "large rings"
+        assert label == f"{cell['rate_hz'] / 1e6:g} MS/s, {tested}"
+    assert looped.plot.histogram(0).get_legend() is None
+
+
+def test_the_bound_of_a_loop_curve_is_in_the_legend(looped):
+    labels = [text.get_text() for text in looped.plot.loop_curve().get_legend().get_texts()]
+    assert labels == ["0.1 MS/s", "0.2 MS/s", "upper 95 % bound"]
+
+
+def test_a_throughput_of_one_of_several_sizes_says_which(address):
+    run = wg.exchange(address, out_sizes=[16, 100], in_sizes=[48, 200], count=20, no_calibration=True)
+    assert run.plot.throughput().get_title().endswith(", OUT 16 B only")
+    run = wg.exchange(address, out_sizes=16, in_sizes=[48, 200], count=20, no_calibration=True)
+    assert "only" not in run.plot.throughput().get_title()
+
+
+def test_the_throughput_of_one_size_is_against_the_depth(grid, address):
+    ax = grid.plot.throughput()
+    assert ax.get_xlabel() == "depth (log)"
+    (line,) = (line for line in ax.lines if not line.get_label().startswith("limit"))
+    assert list(line.get_xdata()) == [1, 2, 4]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "4"]
+
+
+def test_a_histogram_has_shares_of_each_point_and_at_most_four(stored, address):
+    ax = stored.plot.histogram(0)
+    assert ax.get_ylabel() == "exchanges (%)"
+    corners = ax.patches[0].get_xy()
+    assert sum(corners[1:-1:2, 1]) == pytest.approx(100)
+    run = wg.exchange(address, in_sizes=list(range(100, 700, 100)), count=20, no_calibration=True)
+    assert len(run.plot.histogram().get_legend().get_texts()) == 4
+    assert "4 of 6 series" in run.plot.histogram().get_title()
+    assert len(run.plot.histogram(range(6)).get_legend().get_texts()) == 6
+
+
+def test_rtt_and_trt_of_one_pair_of_sizes_are_beside_the_ideal(grid, address):
+    ax = grid.plot.trt()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["mean TRT", "mean RTT", "ideal TRT: RTT at depth 1 / depth"]
+    ideal = ax.lines[-1]
+    assert list(ideal.get_ydata() * ideal.get_xdata()) == pytest.approx([ideal.get_ydata()[0]] * 3)
+    assert ax.get_yscale() == "log" and ax.get_ylabel().startswith("time (")
+    scheduled = wg.exchange(address, depth=[1, 2], count=20, interval="1ms", no_calibration=True)
+    labels = [text.get_text() for text in scheduled.plot.trt().get_legend().get_texts()]
+    # A schedule sets when exchanges start.
+    assert labels == ["mean TRT", "mean RTT"]
+
+
+def test_dots_of_a_legend_can_be_seen(stored):
+    handles = stored.plot.timeline().get_legend().legend_handles
+    assert all(handle.get_markersize() >= 6 for handle in handles)
+
+
+def test_a_direction_has_one_colour_in_both_halves_of_the_live_plot(streamed):
+    figure = plt.figure()
+    slices = [(0, 0.5, {"in": 2e7, "out": 1e7}), (0, 1.0, {"in": 2e7, "out": 1e7})]
+    _live.draw(figure, "stream", "both", slices, streamed.summary())
+    left, right = figure.axes
+    for way in ("in", "out"):
+        colours = {line.get_color() for ax in (left, right) for line in ax.lines if line.get_label() == way}
+        assert len(colours) == 1
+    assert right.get_ylim()[0] == 0.0

@@ -1,4 +1,4 @@
-"""Units, ticks and series of the figures of the report, without matplotlib."""
+"""Units, ticks, colours and series of the figures of the report, without matplotlib."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ import numpy.typing as npt
 
 MOST = 10
 """More series than this cannot be distinguished in one plot."""
+
+MOST_OUTLINES = 4
+"""More outlines of histograms over each other cannot be distinguished."""
+
+COLOURS = (
+    "#216fa9", "#903a00", "#009392", "#0b98f8", "#d55f03",
+    "#cc71c0", "#788a59", "#000000", "#772dce", "#712200",
+)  # fmt: skip
+"""Of series, as in the figures of the report: also distinct for people with a colour blindness."""
+
+MARKERS = ("o", "s", "^", "D")
+"""Of series, in their order."""
 
 _MOST_NAMED = 12
 """More sizes than this are not named one by one."""
@@ -91,6 +103,10 @@ def percentile_curve(times: npt.NDArray[np.float64]) -> tuple[Curve, Curve]:
 # ---- throughput --------------------------------------------------------------------------------
 
 
+def _count(points: Iterable[Mapping[str, Any]], name: str) -> int:
+    return len({point["point"][name] for point in points})
+
+
 class Sweep:
     """The sizes of a run of exchanges against which its throughput is drawn: of IN, of OUT, or of both.
 
@@ -104,17 +120,35 @@ class Sweep:
         )
         self.way, other = ("out", "in") if out_varies and not in_varies else ("in", "out")
         self.is_equal = len(cells) > 0 and all(cell["in_bytes"] == cell["out_bytes"] for cell in cells)
-        smallest = min((cell[f"{other}_bytes"] for cell in cells), default=0)
+        others = {cell[f"{other}_bytes"] for cell in cells}
+        smallest = min(others, default=0)
         self.points = [
             point
             for point in points
             if point["counts"]["answered"] and (self.is_equal or point["point"][f"{other}_bytes"] == smallest)
         ]
 
+        self.held = "" if self.is_equal or len(others) < 2 else f", {other.upper()} {smallest:,} B only"
+        """Which points alone are drawn, for the title."""
+        self.is_of_depths = _count(self.points, f"{self.way}_bytes") < 2 <= _count(self.points, "depth")
+        """True if only the depth varies."""
+
+    def place(self, cell: Mapping[str, Any]) -> int:
+        """Return where a point is on the axis."""
+        return int(cell["depth"] if self.is_of_depths else cell[f"{self.way}_bytes"])
+
+    def label(self, cell: Mapping[str, Any]) -> str:
+        """Return what distinguishes the line of a point."""
+        if self.is_of_depths:
+            return f"OUT {cell['out_bytes']:,} B, IN {cell['in_bytes']:,} B"
+        return f"depth {cell['depth']}"
+
     @property
     def size(self) -> str:
         """What the axis of sizes shows."""
-        return "size in each direction" if self.is_equal else f"{self.way.upper()} size"
+        if self.is_of_depths:
+            return "depth (log)"
+        return ("size in each direction" if self.is_equal else f"{self.way.upper()} size") + " (B, log)"
 
     @property
     def what(self) -> str:

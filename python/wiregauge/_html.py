@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["Text", "escape", "page", "paragraphs", "table"]
+__all__ = ["Text", "escape", "page", "paragraphs", "table", "unbroken"]
 
 
 class Text:
@@ -27,6 +27,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         f"<table><caption>{escape(title)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def unbroken(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row with signs that terminals may lack; an interval stays in one line."""
+    return [
+        cell.replace("+-", "±").replace(" .. ", "\u00a0..\u00a0").replace(" (", "\u00a0(") for cell in row
+    ]
 
 
 def paragraphs(texts: Iterable[str], title: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._axes import rate_unit, time_unit
+from ._axes import COLOURS, rate_unit, time_unit
 from ._optional import need
 from ._progress import Meter, Slice
 from .run import Run
@@ -24,6 +24,12 @@ _LINES = {
     "stream": ("throughput", ["rate_bytes_s"]),
     "loop": ("service delay", ["service_p50_ns", "service_p99_ns"]),
 }
+_COLOUR = {
+    **{name: COLOURS[0] for name in ("median", "p50", "in")},
+    **{name: COLOURS[4] for name in ("max", "p99", "out")},
+}
+"""Of each line, the same in both halves."""
+
 _FAILED = {"exchange": "lost or wrong", "loop": "xrun"}
 
 _SLICES = 2400
@@ -190,7 +196,7 @@ def _draw_slices(ax: Any, kind: str, slices: Sequence[Slice]) -> None:
     drawn = [value for line in values.values() for value in line if value > 0.0]
     factor, unit = _unit(kind, max(drawn, default=0.0))
     for name in names:
-        ax.plot(seconds, [value / factor for value in values[name]], label=name)
+        ax.plot(seconds, [value / factor for value in values[name]], color=_COLOUR[name], label=name)
     failed = [end for _, end, found in slices if found.get("failed")]
     if failed:
         label, at_the_bottom = _FAILED[kind], ax.get_xaxis_transform()
@@ -215,7 +221,11 @@ def _draw_points(ax: Any, kind: str, frame: pd.DataFrame) -> None:
         for way, rows in frame.groupby("way") if "way" in frame else [("", frame)]:
             percentile = "" if kind == "stream" else column.split("_")[1]
             label = " ".join(part for part in (str(way), percentile) if part)
-            ax.plot(rows["point"] + 1, rows[column] / factor, marker="o", label=label)
+            colour = _COLOUR.get(label)
+            ax.plot(rows["point"] + 1, rows[column] / factor, marker="o", color=colour, label=label)
+    if kind == "stream":
+        # Else a difference of a few per cent would look large.
+        ax.set_ylim(bottom=0.0)
     ax.set(xlabel="finished point", ylabel=f"{what} ({unit})")
     ax.xaxis.get_major_locator().set_params(integer=True)
     _legend(ax)

@@ -9,6 +9,7 @@ from typing import Literal
 from . import _call, _native
 from ._live import LivePlot, NotebookCanvas, open_window
 from ._progress import Meter, in_notebook
+from .errors import usage
 from .run import Run
 
 Progress = bool | Literal["plot"]
@@ -34,6 +35,8 @@ def command(
 
 def meter(progress: Progress) -> Meter:
     """Return the requested display of the progress."""
+    if not (isinstance(progress, bool) or progress == "plot"):
+        raise usage("progress", f"progress must be True, False or 'plot', not {progress!r}")
     if progress == "plot":
         if in_notebook():
             return LivePlot(NotebookCanvas())

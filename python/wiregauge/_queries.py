@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _native
 from . import _values as v
-from .errors import UsageError
+from .errors import UsageError, usage
 
 Protocol = Literal["wiregauge", "text", "scpi", "modbus"]
 """What a device speaks."""
@@ -34,16 +34,18 @@ _UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9,
 def parts(protocol: str, given: dict[str, Any]) -> Parts | None:
     """Check what was given for a protocol."""
     if protocol not in ("wiregauge", "text", "scpi", "modbus"):
-        raise UsageError(
+        raise usage(
+            "protocol",
             f'protocol: "{protocol}" is not known: use "wiregauge", "text", "scpi" or "modbus"; '
-            "for other devices a `framing`"
+            "for other devices a `framing`",
         )
     given = {name: value for name, value in given.items() if value is not None}
     for name in given:
         if _OF[name] != protocol:
-            raise UsageError(
+            raise usage(
+                name,
                 f'{name} has no effect with protocol="{protocol}"\n'
-                f'  hint: use protocol="{_OF[name]}", or omit {name}'
+                f'  hint: use protocol="{_OF[name]}", or omit {name}',
             )
     if protocol == "wiregauge":
         return None
@@ -54,7 +56,7 @@ def parts(protocol: str, given: dict[str, Any]) -> Parts | None:
         until = until.encode()
     for name, most in (("reply_bytes", 2**32 - 1), ("unit", 255)):
         if name in given and not 0 <= given[name] <= most:
-            raise UsageError(f"{name}: {given[name]} is not valid")
+            raise usage(name, f"{name} must be 0 to {most}, not {given[name]}")
     length = given.get("reply_length")
     if length is not None and not isinstance(length, str):
         raise TypeError(f"reply_length must be a str such as u16be@2+4, not {type(length).__name__}")
@@ -79,7 +81,8 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         str
-            The reply without its end, decoded as UTF-8; with ``scpi`` also without a carriage return.
+            The reply without its end, decoded as UTF-8; with ``scpi`` also without a carriage return. For
+            bytes use `exchange`.
 
         Raises
         ------
@@ -131,7 +134,7 @@ class QueryDevice(_native.RawDevice):
         Returns
         -------
         str
-            As from `query`.
+            As from `query`; bytes: `read_bytes`.
 
         Raises
         ------
@@ -517,7 +520,7 @@ def nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
     """Parse a time as the program does: seconds, a timedelta, or a number with a unit."""
     text = v.time(name, value)[0]
     if re.match(r"-[0-9.]", text):
-        raise ValueError(f"{name} must be at least {least} ns, not {text}")
+        raise usage(name, f"{name} must be at least {f'{least} ns' if least else 0}, not {text}")
     found = re.fullmatch(r"([0-9.]+)(\D+)", text)
     try:
         ns = float(found[1]) * _UNITS_NS[found[2]] if found else math.nan
@@ -525,8 +528,8 @@ def nanoseconds(name: str, value: v.Time, least: int = 1) -> int:
         ns = math.nan
     if math.isnan(ns):
         hint = "use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
-        raise ValueError(f"{name}: {text!r} is not a duration: {hint}")
+        raise usage(name, f"{name}: {text!r} is not a duration: {hint}")
     # A year and more is a slip of the keyboard.
     if not least <= ns <= 3.2e16:
-        raise ValueError(f"{name}: {text!r} is out of range ({least} ns to a year)")
+        raise usage(name, f"{name} must be {f'{least} ns' if least else 0} to 1 year, not {text}")
     return round(ns)

@@ -16,7 +16,9 @@ Buffer = bytes | bytearray | memoryview | npt.NDArray[Any]
 
 
 def at_least(name: str, value: int, least: int) -> None:
-    """Refuse a smaller number by the name of its argument."""
+    """Refuse a smaller number, or what is no int, by the name of its argument."""
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
 
@@ -33,6 +35,9 @@ def rows(
                 "requests must be bytes or arrays; str is for the protocols text and scpi, and the framing "
                 "Terminator"
             )
+        for at, one in enumerate(requests):
+            if not isinstance(one, (bytes, bytearray, memoryview, np.ndarray)):
+                raise TypeError(f"requests[{at}] must be bytes or an array, not {type(one).__name__}")
         pieces = [memoryview(one).cast("B") if not isinstance(one, bytes) else one for one in requests]
         lengths = [len(piece) for piece in pieces]
         ends = np.cumsum(lengths, dtype=np.uintp)

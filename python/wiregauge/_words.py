@@ -10,12 +10,21 @@ from typing import Any
 
 from . import _native
 
-_FUNCTION = {"loop-control": "loop_control"}
+_OF_DEVICES = ("exchange", "stream", "loop", "loop_control", "tune")
+"""Their first argument is the address of a device."""
+
+_OF_NOTHING = ("runs", "devices", "doctor")
+"""They are called without arguments."""
+
+_NAMES = ("IN", "OUT", "RTT", "TRT", "USB", "CAN", "TCP", "UDP", "CPU", "GPU")
+"""They begin a phrase after a flag; other words in capitals are placeholders."""
+
 _FLAG = r"--[a-z][a-z0-9-]*[a-z0-9]"
 _ARGUMENT = rf"(?:{_FLAG}|[<\[][A-Z-]+[>\]])"
 # Neither the next flag nor the end of a sentence belongs to it.
 _VALUE = r"(?:'[^']*'|(?!--)[^\s;`'\"()]*[^\s,;:`'\"().])"
-_WORD = r"[a-z]+://[^\s,;`'()]+|ADDRESS|RUN|usb-gadget|usb-virtual|uhid|can|usb|uart|tcp|udp"
+_RUN = r"\d{4}-\d\d-\d\dT[\w-]+"
+_WORD = rf"{_RUN}|[a-z]+://[^\s,;`'()]+|ADDRESS|RUN|usb-gadget|usb-virtual|uhid|can|usb|uart|tcp|udp"
 
 
 def argument_of(flag: str) -> str:
@@ -37,7 +46,10 @@ def in_python(text: str) -> str:
 
 def _in_python(text: str) -> str:
     text = _command().sub(_as_call, text)
-    return re.sub(rf"(?<![\w/-])({_FLAG})(?:(=|\s+)({_VALUE}))?", _as_argument, text)
+    text = re.sub(rf"(?<![\w/-])({_FLAG})(?:(=|\s+)({_VALUE}))?", _as_argument, text)
+    text = text.replace("all tables: full=True", "all tables: wg.show(run, full=True)")
+    # Arguments beside each other are those of one call.
+    return re.sub(r'(\b[a-z_]+=(?:"[^"]*"|True|\d+)),? +(?=[a-z_]+=(?:"|True|\d))', r"\1, ", text)
 
 
 # ---- what the parser of the command line says ------------------------------------------------
@@ -49,15 +61,21 @@ _MOST = 2**32 - 1
 
 def _invalid(found: re.Match[str]) -> str:
     value, name, reason = found[1], argument_of(found[2]), found[3]
+    if setting := re.fullmatch(r"(\w+)=(-?[\d.]+)", value):
+        name, value = f"{name}: {setting[1]}", setting[2]
     if least := re.search(r"the minimum is (\S+)$", reason):
         return f"{name} must be at least {least[1]}, not {value}"
     if within := re.fullmatch(r"\S+ is not in (\S+?)\.\.=?(\S+)", reason):
         if int(within[2]) >= _MOST and value.startswith("-"):
             return f"{name} must be at least {within[1]}, not {value}"
         return f"{name} must be {within[1]} to {within[2]}, not {value}"
+    if value and reason.startswith("`` is "):
+        return f"{name}: an empty value in {value!r}{reason.removeprefix('``')}"
     quoted = re.match(r"`([^`]*)`", reason)
     # Of a list, the one that is wrong.
     wrong = quoted[1] if quoted else value
+    if wrong.isdigit() and int(wrong) > _MOST and "is not a valid size" in reason:
+        return f"{name}: {wrong} is too large"
     if beyond := re.search(r"is out of range: (.*)", reason):
         return f"{name} must be {beyond[1]}, not {wrong}"
     if re.match(r"-[0-9.]", wrong) or re.fullmatch(r"0(B/s)?", wrong):
@@ -99,6 +117,11 @@ _OF_THE_PARSER: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         _no_choice,
     ),
     (re.compile(rf"^invalid value '(.*)' for '({_ARGUMENT})[^']*': (.*)", re.DOTALL), _invalid),
+    (re.compile(r"hint: use an exchange$"), "hint: use exchange()"),
+    (
+        re.compile(r"hint: pass it, or open the device with a framing"),
+        "hint: pass reply_bytes, or use a framing that gives the size, such as wg.Fixed(bytes=8)",
+    ),
     (re.compile(r"use a framing, for example raw"), "use a framing, for example framing=wg.Raw()"),
     (re.compile(r"\n\n\s*tip: a similar value exists: (.*)"), r"; did you mean \1?"),
     (re.compile(rf"the argument '({_FLAG})[^']*'"), r"the argument \1"),
@@ -140,6 +163,10 @@ def _as_call(found: re.Match[str]) -> str:
     parts = re.findall(rf"({_FLAG})(?:(?:=|\s+)({_VALUE}))?|({_WORD})", found[2])
     arguments = [word.lower() if word.isupper() else f'"{word}"' for _, _, word in parts if word]
     arguments += [_argument(flag, " ", value, True) for flag, value, _ in parts if flag]
+    if arguments and name in _OF_DEVICES and not any(word for *_, word in parts):
+        arguments.insert(0, "address")
+    if not arguments and name in _OF_NOTHING:
+        return f"wg.{name}()"
     if not arguments and name == "serve" and found.string[found.start() - 1 : found.start()] != "`":
         # The name of a responder, not a command that is proposed.
         return found[0]
@@ -159,9 +186,10 @@ def _argument(flag: str, between: str | None, value: str | None, is_call: bool) 
     if is_switch:
         return f"{name}=True" + (f"{between}{value}" if value else "")
     if not value:
-        return name
+        return f"{name}=..." if is_call else name
     if re.fullmatch(r"\d+|'.*'", value):
         return f"{name}={value}"
-    if is_call or value[0].isdigit() or value in choices:
+    is_placeholder = re.fullmatch(r"[A-Z]\w*(,[A-Z]\w*)+|[A-Z]{2,}", value) and value not in _NAMES
+    if is_call or value[0].isdigit() or value in choices or is_placeholder or re.search(r"\w[:=+]\w", value):
         return f'{name}="{value}"'
     return f"{name}{between}{value}"

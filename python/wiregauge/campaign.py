@@ -6,6 +6,7 @@ Dask's client, MPI's pool. It decides what runs where and when.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import io
 import os
@@ -15,18 +16,21 @@ import signal
 import tarfile
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from types import NoneType
+from typing import Any, ClassVar
 
 from . import _native
 from . import _values as v
+from ._executors import Executor, Future, OneByOne
 from ._html import page, table
 from ._words import in_python
-from ._worker import describe, work
-from .errors import Error, LinkError, UsageError
+from ._worker import GRACE, INTERRUPTED, WAS_TAKEN_UP, describe, work
+from .errors import Error, Interrupted, LinkError, UsageError, interrupted_campaign, plans_in_words
 from .run import Run
 
 __all__ = ["Campaign", "Plan", "Result", "campaign"]
@@ -34,25 +38,11 @@ __all__ = ["Campaign", "Plan", "Result", "campaign"]
 
 KINDS = ("exchange", "stream", "loop")
 
-_PATIENCE = 20.0
-"""How long the process of a plan may take to end when its worker was killed (s).
+_PATIENCE = 1.5 * GRACE
+"""How long the process of a plan may take to end when its worker was killed, or after Ctrl-C (s).
 
-It ends itself by force after 10 s, and its run must not be moved before it has ended.
+Its run must not be moved before it has ended.
 """
-
-
-class Future(Protocol):
-    """What an executor returns for a call."""
-
-    def result(self) -> Any: ...
-    def cancel(self) -> object: ...
-    def add_done_callback(self, fn: Callable[[Any], object], /) -> object: ...
-
-
-class Executor(Protocol):
-    """Runs calls somewhere."""
-
-    def submit(self, fn: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 
 class Plan:
@@ -90,6 +80,8 @@ class Plan:
         for own in ("store", "no_store", "json"):
             if own in options:
                 raise ValueError(f"a campaign stores its runs itself: a plan has no `{own}`")
+        if not isinstance(resources, (Mapping, NoneType)):
+            raise TypeError(f"resources must be a mapping, not {type(resources).__name__}")
         self.kind = kind
         self.addresses = addresses
         self.resources: dict[str, float] = dict(resources or {})
@@ -119,6 +111,8 @@ class Plan:
         unknown = [name for name in self.options if name not in v.converters(self.kind)]
         if unknown:
             raise TypeError(f"a plan of the kind {self.kind} has no {', '.join(unknown)}")
+        if not self.addresses:
+            raise UsageError(f"a plan needs an address, such as Plan({self.kind!r}, 'tcp://10.0.0.5:7700')")
         return [self.kind, *v.flags(self.kind, self.options), "--", *v.addresses(self.addresses)]
 
     @classmethod
@@ -219,6 +213,9 @@ class Campaign:
     """Plans submitted to an executor. Iterate to get a `Result` for each, as they finish.
 
     Finished results are kept: it may be iterated again.
+
+    Ctrl-C while it is iterated cancels plans that have not started, ends those that run and stores what they
+    have measured; then it raises `Interrupted`. The results are those of the next iteration.
     """
 
     def __init__(self, plans: list[Plan], executor: Executor, store: Path, ship: bool | None) -> None:
@@ -230,6 +227,10 @@ class Campaign:
         # A worker that sees its plan's directory here shares the caller's disk: it sends no run back.
         self._drop = tempfile.TemporaryDirectory(prefix=".campaign-", dir=store, ignore_cleanup_errors=True)
         drop = Path(self._drop.name).resolve()
+        # Before the directory is removed when the script ends, for example after Ctrl-C in a loop's body.
+        weakref.finalize(self._drop, _end_with_script, weakref.ref(self))
+        # Workers that see its directory end their plans when this file exists.
+        self._stop = drop / "stop"
         extras = _understood(executor)
         self._futures: list[Future] = []
         for index, plan in enumerate(plans):
@@ -237,7 +238,9 @@ class Campaign:
             place = self._place(drop, index)
             if not ship:
                 place.mkdir()
-            future = executor.submit(work, plan.words(), None if ship else str(place), **options)
+            future = executor.submit(
+                work, plan.words(), None if ship else str(place), str(self._stop), **options
+            )
             self._futures.append(future)
             future.add_done_callback(lambda done, index=index: self._ended.put((index, done)))
 
@@ -246,14 +249,35 @@ class Campaign:
         return len(self._plans)
 
     def __iter__(self) -> Iterator[Result]:
-        """Yield each result as its plan finishes."""
+        """Yield each result as its plan finishes; Ctrl-C raises `Interrupted`."""
         yield from list(self._results)
         while len(self._results) < len(self._plans):
-            result = self._take(*self._ended.get())
-            self._results.append(result)
-            if len(self._results) == len(self._plans):
-                self._drop.cleanup()
+            try:
+                result = self._next()
+            except KeyboardInterrupt:
+                raise self._interrupted() from None
             yield result
+
+    def _next(self, timeout: float | None = None) -> Result:
+        """Wait for the next plan that ends; queue.Empty if none does in this time (s)."""
+        result = self._take(*self._ended.get(timeout=timeout))
+        self._results.append(result)
+        if len(self._results) == len(self._plans):
+            self._drop.cleanup()
+        return result
+
+    def _interrupted(self) -> Interrupted:
+        """End all plans, store what they measured, return the error; a second Ctrl-C stops waiting."""
+        self.cancel()
+        with contextlib.suppress(FileNotFoundError):
+            self._stop.touch()
+        patience = time.monotonic() + _PATIENCE
+        with contextlib.suppress(KeyboardInterrupt, queue.Empty):
+            while len(self._results) < len(self._plans):
+                self._next(max(patience - time.monotonic(), 0))
+        runs = [result._run for result in self._results if result._run is not None]
+        left = len(self._plans) - len(self._results)
+        return interrupted_campaign(runs, len(self._plans), left, self._store)
 
     def results(self) -> list[Result]:
         """All of them, in the order of the plans; waits until the last has ended.
@@ -292,7 +316,7 @@ class Campaign:
         ended = len(self._results)
         failed = sum(not result.ok for result in self._results)
         states = f"{ended - failed} measured, {failed} failed, {len(self) - ended} not finished"
-        return f"<wiregauge.Campaign, {len(self)} plans: {states}>"
+        return f"<wiregauge.Campaign, {plans_in_words(len(self))}: {states}>"
 
     def _repr_html_(self) -> str:
         ended = {result.index: result for result in self._results}
@@ -319,11 +343,20 @@ class Campaign:
             # The worker died, could not be reached, has no wiregauge, or the plan was taken back.
             result._run = self._rescued(plan, index)
             what = "could not be run" if result._run is None else "was not measured to its end"
-            failure = Error(f"{plan!r} {what}: {type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, CancelledError):
+                reason = "it was cancelled"
+            failure = Error(f"{plan!r} {what}: {reason}")
             failure.run, failure.__cause__ = result._run, error
             result.error = failure
             return result
         result.worker, result.seconds = said["worker"], said["seconds"]
+        if said["code"] == WAS_TAKEN_UP:
+            result._run = self._rescued(plan, index)
+            what = "could not be run" if result._run is None else "was not measured to its end"
+            result.error = Error(f"{plan!r} {what}: its worker was killed")
+            result.error.run = result._run
+            return result
         failed = of_exit(said["code"], said["text"])
         if said["at"] is not None:
             result._run = self._settle(plan, Path(said["at"]))
@@ -387,15 +420,23 @@ class Campaign:
         raise FileExistsError(f"{self._store / wanted} exists, and so do all numbered names")
 
 
+def _end_with_script(of: weakref.ref[Campaign]) -> None:
+    """Store what is measured of a campaign when its script ends."""
+    campaign = of()
+    if campaign is not None and len(campaign._results) < len(campaign):
+        campaign._interrupted()
+
+
 def _row(plan: Plan, result: Result | None) -> list[str]:
     """Return the cells of a plan for a notebook; results count as finished once they have been iterated."""
+    name = plan.name or repr(plan)
     if result is None:
-        return [repr(plan), "not finished", "", "", ""]
+        return [name, "not finished", "", "", ""]
     run = "" if result._run is None else result._run.name
     state = (
         str(result.error) if result.error else "measured" if result.met else "measured, a limit was missed"
     )
-    return [repr(plan), state, run, describe(result.worker), f"{result.seconds:.1f}"]
+    return [name, state, run, describe(result.worker), f"{result.seconds:.1f}"]
 
 
 def campaign(
@@ -442,15 +483,17 @@ def campaign(
     if isinstance(plans, (Plan, Mapping, str, bytes)) or not isinstance(plans, Iterable):
         raise TypeError(f"plans must be several plans, not {type(plans).__name__}")
     planned = [_planned(at, plan) for at, plan in enumerate(plans)]
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        name = type(executor).__name__
+        raise TypeError(f"executor must have `submit`, as in concurrent.futures, not {name}")
     place = Path(store) if store is not None else _native.runs_home()
     if executor is not None:
         return Campaign(planned, executor, place, ship)
-    own = ThreadPoolExecutor(1, thread_name_prefix="wiregauge-campaign")
+    own = OneByOne()
     try:
         return Campaign(planned, own, place, ship)
     finally:
-        # The thread ends when the plans have.
-        own.shutdown(wait=False)
+        own.close()
 
 
 def _planned(at: int, plan: object) -> Plan:
@@ -484,7 +527,7 @@ def of_exit(code: int, text: str) -> Error | None:
         return UsageError(text)
     if code == 3:
         return LinkError(text)
-    if code in (130, _WINDOWS_CTRL_C):
+    if code in (INTERRUPTED, _WINDOWS_CTRL_C):
         return Error("it was interrupted")
     if code < 0:
         return Error(f"its process was killed by {signal.Signals(-code).name}")

@@ -85,6 +85,13 @@ class Gain:
     high: float = math.inf
     dtype: str = "<f4"
 
+    def __post_init__(self) -> None:
+        """Refuse what is no number."""
+        for name in ("factor", "offset", "low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+                raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+
 
 def open(  # noqa: A001  as `wg.open`
     address: str,
@@ -155,7 +162,7 @@ def open(  # noqa: A001  as `wg.open`
         raise TypeError(f"address must be a str, not {type(address).__name__}")
     messages, line = checked(framing, address)
     if baud is not None:
-        check_serial(f"baud={baud}", address)
+        check_serial("baud", baud, address)
     if protocol is not None and messages is not None:
         raise UsageError("protocol and a framing of messages exclude each other: use one of them")
     ends = {"until": until, "reply_bytes": reply_bytes, "reply_length": reply_length, "idle": idle}
@@ -322,6 +329,8 @@ class Device(QueryDevice):
         ...         print(reply)
         """
         at_least("depth", depth, 1)
+        if not isinstance(source, Iterable):
+            raise TypeError(f"source must be an iterable of requests, not {type(source).__name__}")
         if self._outstanding():
             raise RuntimeError(f"another pipeline of {self.address} is still running")
         return self._pipeline(source, depth, reply_bytes)

@@ -15,6 +15,7 @@ does not catch `Interrupted` with 130.
 
 from __future__ import annotations
 
+import re
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ._words import argument_of, in_python
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -40,6 +42,7 @@ class Error(Exception):
     """
 
     run: Any = None  # A Run, whose module is above this one.
+    """The `Run` with what was measured before the error; None if nothing was."""
 
 
 class UsageError(Error, ValueError):
@@ -52,10 +55,19 @@ class UsageError(Error, ValueError):
     """
 
     argument: str | None = None
+    """The argument with the wrong value, if known."""
+
+
+def usage(argument: str, text: str) -> UsageError:
+    """Create the error of an argument with a wrong value."""
+    error = UsageError(text)
+    error.argument = argument
+    return error
 
 
 class _SystemError(Error, OSError):
     os_code: int | None = None
+    """Error number of the operating system, if any."""
 
     def __str__(self) -> str:
         """Return the text, without the number that OSError adds."""
@@ -82,9 +94,13 @@ class LinkError(_SystemError):
     """
 
     kind: str = "io"
+    """What failed, such as ``timeout``."""
     done: int = 0
+    """For a call of a `Device`: the exchanges, cycles or bytes done before the error."""
     replies: npt.NDArray[Any] | None = None
+    """For `Device.exchange_many`: the replies before the error."""
     cycles: npt.NDArray[np.void] | None = None
+    """For `Device.control`: the cycles before the error."""
 
 
 class ModbusError(LinkError):
@@ -99,7 +115,9 @@ class ModbusError(LinkError):
     """
 
     code: int = 0
+    """Code of the exception, such as 2."""
     name: str | None = None
+    """Its name, such as ``illegal data address``, if it has one."""
 
 
 class StorageError(_SystemError):
@@ -120,12 +138,13 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     run : Run or None
-        What was measured before; None if nothing.
+        What was measured before; None if nothing. Of a campaign: its last run.
     path : pathlib.Path or None
         The directory of that run.
     """
 
-    run: Any = None
+    run: Any = None  # A Run, whose module is above this one.
+    """The `Run` with what was measured before; None if nothing was. Of a campaign: its last run."""
 
     @property
     def path(self) -> Path | None:
@@ -144,6 +163,24 @@ def interrupted(run: Any) -> Interrupted:
         where = "only in `run` of this exception (no_store=True)" if run.passing else f"in {run.path}"
         error = Interrupted(f"interrupted; {points} measured, {where}")
     error.run = run
+    _exit_as_after_ctrl_c()
+    return error
+
+
+def plans_in_words(count: int) -> str:
+    """Return so many plans in words."""
+    return "1 plan" if count == 1 else f"{count} plans"
+
+
+def interrupted_campaign(runs: Sequence[Any], plans: int, left: int, store: Path) -> Interrupted:
+    """Create the exception of a campaign that Ctrl-C ended, of so many plans, with its runs in order."""
+    of = plans_in_words(plans)
+    stored = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    where = f"{stored} of {of} stored in {store}" if runs else f"no run of {of} was begun"
+    if left:
+        where += f"; {left} may still be measured at their workers"
+    error = Interrupted(f"interrupted; {where}")
+    error.run = runs[-1] if runs else None
     _exit_as_after_ctrl_c()
     return error
 
@@ -167,9 +204,15 @@ def _exit_as_after_ctrl_c() -> None:
     sys.excepthook = hook
 
 
+_NAMED = re.compile(r"^--([a-z-]+): |^(plant): |\(--([a-z-]+)\)|hint: use --([a-z-]+)[ =]\S+ or more")
+"""What the program writes of the flag whose value is wrong where it finds that after parsing."""
+
+
 def of_failure(failure: tuple[str, str, int | None, str | None], run: Any = None) -> Error:
     """Create an exception from an error of the native module."""
     kind, text, os_code, flag = failure
+    if flag is None and (named := _NAMED.search(text)):
+        flag = next(filter(None, named.groups()))
     text = in_python(text)
     error: Error
     if kind == "usage":

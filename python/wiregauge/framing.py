@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from numbers import Integral
 
-from .errors import UsageError
+from .errors import usage
 
 __all__ = ["Fixed", "Framing", "LengthPrefix", "Raw", "Terminator", "checked"]
 
@@ -92,6 +92,10 @@ class LengthPrefix:
         """Refuse what is no length of a length."""
         if self.bytes not in (1, 2, 4):
             raise ValueError(f"bytes must be 1, 2 or 4, not {self.bytes!r}")
+        for name in ("big_endian", "counts_itself"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
 
     def _parts(self) -> Parts:
         return ("length-prefix", b"", self.bytes, self.big_endian, self.counts_itself)
@@ -120,16 +124,18 @@ def checked(framing: object, address: str) -> tuple[Framing | None, str | None]:
         )
     # The program knows which there are.
     if framing[:1].isdigit():
-        check_serial(f"framing={framing!r}", address)
+        check_serial("framing", framing, address)
         return None, framing
     example = _EXAMPLES.get(re.sub(r"\W|_", "", framing.lower()))
-    raise UsageError(
+    raise usage(
+        "framing",
         f"framing={framing!r} is for characters on a serial line, such as '8E1'\n"
-        f"  hint: for messages use {example or 'wg.Raw(), Fixed, Terminator or LengthPrefix'}"
+        f"  hint: for messages use {example or 'wg.Raw(), Fixed, Terminator or LengthPrefix'}",
     )
 
 
-def check_serial(argument: str, address: str) -> None:
+def check_serial(argument: str, value: object, address: str) -> None:
     """Refuse an argument of serial lines for another link."""
     if "://" in address and not address.startswith("serial:"):
-        raise UsageError(f"{argument} requires a serial line, such as serial:///dev/ttyACM0, not {address}")
+        given = f"{argument}={value!r}"
+        raise usage(argument, f"{given} requires a serial line, such as serial:///dev/ttyACM0, not {address}")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _axes, _frames
-from ._axes import MOST, time_unit
+from ._axes import COLOURS, MARKERS, MOST, MOST_OUTLINES, time_unit
 from ._optional import need
 from .samples import place_of
 
@@ -37,6 +37,8 @@ class Source(Protocol):
     def address(self) -> str: ...
     @property
     def points(self) -> list[dict[str, Any]]: ...
+    @property
+    def plan(self) -> dict[str, Any]: ...
     def samples_of(self, point: int) -> npt.NDArray[np.void]: ...
 
 
@@ -45,8 +47,8 @@ class Plot:
 
     Every method takes `ax`, the Axes to draw on (those of a new figure, if not given), and returns it.
     Those that draw samples take `points`: positions in ``run.points``, at most 10; if not given, all, or 10
-    of them from the first to the last. Times are in us or ms, rates in kB/s or MB/s, as in the report: the
-    label of the axis names the unit.
+    of them from the first to the last (4 of a histogram). Times are in us or ms, rates in kB/s or MB/s, as in
+    the report: the label of the axis names the unit. A new figure has the colours of the report.
     """
 
     def __init__(self, run: Source) -> None:
@@ -71,14 +73,14 @@ class Plot:
         Raises
         ------
         ValueError
-            There is no plot for this kind of run; ``run.figures`` has those of the report.
+            There is no plot for this kind of run; its rows are in ``run.samples``.
         ImportError
             matplotlib is not installed.
 
         Examples
         --------
         >>> ax = wg.load("last").plot()
-        >>> ax.figure.savefig("run.pdf")
+        >>> plt.savefig("run.pdf")
         """
         match self._run.kind:
             case "exchange":
@@ -90,7 +92,7 @@ class Plot:
             case "loop":
                 return self.histogram(points, ax=ax)
             case kind:
-                raise ValueError(f"there is no plot for a run of kind {kind}; run.figures has its figures")
+                raise ValueError(f"there is no plot for a run of kind {kind}; run.samples has its rows")
 
     def histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
@@ -109,19 +111,20 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            Number of exchanges, transfers or blocks over the time.
+            Share of the exchanges, transfers or blocks of each point (%) over the time.
         """
         ax = self._axes(ax)
-        drawn, unit = self._times(points)
+        drawn, unit = self._times(points, MOST_OUTLINES)
         filled = [times[times > 0] for _, times in drawn]
         every = np.concatenate(filled) if filled else np.empty(0)
         if every.size:
             low, high = every.min(), every.max()
             edges = np.geomspace(low, max(high, low * 1.001), bins + 1)
             for (label, _), times in zip(drawn, filled, strict=True):
-                ax.hist(times, bins=edges, histtype="step", label=label)  # type: ignore[arg-type]
-        ax.set(xscale="log", xlabel=f"{self._what} ({unit}, log)", ylabel=self._rows)
-        return self._finish(ax, self._of(points))
+                shares = np.full(times.size, 100.0 / max(times.size, 1))
+                ax.hist(times, edges, weights=shares, histtype="step", label=label)  # type: ignore[arg-type]
+        ax.set(xscale="log", xlabel=f"{self._what} ({unit}, log)", ylabel=f"{self._rows} (%)")
+        return self._finish(ax, self._of(points), MOST_OUTLINES)
 
     def rtt_histogram(
         self, points: int | Iterable[int] | None = None, *, bins: int = 100, ax: Axes | None = None
@@ -222,8 +225,9 @@ class Plot:
         -------
         matplotlib.axes.Axes
             Of exchanges as on the page: the IN throughput over the IN size, if that varies, else the same of
-            OUT, at the smallest size of the other direction. Of streams the rate over the transfer size. A
-            limit that is far above is not drawn.
+            OUT, at the smallest size of the other direction, which the title names; over the depth, if only
+            that varies. Of streams the rate over the transfer size, or over the queue. A limit that is far
+            above is not drawn.
 
         Raises
         ------
@@ -235,12 +239,12 @@ class Plot:
             raise ValueError(f"throughput needs a run of exchanges or streams; this run is a {run.kind}")
         if run.kind == "exchange":
             sweep = _axes.Sweep(run.points)
-            size, what, wide, reach = sweep.size, sweep.what, 30.0, (4.0, 100.0)
+            size, what, wide, reach, held = sweep.size, sweep.what, 30.0, (4.0, 100.0), sweep.held
             lines = self._exchange_rates(sweep)
             known = [point["limit"] for point in sweep.points]
         else:
-            size, what, wide, reach = "transfer size", "throughput", 60.0, (2.5, 30.0)
-            lines = self._stream_rates()
+            what, wide, reach, held = "throughput", 60.0, (2.5, 30.0), ""
+            size, lines = self._stream_rates()
             known = [flow["limit"] for point in run.points for flow in point["flows"]]
         ax = self._axes(ax)
         rates = [rate for line in lines.values() for _, rate in line]
@@ -251,13 +255,13 @@ class Plot:
         self._draw(ax, lines, factor)
         for rate, name in limits:
             ax.axhline(rate / factor, color="gray", linestyle="--", linewidth=1.0, label=name)
-        ax.set(xscale="log", xlabel=f"{size} (B, log)")
+        ax.set(xscale="log", xlabel=size)
         if is_wide:
             ax.set(yscale="log", ylabel=f"{what} ({unit}, log)")
         else:
             ax.set(ylabel=f"{what} ({unit})")
             ax.set_ylim(0.0, max(ax.get_ylim()[1], *(1.05 * rate / factor for rate, _ in limits), 0.0))
-        ax = self._finish(ax, len(lines))
+        ax = self._finish(ax, len(lines), held=held)
         self._name(ax, [int(place) for line in lines.values() for place, _ in line])
         return ax
 
@@ -265,26 +269,30 @@ class Plot:
         lines: Lines = {}
         for point in sweep.points:
             cell = point["point"]
-            place = (cell[f"{sweep.way}_bytes"], point["throughput"][f"{sweep.way}_bytes_s"])
-            lines.setdefault(f"depth {cell['depth']}{_link(cell)}", []).append(place)
+            place = (sweep.place(cell), point["throughput"][f"{sweep.way}_bytes_s"])
+            lines.setdefault(f"{sweep.label(cell)}{_link(cell)}", []).append(place)
         return lines
 
-    def _stream_rates(self) -> Lines:
+    def _stream_rates(self) -> tuple[str, Lines]:
+        """Return what the axis of places shows, and the lines."""
         lines: Lines = {}
-        queues = {point["point"]["queue"] for point in self._run.points}
+        cells = [point["point"] for point in self._run.points]
+        queues, transfers = ({cell[name] for cell in cells} for name in ("queue", "transfer_bytes"))
+        is_of_queues = len(transfers) < 2 <= len(queues)
         for point in self._run.points:
             cell = point["point"]
             for flow in point["flows"]:
                 rate = (flow["rate"] or {}).get("value")
                 both = " (both)" if cell["direction"] == "both" else ""
-                queue = f", queue {cell['queue']}" if len(queues) > 1 else ""
+                queue = f", queue {cell['queue']}" if len(queues) > 1 and not is_of_queues else ""
                 label = f"{flow['way'].upper()}{both}{queue}{_link(cell)}"
                 if rate is not None:
-                    lines.setdefault(label, []).append((cell["transfer_bytes"], rate))
-        return lines
+                    place = cell["queue" if is_of_queues else "transfer_bytes"]
+                    lines.setdefault(label, []).append((place, rate))
+        return "queue (log)" if is_of_queues else "transfer size (B, log)", lines
 
     def trt(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the mean TRT over the depth, one line per pair of sizes.
+        """Plot the mean TRT over the depth, one line per pair of sizes, and the ideal TRT.
 
         Parameters
         ----------
@@ -294,7 +302,8 @@ class Plot:
         Returns
         -------
         matplotlib.axes.Axes
-            The mean TRT over the depth.
+            The mean TRT over the depth; of a single pair of sizes also the mean RTT. Dashed: the RTT at the
+            smallest depth divided by the depth, unless a schedule started the exchanges.
 
         Raises
         ------
@@ -303,19 +312,43 @@ class Plot:
         """
         self._only("exchange", "trt")
         ax = self._axes(ax)
-        lines: Lines = {}
+        trts: Lines = {}
+        rtts: Lines = {}
         for point in self._run.points:
             cell = point["point"]
             if point["trt"] is not None:
                 label = f"OUT {cell['out_bytes']:,} B, IN {cell['in_bytes']:,} B{_link(cell)}"
-                trt = point["trt"]["mean"]["value"]
-                lines.setdefault(label, []).append((cell["depth"], trt))
-        factor, unit = time_unit(max((trt for line in lines.values() for _, trt in line), default=0.0))
+                trts.setdefault(label, []).append((cell["depth"], point["trt"]["mean"]["value"]))
+                rtts.setdefault(label, []).append((cell["depth"], point["rtt"]["mean"]["value"]))
+        is_single = len(trts) == 1
+        lines = trts
+        if is_single:
+            lines = {"mean TRT": next(iter(trts.values())), "mean RTT": next(iter(rtts.values()))}
+        times = [time for line in lines.values() for _, time in line]
+        factor, unit = time_unit(max(times, default=0.0))
         self._draw(ax, lines, factor)
-        ax.set(xscale="log", xlabel="depth (log)", ylabel=f"mean TRT ({unit})")
+        if isinstance(self._run.plan.get("schedule"), str):
+            self._draw_ideals(ax, rtts, factor)
+        what = "time" if is_single else "mean TRT"
+        ax.set(xscale="log", yscale="log", xlabel="depth (log)", ylabel=f"{what} ({unit}, log)")
         ax = self._finish(ax, len(lines))
         self._name(ax, [int(place) for line in lines.values() for place, _ in line])
         return ax
+
+    def _draw_ideals(self, ax: Axes, rtts: Lines, factor: float) -> None:
+        """Draw the RTT at the smallest depth, divided by the depth, behind the lines of the same order."""
+        shown = [sorted(line) for _, line in _axes.spread(list(rtts.items()))]
+        depths = {line[0][0] for line in shown}
+        first = f"RTT at depth {min(depths):g}" if len(depths) == 1 else "RTT at the smallest depth"
+        colours = ["black"] if len(shown) == 1 else [line.get_color() for line in ax.lines[-len(shown) :]]
+        label = f"ideal TRT: {first} / depth"
+        for line, colour in zip(shown, colours, strict=True):
+            depth, rtt = line[0]
+            places = [place for place, _ in line]
+            ideal = [rtt * depth / place / factor for place in places]
+            ax.plot(places, ideal, linestyle="--", linewidth=1.0, color=colour, label=label)
+            # One entry of the legend for all.
+            label = "_ideal"
 
     def loop_curve(self, *, ax: Axes | None = None) -> Axes:
         """Plot the stalls per minute over the latency of a loop.
@@ -345,8 +378,11 @@ class Plot:
             latency = [step["latency_ns"] / factor for step in point["curve"]]
             stalls = [step["per_minute"] for step in point["curve"]]
             high = [step["per_minute_high"] for step in point["curve"]]
-            (line,) = ax.step(latency, stalls, where="post", label=self._label(place))
+            label = self._label(place, [at for at, _ in curves]) or "stalls"
+            (line,) = ax.step(latency, stalls, where="post", label=label)
             ax.step(latency, high, where="post", linestyle="--", color=line.get_color())
+        if shown:
+            ax.plot([], [], linestyle="--", color="gray", label="upper 95 % bound")
         ax.set(xlabel=f"latency ({unit})", ylabel="stalls per minute")
         ax.set_yscale("symlog", linthresh=1)
         return self._finish(ax, len(curves))
@@ -369,24 +405,33 @@ class Plot:
         pyplot = need("matplotlib.pyplot", "a plot")
         # The layout leaves room for a legend beside the axes.
         drawn: Axes = pyplot.subplots(figsize=(8.0, 4.8), layout="constrained")[1]
+        drawn.set_prop_cycle(color=COLOURS)
         return drawn
 
     def _draw(self, ax: Axes, lines: Lines, factor: float) -> None:
-        for label, line in _axes.spread(list(lines.items())):
+        for at, (label, line) in enumerate(_axes.spread(list(lines.items()))):
             x, y = zip(*sorted(line), strict=True)
-            ax.plot(x, [value / factor for value in y], marker="o", label=label)
+            ax.plot(x, [value / factor for value in y], marker=MARKERS[at % len(MARKERS)], label=label)
 
-    def _finish(self, ax: Axes, of: int) -> Axes:
-        """Title and legend of a plot that shows at most 10 of so many series."""
+    def _finish(self, ax: Axes, of: int, most: int = MOST, held: str = "") -> Axes:
+        """Title and legend of a plot that shows at most `most` of so many series."""
+        from matplotlib.lines import Line2D
+
         from . import _ticks
 
         for axis, scale in ((ax.xaxis, ax.get_xscale()), (ax.yaxis, ax.get_yscale())):
             if scale == "log":
                 _ticks.logarithmic(axis)
-        left_out = f", {MOST} of {of} series" if of > MOST else ""
-        ax.set_title(f"{self._run.kind} {self._run.address}{left_out}")
+        left_out = f", {most} of {of} series" if of > most else ""
+        ax.set_title(f"{self._run.kind} {self._run.address}{held}{left_out}")
         if len(ax.get_legend_handles_labels()[0]) > 1:
-            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
+            legend = ax.legend(
+                fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0
+            )
+            for handle in legend.legend_handles:
+                # The dots of a timeline are too small to see their colour.
+                if isinstance(handle, Line2D) and handle.get_marker() == ".":
+                    handle.set_markersize(8)
         return ax
 
     @staticmethod
@@ -397,10 +442,10 @@ class Plot:
         if places:
             _ticks.named(ax.xaxis, *_axes.sizes(places))
 
-    def _places(self, points: int | Iterable[int] | None) -> list[int]:
+    def _places(self, points: int | Iterable[int] | None, most: int = MOST) -> list[int]:
         count = len(self._run.points)
         if points is None:
-            return _axes.spread(list(range(count)))
+            return _axes.spread(list(range(count)), most)
         if isinstance(points, str) or not isinstance(points, Iterable):
             return [place_of(points, count)]
         places = [place_of(point, count) for point in points]
@@ -421,20 +466,22 @@ class Plot:
         return rows[_frames.timed(rows, self._run.kind)]
 
     def _times(
-        self, points: int | Iterable[int] | None
+        self, points: int | Iterable[int] | None, most: int = MOST
     ) -> tuple[list[tuple[str, npt.NDArray[np.float64]]], str]:
         """Return label and times of each series, in a unit that suits the longest, and that unit."""
         if self._run.kind not in _WHAT:
             raise ValueError(f"there is no plot of the times of a run of kind {self._run.kind}")
+        places = self._places(points, most)
         found = [
-            (self._label(place), _frames.durations(self._rows_of(place), self._run.kind) * 1e9)
-            for place in self._places(points)
+            (self._label(place, places), _frames.durations(self._rows_of(place), self._run.kind) * 1e9)
+            for place in places
         ]
         longest = max((float(times.max()) for _, times in found if times.size), default=0.0)
         factor, unit = time_unit(longest)
         return [(label, times / factor) for label, times in found], unit
 
-    def _label(self, place: int) -> str:
+    def _label(self, place: int, among: Iterable[int]) -> str:
+        """Return what a point is called; of a loop only what distinguishes it from the other ones."""
         cell: dict[str, Any] = self._run.points[place]["point"]
         match self._run.kind:
             case "exchange":
@@ -442,8 +489,33 @@ class Plot:
             case "stream":
                 text = f"{cell['direction']}, {cell['transfer_bytes']:,} B, queue {cell['queue']}"
             case _:
-                text = f"{cell['rate_hz'] / 1e6:g} MS/s, {cell['channels']} ch, {cell['notify_bytes']} B"
+                return _of_loop(cell, [self._run.points[other]["point"] for other in among])
         return text + _link(cell)
+
+
+def _of_loop(cell: dict[str, Any], among: list[dict[str, Any]]) -> str:
+    """Return what distinguishes a point of a loop, as in the report."""
+
+    def tested(one: dict[str, Any]) -> int | None:
+        """The preload of a test; a search for one has no certain preload."""
+        return one["preload_bytes"] if one["aim"] == "hold" else None
+
+    def varies(name: str) -> bool:
+        return any(other[name] != cell[name] for other in among)
+
+    parts = []
+    if varies("rate_hz"):
+        parts.append(f"{cell['rate_hz'] / 1e6:g} MS/s")
+    if varies("channels"):
+        parts.append("1 channel" if cell["channels"] == 1 else f"{cell['channels']} channels")
+    if varies("notify_bytes"):
+        parts.append(f"blocks of {cell['notify_bytes']:,} B")
+    if varies("path"):
+        parts.append(cell["path"])
+    if any(tested(other) != tested(cell) for other in among):
+        preload = tested(cell)
+        parts.append("large rings" if preload is None else f"preload {preload:,} B")
+    return ", ".join(parts)
 
 
 def _link(cell: dict[str, Any]) -> str:

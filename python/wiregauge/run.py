@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import weakref
 from functools import cached_property
@@ -537,9 +538,14 @@ class Run:
     def _repr_html_(self) -> str:
         tables = self._tables
         failed = [self.failed] if self.failed else []
+        found = re.findall(r"(?m)^finding: (.*(?:\n  .*)*)", self.show())
         return _html.page(
             _html.paragraphs(map(in_python, tables.heading)),
-            *(_html.table(*table) for table in tables.tables),
+            *(
+                _html.table(title, columns, map(_html.unbroken, rows))
+                for title, columns, rows in tables.tables
+            ),
+            _html.paragraphs(found, "Finding:"),
             _html.paragraphs(map(in_python, tables.notes)),
             _html.paragraphs(self.warnings, "Warning:"),
             _html.paragraphs(failed, "The run failed:"),

@@ -117,12 +117,32 @@ class Tuned(Text):
         if self.best is None or self.objective is None:
             return "; ".join(self.missed)
         what = "no setting meets all constraints; the closest one" if self.missed else "best"
-        setting = ", ".join(f"{name} {value}" for name, value in self.best.items())
+        setting = _setting_in_words(self.best)
         figure = self.data["objective"]["figure"]
         lines = [f"{what}: {setting}: {figure} {in_words(figure, self.objective.value)}"]
         lines += [f"{one.text}: {one.verdict}" for one in self.verdicts]
         lines += [in_python(text) for text in self.why]
         return "\n".join(lines)
+
+
+def _setting_in_words(best: Setting) -> str:
+    """Return a setting as the program writes it; what is usual is left out."""
+    left = dict(best)
+    parts = []
+    if "direction" in left:
+        parts.append(str(left.pop("direction")).upper())
+    for name, words in (
+        ("out_bytes", "OUT {:,} B"),
+        ("in_bytes", "IN {:,} B"),
+        ("transfer_bytes", "transfers of {:,} B"),
+        ("depth", "depth {}"),
+        ("queue", "queue {}"),
+    ):
+        if name in left:
+            parts.append(words.format(left.pop(name)))
+    usual = {"wait": "block", "connect": "once", "protocol": "wiregauge"}
+    parts += [f"{name} {value}" for name, value in left.items() if usual.get(name) != value]
+    return ", ".join(parts)
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:

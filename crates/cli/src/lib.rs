@@ -43,6 +43,7 @@ use std::io::Write;
 /// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
 /// command on this terminal, and gives the exit code. `program` starts it once more.
 pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
+    output::style::plain_if_asked(&mut words);
     if let Err(error) = parent::watch_if_asked(&mut words) {
         return code(Err(error.into()));
     }

@@ -404,6 +404,32 @@ fn json_prints_json_and_nothing_else() {
 }
 
 #[test]
+fn a_program_that_reads_the_output_gets_no_colours_although_the_environment_asks_for_them() {
+    let desk = Desk::new();
+    for (words, code) in [
+        ("exchange tcp://127.0.0.1:1 --count 5", 3),
+        ("exchange null:// --depth 0", 2),
+        ("exchange null:// --count 40 --no-calibration", 0),
+        ("help", 0),
+    ] {
+        let printed = |words: &str| {
+            let mut command = desk.command(words);
+            let output = command.env("CLICOLOR_FORCE", "1").output();
+            let output = output.expect("it starts");
+            assert_eq!(output.status.code(), Some(code), "{output:?}");
+            [output.stdout, output.stderr].concat()
+        };
+        assert!(printed(words).contains(&0x1b), "{words}");
+        let plain = printed(&format!("--plain {words}"));
+        let text = String::from_utf8_lossy(&plain);
+        assert!(
+            !plain.contains(&0x1b) && !text.contains("--plain"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn nothing_has_colour_or_a_progress_bar_where_there_is_no_terminal() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --drop every=10");

@@ -5,7 +5,8 @@ function [status, output, said] = command(words)
 
 noise = [tempname(), '.txt'];
 tidy = onCleanup(@() wiregauge.internal.removeFile(noise));
-line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary()}, words], 'UniformOutput', false), ' ');
+% Without colours, also where CLICOLOR_FORCE is set.
+line = strjoin(cellfun(@quoted, [{wiregauge.internal.binary(), '--plain'}, words], 'UniformOutput', false), ' ');
 if ispc()
     % The shell of Windows takes the outer quotes off a line that begins with one.
     line = ['cd . && ', line];
