@@ -5,7 +5,6 @@ import re
 import pytest
 
 import wiregauge as wg
-from wiregauge.tuning import in_words
 
 TUNING = {"out_sizes": 100, "count": 200, "no_calibration": True, "progress": False}
 
@@ -39,7 +38,7 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
     assert tuned.front and tuned.knee["depth"] >= 1
     assert [point["point"]["in_bytes"] for point in tuned.run.points] == [4096]
     assert re.search(
-        r"^best: OUT 100 B, IN 4,096 B, depth [1-4]: in-throughput [\d.]+ [kM]B/s$", str(tuned), re.MULTILINE
+        r"^best: OUT 100 B, IN 4,096 B, depth [1-4]: in-throughput [\d.]+ [kM]B/s", str(tuned), re.MULTILINE
     )
     assert "wiregauge exchange" in tuned.command
 
@@ -52,24 +51,10 @@ def test_what_is_not_shown_is_told(slow):
     tuned = wg.tune(slow, minimise="trt", subject_to="p50 < 1us", depth=[1, 2], no_store=True, **TUNING)
     # "not-proven" where a restless host leaves the median without an interval.
     assert tuned.verdicts[0].verdict in ("violated", "not-proven")
-    assert len(tuned.missed) == 1 and "closest" in str(tuned)
+    assert len(tuned.missed) == 1 and re.match(
+        "no setting (meets|is proven to meet) all constraints; ", str(tuned)
+    )
     assert tuned.run is not None
-
-
-@pytest.mark.parametrize(
-    ("figure", "value", "text"),
-    [
-        ("trt", 706_785.0, "706.8 us"),
-        ("rtt.p99", 1.5e9, "1.5 s"),
-        ("p50", 850.657, "850.7 ns"),
-        ("throughput", 1_216_000.0, "1.216 MB/s"),
-        ("exchanges", 1414.9, "1415/s"),
-        ("lost", 0.0125, "1.25 %"),
-        ("achieved-depth", 3.98, "3.98"),
-    ],
-)
-def test_a_figure_is_printed_with_its_unit(figure, value, text):
-    assert in_words(figure, value) == text
 
 
 def test_a_wrong_aim_is_an_error(slow):

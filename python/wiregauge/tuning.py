@@ -114,69 +114,16 @@ class Tuned(Text):
 
     def __str__(self) -> str:
         """Return a short text."""
-        if self.best is None or self.objective is None:
+        if self.best is None:
             return "; ".join(self.missed)
-        what = "no setting meets all constraints; the closest one" if self.missed else "best"
-        setting = _setting_in_words(self.best)
-        figure = self.data["objective"]["figure"]
-        lines = [f"{what}: {setting}: {figure} {in_words(figure, self.objective.value)}"]
+        lines = [in_python(self.data["answer"])]
         lines += [f"{one.text}: {one.verdict}" for one in self.verdicts]
         lines += [in_python(text) for text in self.why]
         return "\n".join(lines)
 
 
-def _setting_in_words(best: Setting) -> str:
-    """Return a setting as the program writes it; what is usual is left out."""
-    left = dict(best)
-    parts = []
-    if "direction" in left:
-        parts.append(str(left.pop("direction")).upper())
-    for name, words in (
-        ("out_bytes", "OUT {:,} B"),
-        ("in_bytes", "IN {:,} B"),
-        ("transfer_bytes", "transfers of {:,} B"),
-        ("depth", "depth {}"),
-        ("queue", "queue {}"),
-    ):
-        if name in left:
-            parts.append(words.format(left.pop(name)))
-    usual = {"wait": "block", "connect": "once", "protocol": "wiregauge"}
-    parts += [f"{name} {value}" for name, value in left.items() if usual.get(name) != value]
-    return ", ".join(parts)
-
-
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
     return None if found is None else Estimate(found["value"], found["low"], found["high"])
-
-
-_SHARES = (
-    "lost",
-    "late",
-    "reordered",
-    "duplicated",
-    "corrupted",
-    "unexpected",
-    "stray",
-    "missed",
-    "limit-used",
-    "below",
-)
-_NUMBERS = ("achieved-depth", "achieved-queue", "control.cost", "control.growth", "stalls")
-
-
-def in_words(figure: str, value: float) -> str:
-    """Return the value of a figure with its unit."""
-    if figure in ("exchanges", "transfers"):
-        return f"{value:.4g}/s"
-    if figure in _NUMBERS:
-        return f"{value:.4g}"
-    if figure.startswith(_SHARES):
-        return f"{100 * value:.4g} %"
-    units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")]
-    if figure == "rate" or figure.endswith("throughput"):
-        units = [(1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")]
-    factor, unit = next((one for one in units if abs(value) >= one[0]), units[-1])
-    return f"{value / factor:.4g} {unit}"
 
 
 def _setting(best: Mapping[str, Any]) -> Setting:

@@ -77,7 +77,9 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
     // Its shortest time may include some waiting for the exchange before.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(255.0))])[0];
     assert!(
-        split.words.ends_with("all of the 250 us between two starts"),
+        split
+            .words
+            .ends_with("all of the 250 us between two starts"),
         "{}",
         split.words
     );
