@@ -423,7 +423,6 @@ pub(crate) fn in_short(figures: &Figures, noun: &Noun, seen: &Seen) -> Option<St
 }
 
 fn of_cost(cost: &StageCost, and: &str) -> String {
-    let mut parts = vec![time(cost.fixed_ns.value)];
     let bytes: Vec<String> = [(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")]
         .iter()
         .filter_map(|(cost, way)| {
@@ -431,9 +430,10 @@ fn of_cost(cost: &StageCost, and: &str) -> String {
             Some(format!("{:.2} ns per byte {way}", cost.value))
         })
         .collect();
-    if !bytes.is_empty() {
-        parts.push(bytes.join(" + "));
-    }
+    let bytes = (!bytes.is_empty()).then(|| bytes.join(" + "));
+    let fixed = cost.fixed_ns.value;
+    let fixed = (fixed > 0.0 || bytes.is_none()).then(|| time(fixed));
+    let parts: Vec<String> = fixed.into_iter().chain(bytes).collect();
     parts.join(and)
 }
 

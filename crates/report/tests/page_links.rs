@@ -54,7 +54,9 @@ fn answers(page: &str) -> Vec<String> {
 fn each_of_a_few_links_has_its_own_answer_with_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let run = links(&dir.path().join("run"), &[20, 0, 30]);
-    let found = answers(&page_of(&[subject("run", run)]));
+    let page = page_of(&[subject("run", run)]);
+    assert!(page.contains("<title>Exchange with tcp://127.0.0.1:7700 and 2 more</title>"));
+    let found = answers(&page);
     let starts = [
         "Link 0 (tcp://127.0.0.1:7700): OUT 16 B, IN 48 B: ",
         "Link 1 (tcp://10.0.0.1:7700): 400 of 400 exchanges lost.",

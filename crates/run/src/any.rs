@@ -59,6 +59,8 @@ pub trait Stored {
     fn kind(&self) -> &'static str;
     /// The address of the (first) link.
     fn address(&self) -> &str;
+    /// Its links in words: `tcp://10.0.0.5:7700 and 2 more`.
+    fn links(&self) -> String;
     /// How far it has come.
     fn state(&self) -> &State;
     /// What it ran on.
@@ -104,6 +106,14 @@ impl<K: RunKind> Stored for Run<K> {
 
     fn address(&self) -> &str {
         K::address(&self.file.plan)
+    }
+
+    fn links(&self) -> String {
+        let first = K::address(&self.file.plan);
+        match K::more_links(&self.file.plan) {
+            0 => first.to_owned(),
+            more => format!("{first} and {more} more"),
+        }
     }
 
     fn state(&self) -> &State {

@@ -57,6 +57,10 @@ impl RunKind for Exchange {
         &plan.address
     }
 
+    fn more_links(plan: &Plan) -> usize {
+        plan.more_links.len()
+    }
+
     fn keeps_data(plan: &Plan) -> bool {
         plan.keeps_data()
     }

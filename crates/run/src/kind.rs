@@ -40,6 +40,11 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// The address of the (first) link.
     fn address(plan: &Self::Plan) -> &str;
 
+    /// How many links there are besides the first one.
+    fn more_links(_plan: &Self::Plan) -> usize {
+        0
+    }
+
     /// True where the bytes of the answers are kept with the rows.
     fn keeps_data(_plan: &Self::Plan) -> bool {
         false

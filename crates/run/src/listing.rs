@@ -17,8 +17,10 @@ pub struct Listing {
     pub dir: PathBuf,
     /// When the run started, RFC 3339 in UTC; empty where it cannot be read.
     pub started: String,
-    /// Address of the link; empty where it cannot be read.
+    /// Address of the (first) link; empty where it cannot be read.
     pub address: String,
+    /// All links in words: `tcp://10.0.0.5:7700 and 2 more`.
+    pub links: String,
     /// `complete`, `interrupted`, `failed`, `running or crashed`, or `unreadable`.
     pub state: String,
     /// Finished points.
@@ -45,6 +47,7 @@ impl Listing {
                     dir,
                     started: run.conditions().started.clone(),
                     address: run.address().to_owned(),
+                    links: run.links(),
                     state: run.state().describe().to_owned(),
                     points: run.points(),
                     kind: run.kind(),
@@ -62,6 +65,7 @@ impl Listing {
                 dir,
                 started: String::new(),
                 address: String::new(),
+                links: String::new(),
                 state: "unreadable".to_owned(),
                 points: 0,
                 kind: "",

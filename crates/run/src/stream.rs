@@ -48,6 +48,10 @@ impl RunKind for Stream {
         &plan.address
     }
 
+    fn more_links(plan: &StreamPlan) -> usize {
+        plan.more_links.len()
+    }
+
     fn point(summary: &StreamSummary) -> StreamPoint {
         summary.point
     }

@@ -34,7 +34,7 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         table.add_row([
             &run.name,
             run.kind,
-            &run.address,
+            &run.links,
             &run.state,
             &points,
             measured.trim_end(),

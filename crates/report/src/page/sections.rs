@@ -32,7 +32,7 @@ pub(super) fn title(subjects: &[Subject]) -> String {
                 AnyRun::Loop(_) => "Closed loop",
                 AnyRun::Control(_) => "Control loop",
             };
-            format!("{what} with {}", one.run.stored().address())
+            format!("{what} with {}", one.run.stored().links())
         }
         [first, rest @ ..] => {
             let mut title = format!("{} runs: {}", subjects.len(), first.label);

@@ -19,7 +19,7 @@ impl Table {
 /// Everything that there is to tell of a run.
 pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     let stored = run.stored();
-    let title = format!("wiregauge {}: {}", stored.kind(), stored.address());
+    let title = format!("wiregauge {}: {}", stored.kind(), stored.links());
     let mut out = format!("## {}\n\n", escape(&title));
     for line in &tables.heading {
         let _ = writeln!(out, "{}\n", line_of(line));
