@@ -61,6 +61,8 @@ pub struct Predicted {
     pub in_bytes_s: f64,
     /// True where the times are those of the physical limit, because the model alone exceeds it.
     pub at_limit: bool,
+    /// True where the model does not fit the link, or rests on too few points: measure the setting instead.
+    pub is_doubtful: bool,
 }
 
 fn figures<S: serde::Serializer>(model: &Option<LinkModel>, to: S) -> Result<S::Ok, S::Error> {
@@ -99,6 +101,7 @@ impl Modelled {
                 rtt_ns,
                 trt_ns,
                 at_limit,
+                is_doubtful: self.is_doubtful(),
             }
         }))
     }

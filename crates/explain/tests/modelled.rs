@@ -369,6 +369,13 @@ fn a_model_that_contradicts_the_time_measured_by_the_device_does_not_speak() {
     );
     assert!(models[0].words.is_empty() && models[0].in_short.is_none());
     assert!(models[0].is_doubtful());
+    let at = Setting {
+        out_bytes: 16,
+        in_bytes: 48,
+        depth: 2,
+    };
+    let is_doubtful = |model: &Modelled| model.predict(at, None).unwrap().unwrap().is_doubtful;
+    assert!(is_doubtful(&models[0]) && !is_doubtful(&free[0]));
 }
 
 #[test]
