@@ -414,6 +414,7 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
         let kept: usize = series().map(|series| series.longest.len()).sum();
         let shown = (kept - spots_left_out) as u64;
         let which = match shown < stand_out {
+            _ if stand_out == 1 => "1 outlier, a dot".to_owned(),
             true => format!(
                 "{} outliers, one dot for each of the {} longest",
                 count(stand_out),

@@ -60,7 +60,8 @@ function drawSeries(chosen, log) {
     wantsLog: top / bottom > 20,
     note: (slices > 0
       ? "Each of " + grouped(slices) + " time slices shows the minimum, mean and maximum of its samples, " + grouped(point.of) +
-        " in total" + (p.longest[0].length > 0 ? "; the " + grouped(p.longest[0].length) + " longest outliers are shown individually." : ".")
+        " in total" + (p.longest[0].length > 0 ? (p.longest[0].length === 1 ? "; the longest outlier is shown individually."
+          : "; the " + grouped(p.longest[0].length) + " longest outliers are shown individually.") : ".")
       : "Each of the " + grouped(p.longest[0].length) + " " + run.things + " is one dot.") +
       (point.bad_in_all.length > 0 ? " Of the errors (" +
         point.bad_in_all.map(([status, often]) => grouped(often) + " " + data.statuses[status].name).join(", ") + "), " +
