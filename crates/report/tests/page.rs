@@ -168,7 +168,7 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     let section = between(&page, "<section id=\"tune\">", "</section>");
     for part in [
         "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
-        "confirmed by this run: p99 20.00 µs (95 % interval 19.00 µs to 21.00 µs)",
+        "measured again by this run: p99 20.00 µs (95 % interval 19.00 µs to 21.00 µs)",
         "lost=0: missed, 1.00 %",
         "<td>confirmation</td><td>chosen</td>",
     ] {
