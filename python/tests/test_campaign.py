@@ -393,6 +393,9 @@ if __name__ == "__main__":
         with ThreadPoolExecutor(2) as pool:
             go(pool, address, store)
     else:
+        # What a process knows of its campaigns is not true of the workers that it forks.
+        short = {"address": address, "count": 10, "no_calibration": True}
+        wg.campaign([short], store=store + "-before").results()
         with ProcessPoolExecutor(2, mp_context=get_context(how)) as pool:
             go(pool, address, store)
 """

@@ -199,6 +199,16 @@ def _orphan() -> threading.Event:
     return orphan
 
 
+def _begin_anew() -> None:
+    """Forget what is true of the parent only: its threads do not run in a forked worker."""
+    _RUNNING.clear()
+    _orphan.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 # ---- who works -------------------------------------------------------------------------------
 
 
