@@ -2,6 +2,7 @@ function tests = test_commands()
 %TEST_COMMANDS  The commands of the program as functions: structs with the figures that the program computes.
 
 tests = {@a_run_displays_as_a_table_of_its_points, @a_run_displays_what_is_uncertain_and_its_warnings, ...
+    @a_run_of_many_points_displays_as_a_screenful, ...
     @all_tables_of_a_run_can_be_printed, @points_of_a_stream_have_their_direction_and_losses, @points_of_a_loop_have_their_preload_and_aim, ...
     @figures_of_a_point_display_without_its_samples, @figures_of_all_points_make_a_vector, @a_missing_figure_is_nan, ...
     @null_in_json_is_nan_and_lists_of_objects_are_struct_arrays, @the_last_run_has_its_path, @a_failed_run_says_why, ...
@@ -42,6 +43,15 @@ assert(isempty(strfind([run.warnings{:}], sprintf('\n'))));
 loaded = wiregauge.loadRun(run.directory);
 assert(loaded.warnings, run.warnings);
 assert(run.points.n, 5);
+end
+
+function a_run_of_many_points_displays_as_a_screenful()
+run = wiregauge.exchange('null://', 'Out', 64:64:3200, 'Count', 20, 'NoCalibration', true);
+shown = evalc('run');
+assert(numel(strfind(shown, sprintf('\n'))) < 50, shown);
+assert(~isempty(regexp(shown, 'and \d+ more lines: run\.show\(\)', 'once')), shown);
+assert(~isempty(strfind(shown, run.directory)), shown);
+assert(numel(strfind(run.show(), sprintf('\n'))) > 50);
 end
 
 function all_tables_of_a_run_can_be_printed()

@@ -4,7 +4,7 @@ function text = summaryText(run)
 
 lines = {sprintf('  wiregauge %s run, %s: %s', run.kind, run.state, run.address)};
 if ~isempty(run.tables)
-    lines{end + 1} = indented(run.tables);
+    lines{end + 1} = indented(short(run.tables));
 end
 if isempty(run.points)
     lines{end + 1} = '  no point was finished';
@@ -20,6 +20,16 @@ for k = 1:numel(run.missed)
 end
 lines{end + 1} = sprintf('  directory: %s', run.directory);
 text = sprintf('%s\n', lines{:});
+end
+
+function text = short(text)
+% The lines that fit on a screen.
+most = 40;
+lines = strsplit(text, sprintf('\n'));
+more = numel(lines) - most;
+if more > 1
+    text = strjoin([lines(1:most), {sprintf('and %d more lines: run.show()', more)}], sprintf('\n'));
+end
 end
 
 function text = indented(text)
