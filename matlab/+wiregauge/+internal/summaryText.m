@@ -26,9 +26,9 @@ function text = short(text)
 % The lines that fit on a screen.
 most = 40;
 lines = strsplit(text, sprintf('\n'));
-more = numel(lines) - most;
-if more > 1
-    text = strjoin([lines(1:most), {sprintf('and %d more lines: run.show()', more)}], sprintf('\n'));
+left = numel(lines) - most;
+if left > 1
+    text = strjoin([lines(1:most), {sprintf('and %d more lines: run.show()', left)}], sprintf('\n'));
 end
 end
 
