@@ -62,7 +62,9 @@ function ticks(log) {
       // Even steps of 1, 2 or 5, which are closest at the end of the axis.
       const closest = length / Math.log(max / min) / max;
       const first = (step) => Math.ceil(min / step) * step;
-      const letters = (step) => Math.max(...[0, 1].map((n) => grouped(first(step) + n * step, 6).length));
+      // The second label may have a decimal more than the first, the last one a digit.
+      const some = (step) => [first(step), first(step) + step, Math.floor(max / step) * step];
+      const letters = (step) => Math.max(...some(step).map((value) => grouped(value, 6).length));
       let step = Math.pow(10, Math.floor(Math.log10(max - min)) - 1);
       for (const times of [2, 2.5, 2, 2, 2.5, 2]) {
         if (step * closest >= (i === 0 ? 8 * letters(step) + 8 : label)) break;
