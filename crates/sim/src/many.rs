@@ -23,7 +23,7 @@ pub struct Report {
 }
 
 /// Failures after which [`many`] runs nothing more.
-const ENOUGH: usize = 10;
+const ENOUGH: usize = 4000;
 
 /// Runs all of `numbers` on two threads. `progress` hears how many are done.
 pub fn many(numbers: Range<u64>, case: fn(u64) -> Case, progress: impl Fn(u64) + Sync) -> Report {

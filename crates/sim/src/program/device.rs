@@ -19,6 +19,7 @@ fn give(bytes: Vec<u8>, number: u64, given: &mut Vec<Given>, answers: &mut Vec<V
         tag: Tag {
             answer,
             at: at as u32,
+            changed: 0,
         },
     });
     answers.push(tagged.collect());
