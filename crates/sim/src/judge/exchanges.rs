@@ -16,8 +16,8 @@ pub struct One {
     pub was_lost_early: bool,
     /// It has a row that says that its answer came late.
     pub was_late: bool,
-    /// Its answer came whole.
-    pub came: bool,
+    /// When its answer had come whole.
+    pub came_ns: Option<u64>,
     /// Unchanged bytes of its answer that came.
     pub bytes: u64,
     /// The program gave it up.
@@ -56,7 +56,7 @@ impl Exchanges {
     /// The oldest that has no row yet, and whose answer has not come whole.
     pub fn awaited(&self) -> Option<u64> {
         let mut outstanding = self.outstanding.iter().copied();
-        outstanding.find(|&sequence| !self.of(sequence).came)
+        outstanding.find(|&sequence| self.of(sequence).came_ns.is_none())
     }
 
     /// One of them.

@@ -47,8 +47,10 @@ pub struct Judge {
     /// The link failed: so do those on it.
     has_failed: bool,
     received_bytes: u64,
+    /// A row was corrupted: where the bytes of such an answer end is not known.
+    was_corrupted: bool,
     bytes_in_rows: u64,
-    /// Bytes came over a link that changed some.
+    /// Bytes came over a link that changed some, or the rest of an answer whose beginning nobody saw.
     was_damaged: bool,
     /// The same for any link.
     ever_damaged: bool,
@@ -65,6 +67,7 @@ impl Judge {
             is_over: false,
             has_failed: false,
             received_bytes: 0,
+            was_corrupted: false,
             bytes_in_rows: 0,
             was_damaged: false,
             ever_damaged: false,
@@ -134,13 +137,15 @@ impl Judge {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
         self.in_doubt |= self.is_foreign(place, sequence, at_ns);
+        // The rest of an answer to an earlier point; without numbers it is foreign.
+        self.was_damaged |= self.rules.has_numbers() && !place.is_next && place.number.is_some();
         if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
             self.exchanges.of_mut(sequence).bytes += 1;
         }
         if self.arrivals.take(place, byte.tag, at_ns, now_ns)
             && let Some(sequence) = sequence
         {
-            self.exchanges.of_mut(sequence).came = true;
+            self.exchanges.of_mut(sequence).came_ns.get_or_insert(now_ns);
         }
     }
 
@@ -175,7 +180,7 @@ impl Judge {
             return Err(Fault::new(now_ns, what));
         }
         let counted = self.bytes_in_rows + stray + surplus;
-        let is_counted = self.rules.counts_bytes && !self.ever_damaged;
+        let is_counted = self.rules.counts_bytes && !self.ever_damaged && !self.was_corrupted;
         match is_counted && counted != self.received_bytes {
             true => {
                 let what = format!(

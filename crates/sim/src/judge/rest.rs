@@ -64,7 +64,7 @@ impl Judge {
     /// Whether a request may be sent now that none is outstanding.
     pub(super) fn may_begin(&mut self, now_ns: u64, world: &World) -> Result<(), Fault> {
         let rules = self.rules;
-        if rules.has_numbers() || rules.ends == Ends::Unknown {
+        if !rules.is_line() || rules.ends == Ends::Unknown {
             return Ok(());
         }
         let number = self.exchanges.started();

@@ -74,6 +74,7 @@ impl Judge {
 
     fn row(&mut self, now_ns: u64, row: Row, world: &World) -> Result<(), String> {
         self.bytes_in_rows += row.bytes;
+        self.was_corrupted |= row.kind == Kind::Corrupted;
         if row.sequence >= self.exchanges.started() {
             // A link that could not be opened, or that failed before the request was sent.
             let is_next = row.sequence == self.exchanges.started();
@@ -114,7 +115,8 @@ impl Judge {
             .arrivals
             .claim(|arrival| ends_with(arrival) && rules.is_of(arrival.number, row.sequence));
         own.or_else(|| {
-            let in_doubt = self.in_doubt || matches!(row.kind, Kind::Late | Kind::Duplicated);
+            let is_again = matches!(row.kind, Kind::Late | Kind::Duplicated);
+            let in_doubt = self.in_doubt || is_again || !rules.is_line();
             let is_alike = |arrival: &Arrival| {
                 in_doubt && rules.may_be_taken(Some(arrival.number), row.sequence)
             };
@@ -188,7 +190,9 @@ impl Judge {
         if is_early && !with_another && !self.rules.may_refuse {
             return Err("its time was not over".into());
         }
-        match one.came && world.is_undamaged() {
+        let timeout_ns = self.rules.timeout_ns;
+        let in_time = |came_ns: u64| came_ns - one.start_ns < timeout_ns;
+        match one.came_ns.is_some_and(in_time) && world.is_undamaged() {
             true => Err("its answer came in time".into()),
             false => Ok(()),
         }

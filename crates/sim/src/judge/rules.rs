@@ -96,6 +96,11 @@ impl Rules {
         }
     }
 
+    /// True if the order of replies is all that there is, on a line that must be quiet behind a loss.
+    pub fn is_line(&self) -> bool {
+        self.alike == 1 || self.takes_any
+    }
+
     /// True if replies are told apart by numbers of their own.
     pub fn has_numbers(&self) -> bool {
         self.alike >= 1 << 16 && !self.takes_any
