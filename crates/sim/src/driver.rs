@@ -392,7 +392,7 @@ impl<'a, C: Generator> Run<'a, C> {
             end_ns: row.start_ns + row.rtt_ns,
             bytes: row.bytes_in.into(),
         });
-        judge.polled(now, rows, world)
+        judge.polled(now, rows, true, world)
     }
 
     fn say(&self, now: u64, what: impl FnOnce() -> String) {

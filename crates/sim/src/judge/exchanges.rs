@@ -22,7 +22,7 @@ pub struct One {
     pub bytes: u64,
     /// The program gave it up.
     pub is_abandoned: bool,
-    /// It was sent over a link that was closed since.
+    /// It was sent over a link that was closed since, or the program gave up all that was sent before.
     pub is_closed: bool,
 }
 
@@ -93,6 +93,7 @@ impl Exchanges {
         for sequence in std::mem::take(&mut self.outstanding) {
             self.of_mut(sequence).is_abandoned = true;
         }
+        self.new_link();
     }
 
     /// True if a later one had a right row before.

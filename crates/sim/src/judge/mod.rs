@@ -15,6 +15,8 @@
 //! - one that nobody asked for, or that comes twice, or whose bytes were changed so that it has another end,
 //! - with several outstanding: one that comes although an older one is missing.
 //!
+//! - at the next point: an echo to an earlier one, which may have had another size.
+//!
 //! From there on (`in_doubt`), the rows need not be right, until a request is sent while none is outstanding. What
 //! came before that request must not answer it: at rest the engine can tell.
 
@@ -42,6 +44,8 @@ pub struct Judge {
     rest: Rest,
     /// What came since can be another's, and nobody can tell.
     in_doubt: bool,
+    /// So can echoes to an earlier point, which may have another size, and look like damaged ones.
+    has_strangers: bool,
     /// The point failed, or the user stopped: outstanding exchanges end at once.
     is_over: bool,
     /// The link failed: so do those on it.
@@ -50,7 +54,7 @@ pub struct Judge {
     /// A row was corrupted: where the bytes of such an answer end is not known.
     was_corrupted: bool,
     bytes_in_rows: u64,
-    /// Bytes came over a link that changed some, or the rest of an answer whose beginning nobody saw.
+    /// Bytes came over a link that changed some.
     was_damaged: bool,
     /// The same for any link.
     ever_damaged: bool,
@@ -64,6 +68,7 @@ impl Judge {
             arrivals: Arrivals::default(),
             rest: Rest::default(),
             in_doubt: false,
+            has_strangers: false,
             is_over: false,
             has_failed: false,
             received_bytes: 0,
@@ -80,6 +85,7 @@ impl Judge {
         if self.exchanges.outstanding() == 0 {
             self.may_begin(now_ns, world)?;
             self.in_doubt = false;
+            self.has_strangers = false;
         }
         self.exchanges.start(now_ns);
         Ok(())
@@ -97,6 +103,17 @@ impl Judge {
     /// The link failed.
     pub fn link_failed(&mut self) {
         self.has_failed = true;
+    }
+
+    /// The timeout changes, of what is outstanding too.
+    pub fn set_timeout(&mut self, timeout_ns: u64) {
+        self.rules.timeout_ns = timeout_ns;
+    }
+
+    /// The program gives up all that is outstanding.
+    pub fn abandoned(&mut self) {
+        self.exchanges.abandon();
+        self.arrivals.unclaimed();
     }
 
     /// The point failed, or the user wants no more.
@@ -137,8 +154,7 @@ impl Judge {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
         self.in_doubt |= self.is_foreign(place, sequence, at_ns);
-        // The rest of an answer to an earlier point; without numbers it is foreign.
-        self.was_damaged |= self.rules.has_numbers() && !place.is_next && place.number.is_some();
+        self.has_strangers |= place.number.is_some() && (!place.is_next || sequence.is_none());
         if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
             self.exchanges.of_mut(sequence).bytes += 1;
         }

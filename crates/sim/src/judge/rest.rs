@@ -16,9 +16,9 @@ pub struct Rest {
     heard_ns: Option<u64>,
     /// The last bytes, as many as may end a message.
     last: Vec<u8>,
-    /// Bytes since the line was quiet.
+    /// Bytes since a request was sent while none was outstanding.
     bytes: u64,
-    /// Exchanges that were lost since the line was quiet, when the last one was, and the answers that came since.
+    /// Exchanges that were lost since then and whose answers did not come, and when the last one was.
     lost: u64,
     lost_ns: u64,
 }
@@ -26,9 +26,6 @@ pub struct Rest {
 impl Rest {
     /// Bytes came.
     pub fn heard(&mut self, rules: &Rules, at_ns: u64, bytes: &[Byte]) {
-        if self.heard_ns.is_some_and(|heard| at_ns - heard >= QUIET_NS) {
-            self.bytes = 0;
-        }
         self.heard_ns = Some(at_ns);
         self.bytes += bytes.len() as u64;
         if let Ends::With(end) = rules.ends {
@@ -89,6 +86,7 @@ impl Judge {
             Ends::Size(bytes) => (self.rest.bytes % bytes != 0, QUIET_NS),
             Ends::Numbered | Ends::Unknown => (false, 0),
         };
+        self.rest.bytes = 0;
         match is_begun && silent_ns < least_ns {
             true => wrong(format!("{silent_ns} ns after the beginning of a message")),
             false => Ok(()),

@@ -44,7 +44,7 @@ pub struct Row {
 }
 
 impl Judge {
-    /// Rows came out after bytes were received or time went by.
+    /// Rows came out after bytes were received or time went by; `all` that there were then.
     ///
     /// # Errors
     /// What did not happen as they say.
@@ -52,6 +52,7 @@ impl Judge {
         &mut self,
         now_ns: u64,
         rows: impl IntoIterator<Item = Row>,
+        all: bool,
         world: &World,
     ) -> Result<(), Fault> {
         for row in rows {
@@ -62,7 +63,7 @@ impl Judge {
         }
         // The reply ends with the silence, and its row comes then.
         let waits = matches!(self.rules.ends, Ends::Silence(_)) && self.exchanges.outstanding() > 0;
-        if self.arrivals.is_empty() || waits {
+        if self.arrivals.is_empty() || waits || !all {
             return Ok(());
         }
         for arrival in self.arrivals.unclaimed() {
@@ -173,7 +174,7 @@ impl Judge {
     fn corrupted(&mut self, row: Row, world: &World) -> Result<(), String> {
         self.claim(row);
         let is_clean = world.is_undamaged() && !self.was_damaged && !self.rules.has_surplus;
-        match is_clean && !self.in_doubt {
+        match is_clean && !self.in_doubt && !self.has_strangers {
             true => Err("nothing was damaged".into()),
             false => Ok(()),
         }
@@ -235,17 +236,18 @@ impl Judge {
         let Some(sequence) = self.sequence(arrival.number) else {
             return Ok(());
         };
-        if self.may_end_early() || self.in_doubt || !world.is_undamaged() || self.was_damaged {
+        let one = self.exchanges.of(sequence);
+        let is_unclear = self.in_doubt || self.has_strangers || self.was_damaged;
+        if self.may_end_early() || is_unclear || !world.is_undamaged() || one.is_closed {
             return Ok(());
         }
-        let one = self.exchanges.of(sequence);
         let has_numbers = self.rules.has_numbers();
         let wrong = |what: &str| Err(format!("exchange {sequence}: {what}: {arrival:?}"));
         match one.ended {
             None if one.is_abandoned => Ok(()),
             None => wrong("its answer came, but has no row"),
             Some(Kind::Lost) if has_numbers && !one.was_late => {
-                match self.exchanges.lost() <= REMEMBERED && !one.is_closed {
+                match self.exchanges.lost() <= REMEMBERED {
                     true => wrong("its answer came late, but has no row"),
                     false => Ok(()),
                 }

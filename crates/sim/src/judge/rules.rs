@@ -106,6 +106,25 @@ impl Rules {
         self.alike >= 1 << 16 && !self.takes_any
     }
 
+    /// The rules of a program, which reads late. Its messages have numbers, or a foreign framing.
+    pub fn of_program(timeout_ns: u64, has_numbers: bool) -> Rules {
+        let alike = if has_numbers { 1 << 32 } else { 1 };
+        Rules {
+            alike,
+            takes_any: false,
+            timeout_ns,
+            base: 0,
+            number_mask: u64::MAX,
+            reads_at_once: false,
+            counts_bytes: false,
+            ends: Ends::Unknown,
+            second_unexpected: false,
+            checked_bytes: None,
+            has_surplus: false,
+            may_refuse: false,
+        }
+    }
+
     /// True if this is the number on the wire of an exchange of this point.
     pub fn is_of(&self, number: u64, sequence: u64) -> bool {
         number.wrapping_sub(self.base) & self.number_mask == sequence

@@ -19,6 +19,9 @@ impl World {
 
     pub(super) fn give_unasked(&mut self) {
         let mut message = self.device.unasked(&self.given, &mut self.random);
+        if message.bytes.is_empty() {
+            return;
+        }
         let is_part = message.bytes.len() > 1 && self.random.chance(A_PART);
         if is_part {
             let longest = message.bytes.len() as u64 - 1;
