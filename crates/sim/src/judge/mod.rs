@@ -44,8 +44,9 @@ pub struct Judge {
     rest: Rest,
     /// What came since can be another's, and nobody can tell.
     in_doubt: bool,
-    /// So can echoes to an earlier point, which may have another size, and look like damaged ones.
-    has_strangers: bool,
+    /// Bytes of echoes to an earlier point, which may have another size: each may spoil an echo.
+    strangers: u64,
+    spoiled: u64,
     /// The point failed, or the user stopped: outstanding exchanges end at once.
     is_over: bool,
     /// The link failed: so do those on it.
@@ -68,7 +69,8 @@ impl Judge {
             arrivals: Arrivals::default(),
             rest: Rest::default(),
             in_doubt: false,
-            has_strangers: false,
+            strangers: 0,
+            spoiled: 0,
             is_over: false,
             has_failed: false,
             received_bytes: 0,
@@ -85,7 +87,6 @@ impl Judge {
         if self.exchanges.outstanding() == 0 {
             self.may_begin(now_ns, world)?;
             self.in_doubt = false;
-            self.has_strangers = false;
         }
         self.exchanges.start(now_ns);
         Ok(())
@@ -154,7 +155,9 @@ impl Judge {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
         self.in_doubt |= self.is_foreign(place, sequence, at_ns);
-        self.has_strangers |= place.number.is_some() && (!place.is_next || sequence.is_none());
+        let is_stranger = place.number.is_some() && (!place.is_next || sequence.is_none());
+        self.strangers += u64::from(self.rules.is_echo && is_stranger);
+        self.was_damaged |= self.strangers > 0 && self.rules.looks_earlier;
         if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
             self.exchanges.of_mut(sequence).bytes += 1;
         }

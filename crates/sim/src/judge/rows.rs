@@ -174,7 +174,11 @@ impl Judge {
     fn corrupted(&mut self, row: Row, world: &World) -> Result<(), String> {
         self.claim(row);
         let is_clean = world.is_undamaged() && !self.was_damaged && !self.rules.has_surplus;
-        match is_clean && !self.in_doubt && !self.has_strangers {
+        if !is_clean || self.in_doubt {
+            return Ok(());
+        }
+        self.spoiled += 1;
+        match self.spoiled > self.strangers {
             true => Err("nothing was damaged".into()),
             false => Ok(()),
         }
@@ -184,7 +188,8 @@ impl Judge {
         let one = self.exchanges.of(row.sequence);
         let is_early = row.end_ns - row.start_ns < self.rules.timeout_ns;
         self.exchanges.of_mut(row.sequence).was_lost_early = is_early;
-        if self.may_end_early() || self.in_doubt || one.is_unsent {
+        let is_unclear = self.in_doubt || self.strangers > 0 || !self.rules.tells_lost();
+        if self.may_end_early() || is_unclear || one.is_unsent {
             return Ok(());
         }
         let with_another = !self.rules.has_numbers() && self.rest.was_lost_at(row.end_ns);
@@ -237,7 +242,7 @@ impl Judge {
             return Ok(());
         };
         let one = self.exchanges.of(sequence);
-        let is_unclear = self.in_doubt || self.has_strangers || self.was_damaged;
+        let is_unclear = self.in_doubt || self.strangers > 0 || self.was_damaged;
         if self.may_end_early() || is_unclear || !world.is_undamaged() || one.is_closed {
             return Ok(());
         }

@@ -26,6 +26,10 @@ pub struct Rules {
     pub second_unexpected: bool,
     /// The content of a reply is checked, of this many bytes.
     pub checked_bytes: Option<u64>,
+    /// Replies are echoes.
+    pub is_echo: bool,
+    /// The numbers are so large that few bytes of anything look like an echo to an earlier point.
+    pub looks_earlier: bool,
     /// The device adds bytes to each reply.
     pub has_surplus: bool,
     /// The device may refuse a request, which is then lost at once.
@@ -91,6 +95,8 @@ impl Rules {
                 Protocols::Echo if !is_short => Some(bytes),
                 _ => None,
             },
+            is_echo: protocol == Protocols::Echo,
+            looks_earlier: protocol == Protocols::Echo && bytes < 8 && base > 1 << 24,
             has_surplus: scenario.faults.surplus > 0,
             may_refuse: protocol == Protocols::Exchange && datagram,
         }
@@ -99,6 +105,11 @@ impl Rules {
     /// True if the order of replies is all that there is, on a line that must be quiet behind a loss.
     pub fn is_line(&self) -> bool {
         self.alike == 1 || self.takes_any
+    }
+
+    /// True if an answer is never taken for that of another exchange, but where [`super::Judge`] is in doubt.
+    pub fn tells_lost(&self) -> bool {
+        self.is_line() || self.has_numbers()
     }
 
     /// True if replies are told apart by numbers of their own.
@@ -120,6 +131,8 @@ impl Rules {
             ends: Ends::Unknown,
             second_unexpected: false,
             checked_bytes: None,
+            is_echo: false,
+            looks_earlier: false,
             has_surplus: false,
             may_refuse: false,
         }

@@ -150,8 +150,9 @@ pub struct World {
     works_until_ns: u64,
     /// Answers that it worked on.
     worked: u64,
-    /// An answer comes in pieces until then: the next one begins behind it.
-    sends_until_ns: u64,
+    /// Pieces of an answer that are still to go out, and the messages that wait behind them.
+    pieces: usize,
+    behind_pieces: VecDeque<(Vec<Byte>, u32)>,
     /// Bytes were changed, lost or added on this link.
     damaged: bool,
     /// Events that happened.
@@ -190,7 +191,8 @@ impl World {
             stalled_until_ns: 0,
             works_until_ns: 0,
             worked: 0,
-            sends_until_ns: 0,
+            pieces: 0,
+            behind_pieces: VecDeque::new(),
             damaged: false,
             events: 0,
             trace,
@@ -272,7 +274,8 @@ impl World {
         self.datagrams_up = 0;
         self.datagrams_in.clear();
         self.readable_since.clear();
-        self.sends_until_ns = 0;
+        self.pieces = 0;
+        self.behind_pieces.clear();
         self.held_back = None;
         self.device.opened();
     }
@@ -435,7 +438,7 @@ impl World {
                 Event::DatagramUp(bytes) => self.datagram_up(bytes),
                 Event::DatagramDown(bytes) => self.datagram_down(bytes),
                 Event::Answer(bytes) => self.give(bytes),
-                Event::Piece(bytes) => self.put_out(bytes),
+                Event::Piece(bytes) => self.put_out_piece(bytes),
                 Event::Message => self.give_unasked(),
             }
         }
@@ -524,8 +527,8 @@ impl World {
     }
 
     fn give_with_pauses(&mut self, bytes: Vec<Byte>, chance: u32) {
-        if self.now_ns < self.sends_until_ns {
-            self.schedule(self.sends_until_ns, Event::Answer(bytes));
+        if self.pieces > 0 {
+            self.behind_pieces.push_back((bytes, chance));
             return;
         }
         if self.datagram || !self.random.chance(chance) {
@@ -537,9 +540,19 @@ impl World {
         while !rest.is_empty() {
             let later = rest.split_off(self.random.between(1, rest.len() as u64) as usize);
             self.schedule(at_ns, Event::Piece(rest));
-            self.sends_until_ns = at_ns;
+            self.pieces += 1;
             at_ns += self.random.below(self.faults.pause_ns + 1);
             rest = later;
+        }
+    }
+
+    fn put_out_piece(&mut self, bytes: Vec<Byte>) {
+        self.put_out(bytes);
+        self.pieces -= 1;
+        while self.pieces == 0
+            && let Some((bytes, chance)) = self.behind_pieces.pop_front()
+        {
+            self.give_with_pauses(bytes, chance);
         }
     }
 
