@@ -7,9 +7,7 @@ use crate::world::{Tag, World};
 pub struct Arrival {
     /// Number on the wire of the request that it answers.
     pub number: u64,
-    /// When its last byte could be read.
-    pub readable_ns: u64,
-    /// When it was read.
+    /// When its last byte was read.
     pub received_ns: u64,
 }
 
@@ -52,7 +50,7 @@ impl Arrivals {
     }
 
     /// A byte came; true if an answer is whole with it.
-    pub fn take(&mut self, place: Place, tag: Tag, readable_ns: u64, received_ns: u64) -> bool {
+    pub fn take(&mut self, place: Place, tag: Tag, received_ns: u64) -> bool {
         let begins = tag.at == 0 && tag.changed == 0;
         let Some(number) = place.number.filter(|_| place.is_next || begins) else {
             self.next = None;
@@ -66,7 +64,6 @@ impl Arrivals {
         self.next = None;
         self.whole.push(Arrival {
             number,
-            readable_ns,
             received_ns,
         });
         true

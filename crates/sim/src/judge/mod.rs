@@ -161,7 +161,7 @@ impl Judge {
         if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
             self.exchanges.of_mut(sequence).bytes += 1;
         }
-        if self.arrivals.take(place, byte.tag, at_ns, now_ns)
+        if self.arrivals.take(place, byte.tag, now_ns)
             && let Some(sequence) = sequence
         {
             self.exchanges.of_mut(sequence).came_ns.get_or_insert(now_ns);

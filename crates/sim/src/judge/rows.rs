@@ -258,7 +258,7 @@ impl Judge {
                 }
             }
             Some(Kind::Lost) if !has_numbers && !one.was_late => {
-                let waited = arrival.readable_ns.saturating_sub(one.start_ns);
+                let waited = arrival.received_ns.saturating_sub(one.start_ns);
                 match waited < self.rules.timeout_ns && !one.was_lost_early && self.rules.reads_at_once {
                     true => wrong("its answer came in time, but it was lost"),
                     false => Ok(()),

@@ -53,7 +53,7 @@ pub struct Program {
     pub abandons: u32,
     /// Times in a million that it changes the timeout.
     pub hurries: u32,
-    /// Time between the end of a call and the next, at most.
+    /// Time between the end of a call and the next.
     pub pauses_ns: u64,
     /// Times in a million that it does something else for a while, up to three timeouts.
     pub naps: u32,
@@ -189,7 +189,8 @@ impl Program {
     /// others, whatever the engine does.
     fn keeps_order(&self) -> bool {
         let faults = self.scenario.faults;
-        let drops = faults.drop_answer + faults.lose > 0 || faults.silent_from.is_some();
+        let loses = faults.drop_answer + faults.late_answer + faults.lose + faults.shorten > 0;
+        let drops = loses || faults.silent_from.is_some();
         self.hurries == 0 && (self.depth == 1 || !drops && !self.scenario.datagram)
     }
 

@@ -278,8 +278,7 @@ impl<'a> Run<'a> {
     fn pause(&mut self) {
         let pauses_ns = self.program.pauses_ns;
         if pauses_ns > 0 && !self.is_busy() {
-            let until_ns = self.world.now_ns() + self.random.below(pauses_ns + 1);
-            self.world.sleep(until_ns);
+            self.world.sleep(self.world.now_ns() + pauses_ns);
             self.say("a pause between two calls");
         }
     }
