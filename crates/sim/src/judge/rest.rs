@@ -26,6 +26,9 @@ pub struct Rest {
 impl Rest {
     /// Bytes came.
     pub fn heard(&mut self, rules: &Rules, at_ns: u64, bytes: &[Byte]) {
+        if at_ns.saturating_sub(self.heard_ns.unwrap_or(0).max(self.lost_ns)) >= QUIET_NS {
+            self.lost = 0;
+        }
         self.heard_ns = Some(at_ns);
         self.bytes += bytes.len() as u64;
         if let Ends::With(end) = rules.ends {

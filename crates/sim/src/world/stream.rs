@@ -61,7 +61,9 @@ impl World {
             let count = self.random.between(1, most) as usize;
             let bytes: Vec<Byte> = self.device_out.drain(..count).collect();
             let bytes = self.damage(bytes, false);
-            self.readable_since.push_back((bytes.len(), self.now_ns));
+            if !bytes.is_empty() {
+                self.readable_since.push_back((bytes.len(), self.now_ns));
+            }
             self.host_in.extend(bytes);
         }
         self.kick();
