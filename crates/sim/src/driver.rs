@@ -7,7 +7,7 @@ use crate::scenario::{Protocols, Scenario};
 use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
 use wiregauge_record::Sample;
 use wiregauge_session::{
-    BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Query,
+    BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Numbers, Query,
 };
 
 /// Calls after which a scenario counts as one that never ends.
@@ -50,9 +50,9 @@ pub fn run_with(
 ) -> Result<Outcome, Fault> {
     let mut world = World::new(scenario, device, trace);
     let mut outcome = Outcome::default();
-    let mut base = 1_000;
+    let mut numbers = Numbers::starting_at(1_000);
     for index in 0..scenario.cells.len() {
-        let cell = scenario.cells[index];
+        let (cell, base) = (scenario.cells[index], numbers.base());
         let (out, in_) = (cell.out_bytes, cell.in_bytes);
         let datagram = scenario.datagram;
         let went_on = match scenario.protocol {
@@ -80,7 +80,7 @@ pub fn run_with(
             }
         }?;
         match went_on {
-            Some(started) => base += started,
+            Some(started) => numbers.end_point(started),
             None => break,
         }
     }
@@ -165,6 +165,13 @@ impl<'a, C: Generator> Run<'a, C> {
                     }
                     self.receive(world)?;
                 }
+                Next::Rest { until_ns } => {
+                    if world.wait(until(until_ns), false) == Woken::Never {
+                        return Err(Fault::new(now, "it rests for ever"));
+                    }
+                    self.receive(world)?;
+                }
+                Next::Drain => self.receive(world)?,
                 Next::Sleep { until_ns } => {
                     if world.sleep(until(until_ns)) == Woken::Never {
                         return Err(Fault::new(now, "it sleeps for ever"));
