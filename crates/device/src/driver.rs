@@ -129,8 +129,6 @@ pub struct Driver {
     pub(super) order: u32,
     /// Why only one request may be outstanding, if that is so.
     pub(super) one_at_a_time: Option<&'static str>,
-    /// A request without a reply was sent since the last exchange.
-    pub(super) has_written: bool,
 }
 
 impl Driver {
@@ -179,7 +177,6 @@ impl Driver {
             needs_hello: false,
             order: 0,
             one_at_a_time: None,
-            has_written: false,
         };
         driver.engine.set_reads_late(true);
         driver.set_sleep()?;
@@ -286,20 +283,6 @@ impl Driver {
     /// Before each call: finishes what the last one left, and lets the device know this host.
     #[inline]
     pub fn begin(&mut self, doing: &'static str) -> Result<(), LinkError> {
-        self.begin_keeping_input(doing)?;
-        if self.has_written {
-            self.drop_unread()?;
-        }
-        if !self.engine.codec().is_numbered() && !self.engine.incomplete().is_empty() {
-            // It came before the request was sent, so it is no reply to it.
-            self.engine.discard();
-        }
-        Ok(())
-    }
-
-    /// The same, but keeps what was received before.
-    #[inline]
-    pub fn begin_keeping_input(&mut self, doing: &'static str) -> Result<(), LinkError> {
         self.begin_waiting(doing);
         if self.engine.is_resyncing() {
             self.finish_resync()?;
@@ -405,24 +388,41 @@ impl Driver {
         self.engine.expect(awaited, self.now_ns);
     }
 
-    /// Waits until the line was silent for long enough before a request, and drops what comes meanwhile.
-    #[cold]
-    fn wait_for_gap(&mut self) -> Result<(), LinkError> {
+    /// Nothing is outstanding. Where a reply does not say which request it answers, takes what is there, so that it
+    /// answers none, and waits until the line was silent for long enough before a request.
+    #[inline]
+    fn clear_line(&mut self) -> Result<(), LinkError> {
+        while self.engine.has_unpolled() || self.engine.needs_drain() {
+            self.take_unasked()?;
+        }
         while let Some(ends_ns) = self.engine.gap_ends_ns() {
             let now = self.clock.now();
             if now >= ends_ns {
                 break;
             }
             self.check_interrupt(now, false)?;
-            let left = Duration::from_nanos(ends_ns - now);
-            let received = self
-                .link
-                .wait(false, left)
-                .and_then(|()| self.link.receive(self.engine.space()));
+            let waited = self.link.wait(false, Duration::from_nanos(ends_ns - now));
+            waited.map_err(|error| self.link_failed(&error))?;
+            self.take_unasked()?;
+        }
+        Ok(())
+    }
+
+    /// Receives without waiting, while nothing is outstanding.
+    fn take_unasked(&mut self) -> Result<(), LinkError> {
+        if !self.engine.has_unpolled() {
+            let received = match self.link.only_replies() {
+                true => Ok(0),
+                false => self.link.receive(self.engine.space()),
+            };
             let received = received.map_err(|error| self.link_failed(&error))?;
             self.now_ns = self.clock.now();
             self.engine.received(self.now_ns, received);
-            self.engine.discard();
+        }
+        while let Some(event) = self.engine.poll(self.now_ns) {
+            if event == Event::NeverQuiet {
+                return Err(errors::never_quiet(self.doing, &self.address));
+            }
         }
         Ok(())
     }
@@ -436,13 +436,8 @@ impl Driver {
         until: Option<u64>,
     ) -> Result<(), LinkError> {
         let mut woken = false;
-        if !self.engine.has_unpolled() {
-            if self.needs_gap()
-                && self.engine.window().waiting() == 0
-                && self.engine.wants_to_send()
-            {
-                self.wait_for_gap()?;
-            }
+        let begins = self.engine.window().waiting() == 0 && self.engine.wants_to_send();
+        if begins || !self.engine.has_unpolled() {
             self.send()?;
             let blocked = self.engine.wants_to_send();
             let received = match self.receive(blocked, until) {
@@ -524,6 +519,9 @@ impl Driver {
     #[inline]
     pub fn send(&mut self) -> Result<(), LinkError> {
         while self.engine.wants_to_send() {
+            if self.engine.window().waiting() == 0 {
+                self.clear_line()?;
+            }
             let now = self.clock.now();
             let sent = match self.link.send(self.engine.outgoing()) {
                 Ok(sent) => sent,

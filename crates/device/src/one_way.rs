@@ -5,17 +5,14 @@ use super::driver::Driver;
 use super::{Device, Reply, errors, one_reply};
 use std::time::Duration;
 use wiregauge_link::{LinkError, MAX_WAIT};
-use wiregauge_session::{Codec, Framing, Messages};
-
-/// A device that has sent this much unread data sends without being asked.
-const MOST_UNREAD: usize = 16 << 20;
+use wiregauge_session::{Framing, Messages};
 
 impl Device {
     /// Sends a request that the device does not answer. What it sends all the same can be taken with
     /// [`Device::read`], and is dropped before the next exchange.
     pub fn write(&mut self, request: &[u8]) -> Result<(), LinkError> {
         let driver = self.with_none_outstanding("cannot write to")?;
-        driver.begin_keeping_input("cannot write to")?;
+        driver.begin("cannot write to")?;
         if matches!(
             driver.engine.codec(),
             Messages::Wiregauge(_) | Messages::Modbus(_)
@@ -34,7 +31,7 @@ impl Device {
     /// where the protocol does not say where a reply ends.
     pub fn read(&mut self, reply_bytes: Option<usize>) -> Result<Reply<'_>, LinkError> {
         let driver = self.with_none_outstanding("cannot read from")?;
-        driver.begin_keeping_input("cannot read from")?;
+        driver.begin("cannot read from")?;
         let codec = driver.engine.codec();
         if matches!(codec, Messages::Wiregauge(_) | Messages::Modbus(_)) {
             return Err(driver.usage(
@@ -65,7 +62,6 @@ impl Driver {
             Messages::Text(queries) => queries.write(request, &mut bytes),
             Messages::Wiregauge(_) | Messages::Modbus(_) => {}
         }
-        self.has_written = true;
         let began = self.clock.now();
         let mut sent = 0;
         while sent < bytes.len() {
@@ -92,30 +88,5 @@ impl Driver {
             self.check_interrupt(now, false)?;
         }
         Ok(())
-    }
-
-    /// Drops what has come to requests without a reply: it must not answer the next one.
-    #[cold]
-    pub fn drop_unread(&mut self) -> Result<(), LinkError> {
-        self.has_written = false;
-        self.engine.discard();
-        let mut dropped = 0;
-        loop {
-            let received = self.link.receive(self.engine.space());
-            let received = received.map_err(|error| self.link_failed(&error))?;
-            dropped += received;
-            if received == 0 {
-                return Ok(());
-            }
-            if dropped > MOST_UNREAD {
-                return Err(errors::never_quiet(self.doing, &self.address));
-            }
-        }
-    }
-
-    /// True while the line must stay silent before a request: receives what comes meanwhile.
-    #[inline]
-    pub fn needs_gap(&self) -> bool {
-        self.engine.codec().gap_ns() > 0
     }
 }

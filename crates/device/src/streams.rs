@@ -424,7 +424,7 @@ impl Device {
                 "use other firmware",
             ));
         }
-        driver.begin_keeping_input(doing)?;
+        driver.begin(doing)?;
         let order = abilities.map(|_| {
             driver.order = driver.order.wrapping_add(ORDERS as u32);
             driver.order

@@ -74,6 +74,12 @@ pub trait Link: Send {
         true
     }
 
+    /// True where the device can only reply: while no request is outstanding, nothing comes, and nothing need be
+    /// received.
+    fn only_replies(&self) -> bool {
+        false
+    }
+
     /// The direction of its data, where it has one only.
     fn only_way(&self) -> Option<Way> {
         None

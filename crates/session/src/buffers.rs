@@ -181,6 +181,14 @@ impl Input {
         }
     }
 
+    /// Drops all but `count` bytes at the front, and returns how many there were.
+    pub fn truncate(&mut self, count: usize) -> u64 {
+        let dropped = self.end - self.start - count;
+        self.end -= dropped;
+        self.drop_front(0);
+        dropped as u64
+    }
+
     /// Drops all, and returns how many bytes there were.
     pub fn drop_all(&mut self) -> u64 {
         let count = self.end - self.start;

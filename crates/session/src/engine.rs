@@ -1,6 +1,7 @@
 //! The engine: requests in, bytes out; bytes in, answered and lost exchanges out. One window, one expiry, one
 //! resynchronisation, whoever drives it.
 
+mod confirm;
 mod recovery;
 
 use crate::buffers::{Input, Output};
@@ -8,6 +9,7 @@ use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
 use crate::event::{Ended, Event, Outcome};
 use crate::framing::Malformed;
 use crate::window::{Finished, Window};
+use confirm::Confirm;
 use std::ops::Range;
 use wiregauge_record::Surplus;
 
@@ -69,6 +71,7 @@ pub struct Engine<C> {
     /// Since when the system takes nothing.
     blocked_since_ns: Option<u64>,
     resync: Option<Resync>,
+    confirm: Confirm,
     /// All that is outstanding is lost, whatever its timeout.
     losing_all: bool,
     never_quiet_ns: u64,
@@ -95,10 +98,11 @@ impl<C: Codec> Engine<C> {
             unparsed: false,
             blocked_since_ns: None,
             resync: None,
+            confirm: Confirm::new(),
             losing_all: false,
             never_quiet_ns: never_quiet_ns(config.timeout_ns, NEVER_QUIET),
             reads_late: false,
-            drained: true,
+            drained: false,
             unanswered_bytes: 0,
             flood_bytes: FLOOD + FLOOD_ANSWERS * (config.answer_bytes * config.staged) as u64,
             stray_bytes: 0,
@@ -208,6 +212,9 @@ impl<C: Codec> Engine<C> {
     /// An answer is awaited to what the engine did not send; returns its number. There must be room, and nothing
     /// may be staged.
     pub fn expect(&mut self, awaited: usize, now_ns: u64) -> u64 {
+        // Whichever reply comes is the one that is awaited.
+        self.confirm.begin(false);
+        self.window.forget_missing();
         let sequence = self.window.stage(awaited);
         self.window.start(1, now_ns);
         sequence
@@ -216,19 +223,39 @@ impl<C: Codec> Engine<C> {
     /// True if there are bytes to hand over.
     #[inline]
     pub fn wants_to_send(&self) -> bool {
-        match self.resync {
-            None => !self.output.is_empty(),
-            Some(_) => self.output.rest_of_begun().is_some(),
+        match self.may_begin() {
+            true => !self.output.is_empty(),
+            false => self.output.rest_of_begun().is_some(),
         }
     }
 
-    /// The bytes to hand over now. While the line must become quiet, only the rest of a request that has begun.
+    /// True if a request may begin.
+    #[inline]
+    fn may_begin(&self) -> bool {
+        self.resync.is_none() && !self.is_confirming()
+    }
+
+    /// The bytes to hand over now. While the line must become quiet, or an exchange is confirmed, only the rest of a
+    /// request that has begun.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        match self.resync {
-            None => self.output.unsent(self.config.batch),
-            Some(_) => &self.output.unsent(1)[..self.output.rest_of_begun().unwrap_or(0)],
+        match self.may_begin() {
+            true if self.confirm.is_due() => self.output.unsent(1),
+            true => self.output.unsent(self.config.batch),
+            false => &self.output.unsent(1)[..self.output.rest_of_begun().unwrap_or(0)],
         }
+    }
+
+    /// True if the link must be read until nothing is there before a request begins: nothing is outstanding, and a
+    /// reply does not say which request it answers.
+    #[inline]
+    pub fn needs_drain(&self) -> bool {
+        !self.drained && self.window.waiting() == 0 && !self.is_numbered()
+    }
+
+    #[inline]
+    fn is_numbered(&self) -> bool {
+        self.codec.matching() == Matching::Number
     }
 
     /// The system took `count` of the bytes that it was offered at `now_ns`; 0 if it takes none now.
@@ -245,6 +272,10 @@ impl<C: Codec> Engine<C> {
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
         }
         let started = self.output.take(count);
+        if started > 0 && self.window.waiting() == 0 && !self.is_numbered() {
+            // It came before the request, so it is no reply to it.
+            self.drop_input();
+        }
         self.window.start(started, now_ns);
     }
 
@@ -298,7 +329,7 @@ impl<C: Codec> Engine<C> {
     /// True if received bytes wait to be polled.
     #[inline]
     pub fn has_unpolled(&self) -> bool {
-        self.unparsed && !self.input.bytes().is_empty()
+        self.unparsed && !self.pending().is_empty()
     }
 
     /// Moves received bytes that belong to no answer out of the engine, as many as fit; returns how many.
@@ -308,32 +339,45 @@ impl<C: Codec> Engine<C> {
         into[..count].copy_from_slice(&bytes[..count]);
         self.input.drop_front(count);
         self.unanswered_bytes = self.unanswered_bytes.saturating_sub(count as u64);
+        self.confirm.drop_candidates();
         self.codec.reset();
         count
     }
 
     /// What was received and belongs to no whole answer yet.
     pub fn incomplete(&self) -> &[u8] {
-        self.input.bytes()
+        self.pending()
+    }
+
+    #[inline]
+    fn pending(&self) -> &[u8] {
+        &self.input.bytes()[self.confirm.held()..]
     }
 
     /// What happened up to `now_ns`; to be asked until it returns `None`.
     #[inline]
     pub fn poll(&mut self, now_ns: u64) -> Option<Event> {
+        if self.confirm.is_settled()
+            && let Some(event) = self.poll_settled()
+        {
+            return Some(event);
+        }
         if self.unparsed {
             if let Some(oldest) = self.window.oldest_waiting()
                 && (self.losing_all || self.came_late(oldest.start_ns))
             {
                 // It was lost before these bytes came, however late that is noticed.
-                return self.lose_oldest(self.received_ns);
+                return self.expire_oldest(self.received_ns);
             }
             if let Some(event) = self.parse() {
                 return Some(event);
             }
         }
         if self.idle_since(now_ns) {
-            let parsed = self.codec.parse_idle(self.input.bytes(), &self.window);
-            if let Some(event) = self.take(parsed) {
+            let parsed = self
+                .codec
+                .parse_idle(&self.input.bytes()[self.confirm.held()..], &self.window);
+            if let Some(event) = self.sort(parsed) {
                 return Some(event);
             }
         }
@@ -344,7 +388,7 @@ impl<C: Codec> Engine<C> {
         if let Some(oldest) = self.window.oldest_waiting()
             && (self.losing_all || self.is_over(now_ns, oldest.start_ns))
         {
-            return self.lose_oldest(now_ns);
+            return self.expire_oldest(now_ns);
         }
         match self.resync {
             None => None,
@@ -371,7 +415,7 @@ impl<C: Codec> Engine<C> {
     #[inline]
     fn idle_ends_ns(&self) -> Option<u64> {
         let idle_ns = self.codec.idle_ns()?;
-        let is_begun = !self.input.bytes().is_empty();
+        let is_begun = !self.pending().is_empty();
         is_begun.then(|| self.heard_ns.saturating_add(idle_ns))
     }
 
@@ -386,10 +430,17 @@ impl<C: Codec> Engine<C> {
         self.idle_ends_ns().is_some()
     }
 
-    /// Before this the line must be silent, and no request may begin.
+    /// Before this the line must be silent, and no request may begin: the protocol requires it, or a message that
+    /// nobody asked for has begun, and its rest would be taken for the reply.
     #[inline]
     pub fn gap_ends_ns(&self) -> Option<u64> {
-        match self.codec.gap_ns() {
+        let is_cut =
+            self.window.waiting() == 0 && !self.is_numbered() && !self.pending().is_empty();
+        let quiet_ns = match is_cut {
+            true => self.short_quiet_ns(),
+            false => 0,
+        };
+        match self.codec.gap_ns().max(quiet_ns) {
             0 => None,
             gap => Some(self.heard_ns.saturating_add(gap)),
         }
@@ -424,22 +475,37 @@ impl<C: Codec> Engine<C> {
     }
 
     fn parse(&mut self) -> Option<Event> {
-        while !self.input.bytes().is_empty() {
-            let parsed = self.codec.parse(self.input.bytes(), &self.window);
+        while !self.pending().is_empty() {
+            let parsed = self
+                .codec
+                .parse(&self.input.bytes()[self.confirm.held()..], &self.window);
             if matches!(parsed, Parsed::Incomplete) {
                 break;
             }
-            if let Some(event) = self.take(parsed) {
+            if let Some(event) = self.sort(parsed) {
                 return Some(event);
             }
         }
         self.unparsed = false;
         if self.config.datagram {
             // What is left of a datagram has no continuation.
-            self.stray_bytes += self.input.drop_all();
+            self.stray_bytes += self.input.truncate(self.confirm.held());
             self.codec.reset();
         }
         None
+    }
+
+    /// Takes what was parsed, or keeps it until it is known which request it answers.
+    #[inline]
+    fn sort(&mut self, parsed: Parsed) -> Option<Event> {
+        if !self.is_confirming() || matches!(parsed, Parsed::Malformed(_)) {
+            return self.take(parsed);
+        }
+        self.keep(&parsed);
+        match self.confirm.is_settled() {
+            true => self.poll_settled(),
+            false => None,
+        }
     }
 
     #[inline]
@@ -533,9 +599,7 @@ impl<C: Codec> Engine<C> {
     fn malformed(&mut self, malformed: Malformed) -> Event {
         let now = self.received_ns;
         let begin = self.input.start();
-        let count = self.input.drop_all();
-        self.stray_bytes += count;
-        self.codec.reset();
+        let count = self.drop_input();
         if self.config.datagram {
             // It was the answer, such as it is.
             match self.window.oldest_missing().map(|slot| slot.sequence) {
@@ -553,10 +617,21 @@ impl<C: Codec> Engine<C> {
         Event::Malformed(malformed, begin..begin + count as usize)
     }
 
+    /// The timeout of the oldest is over. If it was to be confirmed, the last reply that came is its own.
+    #[cold]
+    fn expire_oldest(&mut self, now_ns: u64) -> Option<Event> {
+        if self.is_confirming() && self.confirm.has_reply() {
+            self.settle();
+            return self.poll(now_ns);
+        }
+        self.lose_oldest(now_ns)
+    }
+
     #[cold]
     fn lose_oldest(&mut self, now_ns: u64) -> Option<Event> {
         let slot = self.window.give_up_oldest()?;
-        match self.input.bytes().len() {
+        self.drop_kept();
+        match self.pending().len() {
             0 => {}
             bytes => self.codec.abandon_partial(bytes),
         }

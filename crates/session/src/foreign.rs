@@ -2,7 +2,7 @@
 //! matched by their order.
 
 use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
-use crate::framing::{Split, Splitter};
+use crate::framing::{Framing, Split, Splitter};
 use crate::window::Window;
 
 impl Codec for Splitter {
@@ -13,8 +13,9 @@ impl Codec for Splitter {
     #[inline]
     fn parse(&mut self, bytes: &[u8], window: &Window) -> Parsed {
         // What was given up is answered first, if at all.
-        let Some(slot) = window.oldest_missing().or_else(|| window.oldest_waiting()) else {
-            return Parsed::Stray(bytes.len());
+        let slot = window.oldest_missing().or_else(|| window.oldest_waiting());
+        let Some(slot) = slot else {
+            return self.parse_unasked(bytes);
         };
         let (sequence, awaited) = (slot.sequence, slot.awaited);
         match self.next(bytes, awaited) {
@@ -29,5 +30,19 @@ impl Codec for Splitter {
 
     fn reset(&mut self) {
         self.restart();
+    }
+}
+
+impl Splitter {
+    /// A message that nobody asked for is none of these bytes' answers, but its end must be known.
+    fn parse_unasked(&mut self, bytes: &[u8]) -> Parsed {
+        if *self.framing() == Framing::Raw {
+            return Parsed::Stray(bytes.len());
+        }
+        match self.next(bytes, 0) {
+            Split::More => Parsed::Incomplete,
+            Split::Malformed(_) => Parsed::Stray(bytes.len()),
+            Split::Message { end, .. } => Parsed::Stray(end),
+        }
     }
 }

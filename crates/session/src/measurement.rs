@@ -240,6 +240,9 @@ impl<C: Generator> Measurement<C> {
             if !self.open {
                 return Some(Next::Connect);
             }
+            if self.engine.needs_drain() {
+                return Some(Next::Drain);
+            }
             self.engine.stage(0, |codec, sequence, to| {
                 let begin = to.len();
                 to.resize(begin + codec.bytes_of(sequence), 0);
@@ -270,8 +273,11 @@ impl<C: Generator> Measurement<C> {
             && !self.engine.is_resyncing();
         if at_rest {
             return match due_ns {
-                Some(due) => Next::Sleep {
-                    until_ns: due.min(self.renew_ns().unwrap_or(u64::MAX)),
+                Some(until_ns) if !self.open => Next::Sleep { until_ns },
+                Some(due) => Next::Rest {
+                    until_ns: due
+                        .min(self.renew_ns().unwrap_or(u64::MAX))
+                        .min(self.engine.wake_ns().unwrap_or(u64::MAX)),
                 },
                 // A duration was found to be over just now.
                 None => self.begin_stragglers(now_ns),

@@ -25,7 +25,16 @@ pub enum Next {
         /// End it too when more can be sent.
         or_writable: bool,
     },
-    /// Nothing is outstanding: wait for the next start.
+    /// Nothing is outstanding: wait for the next start, and receive what comes meanwhile, as for
+    /// [`Receive`](Next::Receive).
+    Rest {
+        /// When that is.
+        until_ns: u64,
+    },
+    /// Nothing is outstanding, and a reply does not say which request it answers: receive what is there without
+    /// waiting, and report it as for [`Receive`](Next::Receive), 0 bytes included.
+    Drain,
+    /// The link is closed: wait for the next start.
     Sleep {
         /// When that is.
         until_ns: u64,

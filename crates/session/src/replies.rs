@@ -55,11 +55,6 @@ impl Replies {
         window: &Window,
         is_expected: impl Fn(&[u8]) -> bool,
     ) -> Parsed {
-        if answered_next(window).is_none() {
-            // They must not become the beginning of the reply to a later query.
-            self.reader.restart();
-            return Parsed::Stray(bytes.len());
-        }
         let verdict = |payload: &[u8]| match is_expected(payload) {
             true => Verdict::Intact,
             false => Verdict::Unexpected,
@@ -70,6 +65,8 @@ impl Replies {
                 answer(&bytes[..end], mark, verdict(&bytes[..end - mark]), window)
             }
             Reply::Cut(end) => answer(&bytes[..end], 0, Verdict::Damaged, window),
+            // Nobody asked for it, so nothing waits for its end.
+            Reply::Malformed(_) if answered_next(window).is_none() => Parsed::Stray(bytes.len()),
             Reply::Malformed(malformed) => Parsed::Malformed(malformed),
         }
     }

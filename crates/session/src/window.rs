@@ -302,6 +302,15 @@ impl Window {
         self.missing = 0;
     }
 
+    /// No answer is expected any more for the oldest that was given up.
+    pub fn forget_oldest_missing(&mut self) {
+        let mut missing = self.memories();
+        if let Some(at) = missing.find(|&at| self.remembered[at].1 == Memory::Missing) {
+            self.remembered[at].1 = Memory::Damaged;
+            self.missing -= 1;
+        }
+    }
+
     fn end(&mut self, sequence: u64) -> Slot {
         let index = self.index(sequence);
         let slot = self.slots[index];

@@ -61,8 +61,75 @@ fn a_lost_datagram_does_not_shift_the_replies_after_it() {
     assert_eq!(quiet, 2 * TIMEOUT);
     assert!(events(&mut engine, quiet).is_empty());
     send(&mut engine, 1, quiet);
-    let came = receive(&mut engine, b"1", quiet + MS);
+    assert!(receive(&mut engine, b"1", quiet + MS).is_empty());
+    let over = engine.wake_ns().expect("a time");
+    assert_eq!(over, quiet + TIMEOUT);
+    assert_eq!(
+        times(&events(&mut engine, over)),
+        [(1, Outcome::Answered, quiet + MS)]
+    );
+}
+
+/// Number, outcome and end of each exchange that ended.
+fn times(events: &[Event]) -> Vec<(u64, Outcome, u64)> {
+    let ended = events.iter().filter_map(|event| match event {
+        Event::Ended(ended) => Some((ended.sequence, ended.outcome, ended.end_ns)),
+        _ => None,
+    });
+    ended.collect()
+}
+
+#[test]
+fn a_reply_that_comes_after_the_quiet_behind_a_loss_is_late_and_does_not_answer_the_next_request() {
+    for datagram in [false, true] {
+        let mut engine = engine(&Framing::Fixed { bytes: 1 }, datagram, TIMEOUT);
+        send(&mut engine, 1, 0);
+        events(&mut engine, TIMEOUT);
+        events(&mut engine, 2 * TIMEOUT);
+        send(&mut engine, 1, 2 * TIMEOUT);
+        let late = 2 * TIMEOUT + 3 * MS;
+        assert!(receive(&mut engine, b"0", late).is_empty());
+        let came = receive(&mut engine, b"1", late + MS);
+        assert_eq!(
+            times(&came),
+            [(0, Outcome::Late, late), (1, Outcome::Answered, late + MS)]
+        );
+        // The line is known again: the next one is answered at once.
+        send(&mut engine, 1, late + 2 * MS);
+        let came = receive(&mut engine, b"2", late + 3 * MS);
+        assert_eq!(ended(&came), [(2, Outcome::Answered)]);
+    }
+}
+
+#[test]
+fn while_a_request_is_confirmed_no_other_is_sent() {
+    let mut engine = engine(&Framing::Fixed { bytes: 1 }, false, TIMEOUT);
+    send(&mut engine, 1, 0);
+    events(&mut engine, TIMEOUT);
+    events(&mut engine, 2 * TIMEOUT);
+    send(&mut engine, 1, 2 * TIMEOUT);
+    engine.stage(1, |codec, _, to| codec.frame(b"?", to));
+    assert!(!engine.wants_to_send());
+    receive(&mut engine, b"1", 2 * TIMEOUT + MS);
+    assert!(!engine.wants_to_send());
+    let came = events(&mut engine, 3 * TIMEOUT);
     assert_eq!(ended(&came), [(1, Outcome::Answered)]);
+    assert!(engine.wants_to_send());
+}
+
+#[test]
+fn a_message_that_nobody_asked_for_answers_nothing_even_if_its_end_comes_after_the_next_request() {
+    let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
+    assert!(engine.needs_drain());
+    receive(&mut engine, b"no", MS);
+    engine.received(MS, 0);
+    assert!(!engine.needs_drain());
+    assert_eq!(engine.gap_ends_ns(), Some(MS + TIMEOUT), "its rest may come");
+    receive(&mut engine, b"ne", 2 * MS);
+    assert_eq!((engine.gap_ends_ns(), engine.stray_bytes()), (None, 4));
+    send(&mut engine, 4, 3 * MS);
+    let came = receive(&mut engine, b"0000", 4 * MS);
+    assert_eq!(ended(&came), [(0, Outcome::Answered)]);
 }
 
 #[test]

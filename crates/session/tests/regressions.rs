@@ -76,11 +76,16 @@ fn run<C: Generator>(session: &mut Measurement<C>, peer: Peer<'_>) -> Vec<Sample
                     }
                 }
             }
-            Next::Receive {
-                until_ns,
-                or_writable,
-                ..
-            } => {
+            next @ (Next::Receive { .. } | Next::Rest { .. } | Next::Drain) => {
+                let (until_ns, or_writable) = match next {
+                    Next::Receive {
+                        until_ns,
+                        or_writable,
+                        ..
+                    } => (until_ns, or_writable),
+                    Next::Rest { until_ns } => (until_ns, false),
+                    _ => (now, false),
+                };
                 let retry = if or_writable { now + MS } else { u64::MAX };
                 let count = match arriving.front() {
                     Some((at, _)) if *at <= until_ns.min(retry) => {

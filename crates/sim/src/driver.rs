@@ -8,7 +8,7 @@ use crate::scenario::{Devices, Protocols, Scenario};
 use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
 use wiregauge_record::{Sample, Status};
 use wiregauge_session::{
-    BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Query,
+    BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Numbers, Query,
 };
 
 /// Calls after which a scenario counts as one that never ends.
@@ -67,12 +67,12 @@ fn run_in(
     trace: bool,
 ) -> Result<Outcome, Fault> {
     let mut outcome = Outcome::default();
-    let mut base = scenario.base;
+    let mut numbers = Numbers::starting_at(scenario.base);
     let judge = |index: usize, base| {
         is_judged.then(|| Judge::new(Rules::of_point(scenario, scenario.cells[index], base)))
     };
     for index in 0..scenario.cells.len() {
-        let cell = scenario.cells[index];
+        let (cell, base) = (scenario.cells[index], numbers.base());
         let (out, in_) = (cell.out_bytes, cell.in_bytes);
         let datagram = scenario.datagram;
         let went_on = match scenario.protocol {
@@ -100,7 +100,7 @@ fn run_in(
             }
         }?;
         match went_on {
-            Some(started) => base += started,
+            Some(started) => numbers.end_point(started),
             None => break,
         }
     }
@@ -205,6 +205,13 @@ impl<'a, C: Generator> Run<'a, C> {
                     }
                     self.receive(world)?;
                 }
+                Next::Rest { until_ns } => {
+                    if world.wait(until(until_ns), false) == Woken::Never {
+                        return Err(Fault::new(now, "it rests for ever"));
+                    }
+                    self.receive(world)?;
+                }
+                Next::Drain => self.receive(world)?,
                 Next::Sleep { until_ns } => {
                     if world.sleep(until(until_ns)) == Woken::Never {
                         return Err(Fault::new(now, "it sleeps for ever"));

@@ -2,7 +2,7 @@
 
 use super::platform::monotonic_ns;
 
-pub use super::platform::{clock_resolution_ns, sleep_until, thread_cpu_ns};
+pub use super::platform::{COARSEST_WAIT_NS, clock_resolution_ns, sleep_until, thread_cpu_ns};
 
 /// A clock that starts at zero.
 #[derive(Clone, Copy, Debug)]

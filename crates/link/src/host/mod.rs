@@ -16,7 +16,7 @@ mod usbmon;
 mod wake_event;
 mod watchdog;
 
-pub use clock::{Clock, clock_resolution_ns, sleep_until, thread_cpu_ns};
+pub use clock::{COARSEST_WAIT_NS, Clock, clock_resolution_ns, sleep_until, thread_cpu_ns};
 pub use handoff::Handoff;
 pub use helper::Helper;
 pub use interference::{ClockGaps, Watch};

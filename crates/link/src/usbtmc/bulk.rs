@@ -468,6 +468,10 @@ impl Link for BulkLink {
         }
     }
 
+    fn only_replies(&self) -> bool {
+        true
+    }
+
     fn close(&mut self) {
         self.stalls_before = self.stalls();
         self.was_due = self.open.as_ref().is_some_and(|open| open.is_due);

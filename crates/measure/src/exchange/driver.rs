@@ -7,7 +7,7 @@ use super::samples::SampleLog;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiregauge_link::host::{Clock, ClockGaps, Interrupter};
+use wiregauge_link::host::{COARSEST_WAIT_NS, Clock, ClockGaps, Interrupter};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
 use wiregauge_record::{BatchTrial, Plan, Point, Surplus, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
@@ -159,15 +159,15 @@ impl<'a, C: Generator> Driver<'a, C> {
                     or_writable,
                 } => {
                     let received = self.receive(until_ns, exact, or_writable);
-                    self.now_ns = self.clock.now();
-                    match received {
-                        Ok(count) => self.session.received(self.now_ns, count),
-                        Err(error) => {
-                            self.session.received(self.now_ns, 0);
-                            self.link_failed(error);
-                        }
-                    }
-                    self.store();
+                    self.received(received);
+                }
+                Next::Rest { until_ns } => {
+                    let received = self.rest(until_ns);
+                    self.received(received);
+                }
+                Next::Drain => {
+                    let received = self.drain();
+                    self.received(received);
                 }
                 Next::Sleep { until_ns } => self.sleep_until(until_ns),
                 Next::Connect => self.connect(),
@@ -186,6 +186,20 @@ impl<'a, C: Generator> Driver<'a, C> {
             let answer = self.session.received_at(row.answer);
             self.log.push(row.sample, answer);
         }
+    }
+
+    /// Reports what a receive gave, with the time right after it.
+    #[inline]
+    fn received(&mut self, received: io::Result<usize>) {
+        self.now_ns = self.clock.now();
+        match received {
+            Ok(count) => self.session.received(self.now_ns, count),
+            Err(error) => {
+                self.session.received(self.now_ns, 0);
+                self.link_failed(error);
+            }
+        }
+        self.store();
     }
 
     #[inline]
@@ -212,15 +226,61 @@ impl<'a, C: Generator> Driver<'a, C> {
                     None => self.link.receive_blocking(into),
                 }
             }
-            Wait::Block | Wait::Poll => {
-                // A moment more, so that what it waits for is past when it is over.
-                let left = until_ns.saturating_sub(self.clock.now()).saturating_add(1);
-                let at_most = Duration::from_nanos(left).min(MAX_WAIT);
-                self.link.wait(or_writable, at_most)?;
-                self.link.receive(self.session.space())
-            }
+            Wait::Block | Wait::Poll => self.wait(until_ns, or_writable),
             Wait::Spin => self.spin(),
         }
+    }
+
+    /// Sleeps until bytes come, but not past `until_ns`, and takes them.
+    #[inline]
+    fn wait(&mut self, until_ns: u64, or_writable: bool) -> io::Result<usize> {
+        // A moment more, so that what it waits for is past when it is over.
+        let left = until_ns.saturating_sub(self.clock.now()).saturating_add(1);
+        let at_most = Duration::from_nanos(left).min(MAX_WAIT);
+        self.link.wait(or_writable, at_most)?;
+        self.link.receive(self.session.space())
+    }
+
+    /// Nothing is outstanding: waits for the next start, and takes what comes before.
+    fn rest(&mut self, until_ns: u64) -> io::Result<usize> {
+        if self.link.only_replies() {
+            self.sleep_until(until_ns);
+            return Ok(0);
+        }
+        if self.plan.wait == Wait::Spin {
+            return self.spin_until(until_ns);
+        }
+        // Where a wait for bytes is coarser than a sleep, the last part of it is slept.
+        let wait_until_ns = until_ns.saturating_sub(COARSEST_WAIT_NS);
+        if COARSEST_WAIT_NS == 0 || self.clock.now() < wait_until_ns {
+            return self.wait(wait_until_ns, false);
+        }
+        self.sleep_until(until_ns);
+        self.link.receive(self.session.space())
+    }
+
+    /// Takes what is there.
+    fn drain(&mut self) -> io::Result<usize> {
+        match self.link.only_replies() {
+            true => Ok(0),
+            false => self.link.receive(self.session.space()),
+        }
+    }
+
+    /// Receives again and again until bytes come, or until a start is due, which must not be late.
+    fn spin_until(&mut self, until_ns: u64) -> io::Result<usize> {
+        let into = self.session.space();
+        let mut last = self.clock.now();
+        while last < until_ns && !self.control.stop.load(Ordering::Relaxed) {
+            let received = self.link.receive(into)?;
+            if received > 0 {
+                return Ok(received);
+            }
+            let now = self.clock.now();
+            self.gaps.take(now - last);
+            last = now;
+        }
+        Ok(0)
     }
 
     fn spin(&mut self) -> io::Result<usize> {
@@ -241,7 +301,7 @@ impl<'a, C: Generator> Driver<'a, C> {
         Ok(0)
     }
 
-    /// Nothing is outstanding: waits for the next start.
+    /// Waits for the next start.
     fn sleep_until(&mut self, until_ns: u64) {
         let now = self.clock.now();
         if self.plan.wait == Wait::Spin {

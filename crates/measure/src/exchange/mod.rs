@@ -36,6 +36,7 @@ use wiregauge_record::{
     BusLimit, Calibration, Connect, Ending, Limit, Plan, Point, PointSummary, Protocol, Sample,
     Status, Summariser,
 };
+use wiregauge_session::Numbers;
 
 /// What takes the samples of a run.
 pub type Taker<'a> = dyn Sink<Point = Point, Row = Sample, Summary = PointSummary> + 'a;
@@ -322,12 +323,12 @@ fn measuring_thread(
             None => address.kind().separate.then_some(1),
         },
     };
-    let mut base = 0;
+    let mut numbers = Numbers::default();
     while let Some(point) = measurer.next() {
+        let base = numbers.base();
         let (end, started) =
             measure_point(link.as_mut(), shape, plan, (point, base), control, &mut log);
-        // Far enough that no number of this point is near one of the next.
-        base += started + (1 << 16);
+        numbers.end_point(started);
         let error = end.error.clone();
         let interrupted = end.ending == Ending::Interrupted;
         measurer.send(Report::PointEnded(Box::new(end)));

@@ -16,13 +16,19 @@ impl<C: Codec> Engine<C> {
         }
     }
 
+    /// How long a line must be quiet whose state is not known, where no late reply is waited for.
+    #[inline]
+    pub(super) fn short_quiet_ns(&self) -> u64 {
+        self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS)
+    }
+
     pub(super) fn begin_resync(&mut self, now_ns: u64, by_loss: bool) {
         if !self.needs_resync() {
             return;
         }
         let quiet = match by_loss {
             true => self.config.timeout_ns.max(QUIET_NS),
-            false => self.config.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS),
+            false => self.short_quiet_ns(),
         };
         let resync = self.resync.get_or_insert(Resync {
             began_ns: now_ns,
@@ -41,17 +47,15 @@ impl<C: Codec> Engine<C> {
             resync.by_loss && self.window.missing() == 0 && self.input.bytes().is_empty();
         if at_rest && (all_came || now_ns >= resync.until_ns) {
             self.resync = None;
-            self.stray_bytes += self.input.drop_all();
-            self.codec.reset();
-            self.window.forget_missing();
+            self.drop_input();
+            self.begin_confirm();
         } else if now_ns.saturating_sub(resync.began_ns) >= self.never_quiet_ns {
             // Whoever goes on begins to wait anew.
             self.resync = Some(Resync {
                 began_ns: now_ns,
                 ..resync
             });
-            self.stray_bytes += self.input.drop_all();
-            self.codec.reset();
+            self.drop_input();
             return Some(Event::NeverQuiet);
         }
         None
@@ -67,12 +71,13 @@ impl<C: Codec> Engine<C> {
     /// The link is closed: what is left of requests goes nowhere, no answer to those before will come, and
     /// there is no line that would have to become quiet. Nothing may be outstanding.
     pub fn disconnected(&mut self) {
-        self.stray_bytes += self.input.drop_all();
+        self.drop_input();
         self.output.clear();
         while self.window.unstage().is_some() {}
-        self.codec.reset();
         self.unparsed = false;
+        self.drained = false;
         self.resync = None;
+        self.confirm.begin(false);
         self.blocked_since_ns = None;
         self.window.forget_missing();
     }
@@ -99,6 +104,7 @@ impl<C: Codec> Engine<C> {
         self.blocked_since_ns = None;
         self.losing_all = false;
         let waited = self.window.waiting() > 0;
+        self.drop_kept();
         while self.window.give_up_oldest().is_some() {}
         if !self.needs_resync() {
             // The rest of an answer that has begun is noise, and skipped as such.
@@ -111,9 +117,17 @@ impl<C: Codec> Engine<C> {
 
     /// Drops what was received before and belongs to no answer.
     pub fn discard(&mut self) {
-        self.stray_bytes += self.input.drop_all();
-        self.codec.reset();
+        self.drop_input();
         self.unparsed = false;
+    }
+
+    /// Drops all that was received, as bytes of no answer; returns how many.
+    pub(super) fn drop_input(&mut self) -> u64 {
+        let count = self.input.drop_all();
+        self.stray_bytes += count;
+        self.confirm.drop_candidates();
+        self.codec.reset();
+        count
     }
 
     /// Drops the requests that are staged and not begun.

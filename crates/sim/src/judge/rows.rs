@@ -61,8 +61,8 @@ impl Judge {
                 Fault::new(now_ns, what)
             })?;
         }
-        // The reply ends with the silence, and its row comes then.
-        let waits = matches!(self.rules.ends, Ends::Silence(_)) && self.exchanges.outstanding() > 0;
+        // Whose reply it is may only be known when the time of its exchange is over.
+        let waits = self.rules.is_line() && self.exchanges.outstanding() > 0;
         if self.arrivals.is_empty() || waits || !all {
             return Ok(());
         }

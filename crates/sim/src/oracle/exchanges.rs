@@ -97,7 +97,14 @@ impl Exchanges {
 
     /// No answer is expected any more for what was given up.
     pub fn close_missing(&mut self) {
-        while let Some(sequence) = self.oldest_missing() {
+        while self.missing() > 0 {
+            self.close_oldest_missing();
+        }
+    }
+
+    /// No answer is expected any more for the oldest that was given up.
+    pub fn close_oldest_missing(&mut self) {
+        if let Some(sequence) = self.oldest_missing() {
             self.set(sequence, Stand::Closed);
         }
     }

@@ -4,6 +4,7 @@
 //! them to what the device really gave.
 
 mod bytes;
+mod confirm;
 mod exchanges;
 mod fault;
 mod next;
@@ -16,6 +17,7 @@ mod truth;
 use crate::queries::requests;
 use crate::scenario::{Cell, Protocols, Scenario, most_unanswered};
 use crate::world::{Byte, World};
+use confirm::Kept;
 use exchanges::Exchanges;
 pub use fault::Fault;
 use pace::Pace;
@@ -54,6 +56,8 @@ pub struct Oracle<'a> {
     input: Vec<u8>,
     unread: bool,
     received_ns: u64,
+    /// The last receive found nothing.
+    drained: bool,
     /// When something came last; 0 if nothing has.
     heard_ns: u64,
     stray: u64,
@@ -75,6 +79,9 @@ pub struct Oracle<'a> {
 
     // Losses.
     resync: Option<Resync>,
+    /// Replies are missing, so that the next exchange must be confirmed; what came for it.
+    confirms: bool,
+    kept: Vec<Kept>,
     losing_all: bool,
     lost_in_a_row: u64,
     answered_once: bool,
@@ -122,6 +129,7 @@ impl<'a> Oracle<'a> {
             input: Vec::new(),
             unread: false,
             received_ns: 0,
+            drained: false,
             heard_ns: 0,
             stray: 0,
             unanswered: 0,
@@ -133,6 +141,8 @@ impl<'a> Oracle<'a> {
             send_blocked: false,
             blocked_since_ns: None,
             resync: None,
+            confirms: false,
+            kept: Vec::new(),
             losing_all: false,
             lost_in_a_row: 0,
             answered_once: false,
@@ -154,8 +164,19 @@ impl<'a> Oracle<'a> {
 
     /// Until when the line must be silent before a request, if it is not yet over.
     fn gap_ends_ns(&self, now_ns: u64) -> Option<u64> {
-        let ends_ns = self.heard_ns + self.scenario.silence_ns;
-        (self.scenario.protocol == Protocols::Rtu && now_ns < ends_ns).then_some(ends_ns)
+        let silence_ns = match self.scenario.protocol {
+            Protocols::Rtu => self.scenario.silence_ns,
+            _ => 0,
+        };
+        // The rest of a message that nobody asked for must not become a reply.
+        let is_cut =
+            self.exchanges.outstanding() == 0 && self.needs_quiet() && !self.input.is_empty();
+        let rest_ns = match is_cut {
+            true => self.scenario.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS),
+            false => 0,
+        };
+        let ends_ns = self.heard_ns + silence_ns.max(rest_ns);
+        (now_ns < ends_ns && silence_ns.max(rest_ns) > 0).then_some(ends_ns)
     }
 
     /// The request with this number within the point.
@@ -266,6 +287,8 @@ impl<'a> Oracle<'a> {
         self.staged_to = self.exchanges.started();
         self.blocked_since_ns = None;
         self.resync = None;
+        self.confirms = false;
+        self.drained = false;
         self.exchanges.close_missing();
         self.drop_input();
         self.truth.new_link();
@@ -280,6 +303,7 @@ impl<'a> Oracle<'a> {
     }
 
     fn drop_input(&mut self) {
+        self.drop_kept();
         self.stray += self.input.len() as u64;
         self.input.clear();
         self.unread = false;
@@ -346,6 +370,10 @@ impl<'a> Oracle<'a> {
                         format!("exchange {number} may not start now"),
                     ));
                 }
+                if self.exchanges.outstanding() == 0 && self.needs_quiet() {
+                    // It came before the request.
+                    self.drop_input();
+                }
                 self.start_one(now_ns);
                 self.newest = self.request(self.exchanges.started() - 1);
             }
@@ -367,6 +395,7 @@ impl<'a> Oracle<'a> {
     /// Bytes were received; none if a wait ended without.
     pub fn received(&mut self, now_ns: u64, came: &[Byte], world: &World) -> Result<(), Fault> {
         self.send_blocked = false;
+        self.drained = came.is_empty();
         if came.is_empty() {
             return Ok(());
         }

@@ -50,16 +50,13 @@ impl Oracle<'_> {
                 _ => wrong("the exchange of this link is over"),
             };
         }
-        if self.stage(now_ns) {
-            return match next {
-                Next::Connect => Ok(()),
-                _ => wrong("the next exchange can start on a link of its own"),
-            };
+        match self.stage(now_ns) {
+            Some(needed) if needed == *next => return Ok(()),
+            Some(needed) => return wrong(&format!("{needed:?} comes before the next exchange")),
+            None => {}
         }
-        let to_send = match self.resync {
-            Some(_) => self.part > 0,
-            None => self.part > 0 || self.exchanges.started() < self.staged_to,
-        };
+        let may_begin = self.resync.is_none() && !self.is_confirming();
+        let to_send = self.part > 0 || (may_begin && self.exchanges.started() < self.staged_to);
         if to_send && !self.send_blocked {
             return match next {
                 Next::Send => Ok(()),
@@ -98,9 +95,16 @@ impl Oracle<'_> {
             if self.renews_proof() {
                 until_ns = until_ns.min(self.proof.heard_ns + RENEW_NS);
             }
-            return match next {
-                Next::Sleep { until_ns: at } if *at == until_ns => Ok(()),
-                _ => wrong(&format!("nothing is to be done until {until_ns}")),
+            if let Some(ends) = self.idle_ends_ns() {
+                until_ns = until_ns.min(ends);
+            }
+            let rests = match self.open {
+                true => Next::Rest { until_ns },
+                false => Next::Sleep { until_ns },
+            };
+            return match rests == *next {
+                true => Ok(()),
+                false => wrong(&format!("nothing is to be done: {rests:?}")),
             };
         }
         if let Some(ends) = self.idle_ends_ns() {
@@ -147,14 +151,17 @@ impl Oracle<'_> {
             && !self.pace.is_over(self.staged_to)
     }
 
-    /// Makes ready what may start now; true if a link must be opened for it.
-    fn stage(&mut self, now_ns: u64) -> bool {
+    /// Makes ready what may start now; what must be done before.
+    fn stage(&mut self, now_ns: u64) -> Option<Next> {
         while self.has_place()
             && self.gap_ends_ns(now_ns).is_none()
             && self.pace.may_stage(self.staged_to, now_ns)
         {
             if !self.open {
-                return true;
+                return Some(Next::Connect);
+            }
+            if self.needs_quiet() && self.exchanges.outstanding() == 0 && !self.drained {
+                return Some(Next::Drain);
             }
             self.staged_to += 1;
             self.ready_bytes += self.request(self.staged_to - 1).len() as u64;
@@ -162,7 +169,7 @@ impl Oracle<'_> {
                 break;
             }
         }
-        false
+        None
     }
 
     fn begin_stragglers(&mut self, now_ns: u64, next: &Next) -> Result<(), Fault> {

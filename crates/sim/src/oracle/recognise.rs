@@ -338,14 +338,14 @@ impl Rules {
     // --- queries ---
 
     fn text(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
-        let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
-            return Step::Stray(bytes.len());
-        };
         let end = bytes.windows(END.len()).position(|two| two == END);
         let size = match (end, self.datagram) {
             (_, true) => bytes.len(),
             (Some(at), false) => at + END.len(),
             (None, false) => return Step::Wait,
+        };
+        let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
+            return Step::Stray(size);
         };
         match bytes[..size].starts_with(b"a") {
             true => found(size, oldest, Worth::Whole),
@@ -355,8 +355,8 @@ impl Rules {
 
     fn until_silence(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
         match exchanges.oldest_missing().or(exchanges.oldest_waiting()) {
+            _ if !self.is_silent && !self.datagram => Step::Wait,
             None => Step::Stray(bytes.len()),
-            Some(_) if !self.is_silent && !self.datagram => Step::Wait,
             Some(oldest) => found(bytes.len(), oldest, Worth::Whole),
         }
     }

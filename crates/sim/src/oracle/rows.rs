@@ -39,7 +39,9 @@ impl Oracle<'_> {
             self.read(&mut rows);
             self.unread = false;
             self.rules.is_silent = false;
-            self.truth.compare(now_ns)?;
+            if self.kept.is_empty() {
+                self.truth.compare(now_ns)?;
+            }
             if self.unanswered > self.most_unanswered {
                 self.unanswered = 0;
                 self.fail(Failure::NeverQuiet);
@@ -63,11 +65,25 @@ impl Oracle<'_> {
 
     // --- answers ---
 
-    fn read(&mut self, rows: &mut Vec<Sample>) {
+    pub(super) fn read(&mut self, rows: &mut Vec<Sample>) {
         let input = std::mem::take(&mut self.input);
         let mut at = 0;
         while at < input.len() {
-            match self.rules.step(&input[at..], &self.exchanges) {
+            let step = self.rules.step(&input[at..], &self.exchanges);
+            if self.is_confirming() && !matches!(step, Step::Wait) {
+                let (bytes, is_reply) = match step {
+                    Step::Wait => break,
+                    Step::Behind(bytes) | Step::Stray(bytes) => (bytes, false),
+                    Step::Answer(found) => (found.consumed, true),
+                };
+                let is_all = self.keep(&input[at..at + bytes], is_reply);
+                at += bytes;
+                if is_all {
+                    self.settle(rows);
+                }
+                continue;
+            }
+            match step {
                 Step::Wait => break,
                 Step::Behind(count) => at += count,
                 Step::Stray(count) => {
@@ -221,6 +237,11 @@ impl Oracle<'_> {
             if !self.losing_all && waited < longest_ns {
                 return;
             }
+            if self.is_confirming() && self.replies() > 0 {
+                self.settle(rows);
+                continue;
+            }
+            self.drop_kept();
             if self.scenario.protocol.is_ordered() && !self.losing_all {
                 // Whose answer comes next is no longer known.
                 self.losing_all = true;
@@ -293,7 +314,7 @@ impl Oracle<'_> {
         if at_rest && (all_came || now_ns >= resync.until_ns) {
             self.resync = None;
             self.drop_input();
-            self.exchanges.close_missing();
+            self.begin_confirm();
             return false;
         }
         if now_ns - resync.began_ns >= self.never_quiet_ns() {

@@ -74,8 +74,10 @@ pub struct Judge {
     most_unanswered: u64,
     /// The next byte of the answer that comes.
     next: Option<Tag>,
-    /// Whole answers that came and were not polled.
-    came: VecDeque<u64>,
+    /// Whole answers that came and were not polled, and when.
+    came: VecDeque<(u64, u64)>,
+    /// Answers are missing after a quiet line: whose answer comes next is known at its timeout only.
+    confirms: bool,
     received_ns: u64,
     /// Damaged bytes came: the exact events are not computed any more.
     void: bool,
@@ -116,6 +118,7 @@ impl Judge {
             most_unanswered,
             next: None,
             came: VecDeque::new(),
+            confirms: false,
             received_ns: 0,
             void: false,
             was_resyncing: false,
@@ -172,6 +175,9 @@ impl Judge {
             };
         }
         self.asked.truncate(self.started);
+        if self.confirms && waited {
+            self.came.clear();
+        }
         if self.numbered {
             // The rest of what comes is noise.
             self.void |= self.next.is_some();
@@ -221,7 +227,7 @@ impl Judge {
             let at = byte.tag.at + 1;
             self.next = (at < given.bytes).then_some(Tag { at, ..byte.tag });
             if self.next.is_none() {
-                self.came.push_back(given.number);
+                self.came.push_back((given.number, now_ns));
             }
         }
     }
@@ -244,6 +250,7 @@ impl Judge {
         world: &World,
     ) -> Result<(), Fault> {
         self.events += events.len() as u64;
+        self.settle(now_ns);
         let expected = match self.void {
             true => Vec::new(),
             false => self.expect(now_ns),
@@ -289,6 +296,7 @@ impl Judge {
                 return Err(Fault::new(now_ns, what));
             }
             let read = match (all, seen.len().checked_sub(1)) {
+                (true, _) if self.is_confirming() => 0,
                 (true, _) => self.came.len(),
                 (false, Some(last)) => expected[last].1,
                 (false, None) => 0,
@@ -387,6 +395,44 @@ impl Judge {
         }
     }
 
+    /// An answer is awaited, and those of earlier requests may still come before it.
+    fn is_confirming(&self) -> bool {
+        self.confirms && self.waiting()
+    }
+
+    /// Where the exchange to be confirmed is known now, the last answer is its own, and those before it are late ones,
+    /// of the newest requests that were given up.
+    fn settle(&mut self, now_ns: u64) {
+        let Some(waits) = self.oldest(Stand::Waits).filter(|_| self.confirms) else {
+            return;
+        };
+        let is_missing = |asked: &&Asked| matches!(asked.stand, Stand::Missing | Stand::Abandoned);
+        let missing = self.asked.iter().filter(is_missing).count();
+        let waited = now_ns.saturating_sub(self.asked[waits].start_ns);
+        let is_over = self.drained && waited >= self.timeout_ns;
+        if self.came.len() <= missing && (!is_over || self.came.is_empty()) {
+            return;
+        }
+        self.confirms = false;
+        let late = self.came.len().min(missing + 1) - 1;
+        // Its own answer did not come, but a late one: nobody can tell.
+        self.void |= self.came[late].0 != waits as u64;
+        self.close_missing(late);
+    }
+
+    /// Nothing is expected any more of the oldest that were given up, but for so many.
+    fn close_missing(&mut self, but: usize) {
+        let missing = self
+            .asked
+            .iter_mut()
+            .filter(|asked| matches!(asked.stand, Stand::Missing | Stand::Abandoned));
+        let mut missing: Vec<_> = missing.collect();
+        let closed = missing.len().saturating_sub(but);
+        for asked in &mut missing[..closed] {
+            asked.stand = Stand::Closed;
+        }
+    }
+
     /// What must happen on a link that damages nothing; and of the answers that came, how many are used up then.
     fn expect(&self, now_ns: u64) -> Vec<((u64, Outcome, u64), usize)> {
         let mut expected = Vec::new();
@@ -395,7 +441,9 @@ impl Judge {
             stands.iter().position(|stand| wanted.contains(stand))
         };
         let mut answered_to = self.answered_to;
-        for (index, number) in self.came.iter().enumerate() {
+        let is_kept = self.is_confirming();
+        let came = self.came.iter().take(if is_kept { 0 } else { usize::MAX });
+        for (index, (number, received_ns)) in came.enumerate() {
             let place = match self.numbered {
                 true => Some(*number as usize),
                 false => oldest(&stands, &[Stand::Missing, Stand::Abandoned])
@@ -418,7 +466,7 @@ impl Judge {
                 Stand::Waits | Stand::Answered => Stand::Answered,
                 _ => Stand::CameLate,
             };
-            expected.push(((place as u64, outcome, self.received_ns), index + 1));
+            expected.push(((place as u64, outcome, *received_ns), index + 1));
         }
         let mut is_losing = false;
         while let Some(waits) = oldest(&stands, &[Stand::Waits]).filter(|_| self.drained) {
@@ -512,7 +560,7 @@ impl Judge {
         let may_end = !self.waiting() && self.part == 0;
         let is_over = may_end && (missing.is_none() || now_ns >= self.quiet_until_ns);
         if self.needs_quiet && !self.void {
-            if missing.is_some() && !is_resyncing && !is_over {
+            if missing.is_some() && !is_resyncing && !is_over && !self.confirms {
                 return Err(Fault::new(
                     now_ns,
                     "an answer is missing, and the line is used",
@@ -524,12 +572,14 @@ impl Judge {
             }
         }
         if !is_resyncing && self.needs_quiet {
-            for asked in &mut self.asked {
-                if matches!(asked.stand, Stand::Missing | Stand::Abandoned) {
-                    asked.stand = Stand::Closed;
-                }
+            if self.was_resyncing {
+                self.confirms = missing.is_some();
+            }
+            if !self.confirms {
+                self.close_missing(0);
             }
         }
+        self.confirms &= !is_resyncing;
         self.note_resync(now_ns, engine);
         Ok(())
     }

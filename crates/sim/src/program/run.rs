@@ -299,6 +299,16 @@ impl<'a> Run<'a> {
             return Ok(true);
         }
         let now = self.world.now_ns();
+        if self.engine.wants_to_send() && self.engine.window().waiting() == 0 {
+            // As an open device: what is there answers nothing, and the line must be silent for long enough.
+            if self.engine.needs_drain() {
+                return self.receive();
+            }
+            if let Some(ends_ns) = self.engine.gap_ends_ns().filter(|ends_ns| now < *ends_ns) {
+                self.world.wait(ends_ns, false);
+                return self.receive();
+            }
+        }
         if self.engine.wants_to_send() && !self.is_blocked {
             let offered = self.engine.outgoing();
             let tagged = self.requests.tagged(offered, &mut self.world);
@@ -329,6 +339,10 @@ impl<'a> Run<'a> {
             return Err(Fault::new(now, "it waits for what never comes"));
         }
         self.is_blocked = false;
+        self.receive()
+    }
+
+    fn receive(&mut self) -> Result<bool, Fault> {
         let space = self.engine.space();
         let came = match self.world.receive(space.len()) {
             Ok(came) => came,

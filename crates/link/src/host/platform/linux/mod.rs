@@ -10,7 +10,9 @@ mod scheduling;
 mod state;
 mod usbmon;
 
-pub use super::unix::{SignalGuard, count_forks, generation, real_time_ns, thread_cpu_ns};
+pub use super::unix::{
+    COARSEST_WAIT_NS, SignalGuard, count_forks, generation, real_time_ns, thread_cpu_ns,
+};
 pub use clock::{clock_resolution_ns, monotonic_ns, sleep_until};
 pub use helper::{find_thread, outrank_caller, shares_callers_only_processor, thread_cpu_ns_of};
 pub use interrupt::{interrupt_thread, own_descriptors};

@@ -9,7 +9,9 @@ mod scheduling;
 mod state;
 mod thread;
 
-pub use super::unix::{SignalGuard, count_forks, generation, real_time_ns, thread_cpu_ns};
+pub use super::unix::{
+    COARSEST_WAIT_NS, SignalGuard, count_forks, generation, real_time_ns, thread_cpu_ns,
+};
 pub use super::unsupported::{Machine, Thread, UsbMon, find_thread, own_descriptors, tick_ns};
 pub use clock::{clock_resolution_ns, monotonic_ns, sleep_until};
 pub use interrupt::interrupt_thread;

@@ -2,6 +2,9 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// By how much a wait for bytes may end later than a sleep: poll(2) is as exact.
+pub const COARSEST_WAIT_NS: u64 = 0;
+
 /// CLOCK_REALTIME in nanoseconds since 1970.
 #[inline]
 pub fn real_time_ns() -> i64 {

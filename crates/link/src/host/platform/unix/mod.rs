@@ -4,6 +4,6 @@ mod clock;
 mod fork;
 mod signals;
 
-pub use clock::{real_time_ns, thread_cpu_ns};
+pub use clock::{COARSEST_WAIT_NS, real_time_ns, thread_cpu_ns};
 pub use fork::{count_forks, generation};
 pub use signals::{SIGNAL, SignalGuard};

@@ -8,6 +8,10 @@ use windows_sys::Win32::System::Threading::GetCurrentThread;
 
 use super::thread::cpu_ns;
 
+/// By how much a wait for bytes may end later than a sleep: it ends with a tick of the timer interrupt, 64 a second unless
+/// a program asks for more.
+pub const COARSEST_WAIT_NS: u64 = 16_000_000;
+
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Ticks of 100 ns between 1601, where a FILETIME begins, and 1970.

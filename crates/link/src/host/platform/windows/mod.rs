@@ -16,7 +16,7 @@ mod thread;
 mod timer;
 
 pub use super::unsupported::{Machine, Thread, UsbMon, find_thread, own_descriptors, tick_ns};
-pub use clock::{clock_resolution_ns, monotonic_ns, real_time_ns, thread_cpu_ns};
+pub use clock::{COARSEST_WAIT_NS, clock_resolution_ns, monotonic_ns, real_time_ns, thread_cpu_ns};
 pub use fork::{count_forks, generation};
 pub use interrupt::{SignalGuard, interrupt_thread};
 pub use lock::lock_memory;

@@ -355,6 +355,10 @@ impl Link for ControlLink {
         }
     }
 
+    fn only_replies(&self) -> bool {
+        true
+    }
+
     fn close(&mut self) {
         self.stalls_before = self.stalls();
         self.open = None;

@@ -198,6 +198,10 @@ impl Link for FileLink {
         socket::wait(self.file()?.as_fd(), false, at_most)
     }
 
+    fn only_replies(&self) -> bool {
+        true
+    }
+
     fn close(&mut self) {
         self.file = None;
     }
