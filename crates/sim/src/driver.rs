@@ -297,6 +297,9 @@ impl<'a, C: Generator> Run<'a, C> {
                 judge.started(now, world)?;
             }
             at += self.sizes[sequence as usize % 2] - place;
+            if let Some(judge) = self.judge.as_mut().filter(|_| at <= self.sent + count) {
+                judge.handed_over();
+            }
         }
         Ok(())
     }

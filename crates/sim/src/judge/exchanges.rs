@@ -10,6 +10,8 @@ pub struct One {
     pub start_ns: u64,
     /// Its row that is neither late nor duplicated.
     pub ended: Option<Kind>,
+    /// Its request was handed over to the last byte.
+    pub is_whole: bool,
     /// Its request was never sent.
     pub is_unsent: bool,
     /// It was lost before its time, together with an older one.

@@ -44,6 +44,9 @@ pub struct Judge {
     rest: Rest,
     /// What came since can be another's, and nobody can tell.
     in_doubt: bool,
+    /// An exchange ended before its request was handed over, so that its answer cannot have come: that one may come
+    /// when the next request is sent.
+    ended_unsent: bool,
     /// Bytes of echoes to an earlier point, which may have another size: each may spoil an echo.
     strangers: u64,
     spoiled: u64,
@@ -69,6 +72,7 @@ impl Judge {
             arrivals: Arrivals::default(),
             rest: Rest::default(),
             in_doubt: false,
+            ended_unsent: false,
             strangers: 0,
             spoiled: 0,
             is_over: false,
@@ -84,12 +88,21 @@ impl Judge {
 
     /// The first byte of the next request was handed over.
     pub fn started(&mut self, now_ns: u64, world: &World) -> Result<(), Fault> {
-        if self.exchanges.outstanding() == 0 {
+        let is_at_rest = self.exchanges.outstanding() == 0 && !self.ended_unsent;
+        self.ended_unsent = false;
+        if is_at_rest {
             self.may_begin(now_ns, world)?;
             self.in_doubt = false;
         }
         self.exchanges.start(now_ns);
         Ok(())
+    }
+
+    /// The last byte of the newest request was handed over.
+    pub fn handed_over(&mut self) {
+        if let Some(newest) = self.exchanges.started().checked_sub(1) {
+            self.exchanges.of_mut(newest).is_whole = true;
+        }
     }
 
     /// The link was closed, or another was opened: what was on its way is gone.

@@ -101,6 +101,7 @@ impl Judge {
                     Kind::Corrupted => self.corrupted(row, world)?,
                     _ => self.right(now_ns, row, world)?,
                 }
+                self.ended_unsent |= !self.exchanges.of(row.sequence).is_whole;
                 self.exchanges.end(row.sequence, kind);
             }
         }

@@ -178,7 +178,7 @@ impl Program {
                     faults.service_ns = random.pick(&[US, MS, timeout / 2]);
                     faults.stall_every = random.pick(&[0, 2, 5]);
                 }
-                15 if self.scenario.datagram => faults.shorten = often,
+                15 if self.scenario.datagram && numbered => faults.shorten = often,
                 _ => faults.oversleep = often,
             }
         }

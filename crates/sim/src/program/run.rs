@@ -91,19 +91,28 @@ impl Requests {
         tagged
     }
 
-    /// The system took bytes; returns how many requests began with them.
-    fn sent(&mut self, mut count: usize) -> usize {
-        let before = self.started;
+    /// The system took bytes, and the judge sees which requests began and ended with them.
+    fn sent(
+        &mut self,
+        now: u64,
+        mut count: usize,
+        truth: &mut judge::Judge,
+        world: &World,
+    ) -> Result<(), Fault> {
         while count > 0 {
             if self.part == 0 {
                 self.started += 1;
+                truth.started(now, world)?;
             }
             let whole = self.sizes[self.started - 1];
             let piece = (whole - self.part).min(count);
             self.part = (self.part + piece) % whole;
             count -= piece;
+            if self.part == 0 {
+                truth.handed_over();
+            }
         }
-        self.started - before
+        Ok(())
     }
 }
 
@@ -317,9 +326,8 @@ impl<'a> Run<'a> {
             };
             self.is_blocked = count == 0;
             self.judge.sent(now, count);
-            for _ in 0..self.requests.sent(count) {
-                self.truth.started(now, &self.world)?;
-            }
+            self.requests
+                .sent(now, count, &mut self.truth, &self.world)?;
             self.engine.sent(now, count);
             if self.trace {
                 self.say(&format!(
