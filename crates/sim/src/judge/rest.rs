@@ -16,9 +16,7 @@ pub struct Rest {
     heard_ns: Option<u64>,
     /// The last bytes, as many as may end a message.
     last: Vec<u8>,
-    /// Bytes since a request was sent while none was outstanding.
-    bytes: u64,
-    /// Exchanges that were lost since then and whose answers did not come, and when the last one was.
+    /// Exchanges that were lost since a request was sent while none was outstanding, and whose answers did not come, and when the last one was.
     lost: u64,
     lost_ns: u64,
 }
@@ -30,7 +28,6 @@ impl Rest {
             self.lost = 0;
         }
         self.heard_ns = Some(at_ns);
-        self.bytes += bytes.len() as u64;
         if let Ends::With(end) = rules.ends {
             self.last.extend(bytes.iter().map(|byte| byte.value));
             let surplus = self.last.len().saturating_sub(end.len());
@@ -86,10 +83,9 @@ impl Judge {
             _ if self.rest.heard_ns.is_none() => (false, 0),
             Ends::With(end) => (self.rest.last != end, QUIET_NS),
             Ends::Silence(silence_ns) | Ends::Gap(silence_ns) => (true, silence_ns),
-            Ends::Size(bytes) => (self.rest.bytes % bytes != 0, QUIET_NS),
+            Ends::Size => (self.arrivals.is_begun(), QUIET_NS),
             Ends::Numbered | Ends::Unknown => (false, 0),
         };
-        self.rest.bytes = 0;
         match is_begun && silent_ns < least_ns {
             true => wrong(format!("{silent_ns} ns after the beginning of a message")),
             false => Ok(()),

@@ -47,8 +47,8 @@ pub enum Ends {
     Silence(u64),
     /// What it says of itself; so much silence comes before the next request.
     Gap(u64),
-    /// A number of bytes.
-    Size(u64),
+    /// Its size.
+    Size,
     /// The judge does not know.
     Unknown,
 }
@@ -83,7 +83,7 @@ impl Rules {
                 Protocols::Text => Ends::With(END),
                 Protocols::Silence => Ends::Silence(scenario.silence_ns),
                 Protocols::Rtu => Ends::Gap(scenario.silence_ns),
-                Protocols::Echo if is_short => Ends::Size(bytes),
+                Protocols::Echo if is_short => Ends::Size,
                 _ => Ends::Numbered,
             },
             second_unexpected: matches!(
