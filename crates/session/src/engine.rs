@@ -72,6 +72,8 @@ pub struct Engine<C> {
     blocked_since_ns: Option<u64>,
     resync: Option<Resync>,
     confirm: Confirm,
+    /// Longest time from a request to its reply so far.
+    longest_ns: u64,
     /// All that is outstanding is lost, whatever its timeout.
     losing_all: bool,
     never_quiet_ns: u64,
@@ -99,6 +101,7 @@ impl<C: Codec> Engine<C> {
             blocked_since_ns: None,
             resync: None,
             confirm: Confirm::new(),
+            longest_ns: 0,
             losing_all: false,
             never_quiet_ns: never_quiet_ns(config.timeout_ns, NEVER_QUIET),
             reads_late: false,
@@ -364,7 +367,7 @@ impl<C: Codec> Engine<C> {
         }
         if self.unparsed {
             if let Some(oldest) = self.window.oldest_waiting()
-                && (self.losing_all || self.came_late(oldest.start_ns))
+                && (self.losing_all || self.came_late(oldest.start_ns) || self.came_confirmed())
             {
                 // It was lost before these bytes came, however late that is noticed.
                 return self.expire_oldest(self.received_ns);
@@ -386,7 +389,9 @@ impl<C: Codec> Engine<C> {
             return Some(Event::NeverQuiet);
         }
         if let Some(oldest) = self.window.oldest_waiting()
-            && (self.losing_all || self.is_over(now_ns, oldest.start_ns))
+            && (self.losing_all
+                || self.is_over(now_ns, oldest.start_ns)
+                || self.is_confirmed(now_ns))
         {
             return self.expire_oldest(now_ns);
         }
@@ -402,13 +407,31 @@ impl<C: Codec> Engine<C> {
         !self.reads_late && self.received_ns.saturating_sub(start_ns) > self.config.timeout_ns
     }
 
+    /// True if what was received came after the exchange that is outstanding was confirmed.
+    #[inline]
+    fn came_confirmed(&self) -> bool {
+        let until_ns = self.confirm.until_ns();
+        !self.reads_late && until_ns.is_some_and(|until_ns| self.received_ns > until_ns)
+    }
+
     /// True if the timeout of an exchange that started then is over, and its answer cannot be there unread.
     #[inline]
     fn is_over(&self, now_ns: u64, start_ns: u64) -> bool {
         let waited_ns = now_ns.saturating_sub(start_ns);
-        waited_ns >= self.config.timeout_ns
-            && (self.drained || !self.reads_late)
-            && self.idle_ends_ns().is_none()
+        waited_ns >= self.config.timeout_ns && self.has_all_read()
+    }
+
+    /// True if no further reply can be expected to the exchange that is outstanding.
+    #[inline]
+    fn is_confirmed(&self, now_ns: u64) -> bool {
+        let until_ns = self.confirm.until_ns();
+        until_ns.is_some_and(|until_ns| now_ns >= until_ns) && self.has_all_read()
+    }
+
+    /// True if no reply can be there that was not read, or has not ended.
+    #[inline]
+    fn has_all_read(&self) -> bool {
+        (self.drained || !self.reads_late) && self.idle_ends_ns().is_none()
     }
 
     /// When the silence has lasted long enough that what was received is an answer.
@@ -453,6 +476,7 @@ impl<C: Codec> Engine<C> {
             .window
             .oldest_waiting()
             .map(|slot| slot.start_ns.saturating_add(self.config.timeout_ns));
+        let expiry = expiry.map(|at| at.min(self.confirm.until_ns().unwrap_or(u64::MAX)));
         let idle = self.idle_ends_ns();
         match self.resync {
             None => idle.or(expiry),
@@ -577,6 +601,9 @@ impl<C: Codec> Engine<C> {
         {
             self.unanswered_bytes = 0;
         }
+        if let Some((slot, Outcome::Answered)) = ended {
+            self.longest_ns = self.longest_ns.max(now - slot.start_ns);
+        }
         let Some((slot, outcome)) = ended else {
             self.stray_bytes += (answer.consumed - answer.skip) as u64;
             return None;
@@ -620,7 +647,7 @@ impl<C: Codec> Engine<C> {
     /// The timeout of the oldest is over. If it was to be confirmed, the last reply that came is its own.
     #[cold]
     fn expire_oldest(&mut self, now_ns: u64) -> Option<Event> {
-        if self.is_confirming() && self.confirm.has_reply() {
+        if self.is_confirming() && self.confirm.until_ns().is_some() {
             self.settle();
             return self.poll(now_ns);
         }

@@ -4,10 +4,11 @@
 
 use super::errors;
 use super::samples::SampleLog;
+use super::time::Time;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiregauge_link::host::{COARSEST_WAIT_NS, Clock, ClockGaps, Interrupter};
+use wiregauge_link::host::{COARSEST_WAIT_NS, ClockGaps, Interrupter};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
 use wiregauge_record::{BatchTrial, Plan, Point, Surplus, Wait};
 use wiregauge_session::{End, Generator, Measurement, Next};
@@ -50,7 +51,7 @@ pub struct Counters {
 }
 
 /// The loop and all that it touches.
-pub struct Driver<'a, C> {
+pub struct Driver<'a, C, T> {
     link: &'a mut dyn Link,
     session: Measurement<C>,
     plan: &'a Plan,
@@ -58,7 +59,7 @@ pub struct Driver<'a, C> {
     datagram: bool,
     control: Control<'a>,
     log: &'a mut SampleLog,
-    clock: Clock,
+    clock: T,
     /// The time of what happened last.
     now_ns: u64,
     /// The blocking receive wakes up as often as the timeout needs.
@@ -68,7 +69,7 @@ pub struct Driver<'a, C> {
     error: Option<io::Error>,
 }
 
-impl<'a, C: Generator> Driver<'a, C> {
+impl<'a, C: Generator, T: Time> Driver<'a, C, T> {
     /// Lays everything out.
     pub fn new(
         link: &'a mut dyn Link,
@@ -77,9 +78,8 @@ impl<'a, C: Generator> Driver<'a, C> {
         (plan, point): (&'a Plan, Point),
         control: Control<'a>,
         log: &'a mut SampleLog,
+        clock: T,
     ) -> Self {
-        let clock = Clock::start();
-        log.set_zero(clock.zero_ns());
         Driver {
             link,
             session,

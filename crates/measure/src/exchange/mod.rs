@@ -12,7 +12,12 @@ mod loop_tests;
 mod point;
 mod samples;
 mod stage_matcher;
+mod time;
+#[cfg(test)]
+mod times_tests;
 mod unexpected;
+#[cfg(test)]
+mod virtual_time;
 
 pub use check::check;
 pub use samples::RING_SAMPLES;

@@ -150,6 +150,8 @@ impl Ready<'_> {
         let (plan, point) = self.context;
         let session = Measurement::new(plan, point, self.datagram, self.batch, codec);
         let session = session.with_trial(self.trial);
+        let clock = host::Clock::start();
+        self.log.set_zero(clock.zero_ns());
         let ready = Driver::new(
             self.link,
             self.datagram,
@@ -157,6 +159,7 @@ impl Ready<'_> {
             self.context,
             self.control,
             self.log,
+            clock,
         );
         let watch = Watch::start(ready.pinned(), None);
         let begun = host::Clock::start();

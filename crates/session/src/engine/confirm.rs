@@ -1,8 +1,8 @@
 //! The first exchange after a loss, where replies come in the order of the requests: a reply that arrives may still be
-//! the late one. Until the timeout of that exchange all replies are kept; the last one is its own, those before it are
-//! late.
+//! the late one. Until no further reply is to be expected, or the timeout is over, all replies are kept; the last one is
+//! its own, those before it are late.
 
-use super::Engine;
+use super::{Engine, QUIET_NS};
 use crate::codec::{Codec, Matching, Parsed};
 use crate::event::Event;
 
@@ -27,6 +27,8 @@ pub(super) struct Confirm {
     replies: usize,
     /// Bytes of all candidates, at the front of the input.
     held: usize,
+    /// No further reply is to be expected after this.
+    until_ns: u64,
 }
 
 impl Confirm {
@@ -37,6 +39,7 @@ impl Confirm {
             candidates: Vec::with_capacity(USUAL),
             replies: 0,
             held: 0,
+            until_ns: 0,
         }
     }
 
@@ -70,8 +73,10 @@ impl Confirm {
         self.held
     }
 
-    pub(super) fn has_reply(&self) -> bool {
-        self.replies > 0
+    /// When no further reply is to be expected, once there is one.
+    #[inline]
+    pub(super) fn until_ns(&self) -> Option<u64> {
+        (self.replies > 0).then_some(self.until_ns)
     }
 
     fn push(&mut self, bytes: usize, received_ns: u64, is_reply: bool) {
@@ -106,6 +111,11 @@ impl<C: Codec> Engine<C> {
             Parsed::Answer(answer) => (answer.consumed, true),
         };
         self.confirm.push(bytes.max(1), self.received_ns, is_reply);
+        if let (true, Some(slot)) = (is_reply, self.window.oldest_waiting()) {
+            let took_ns = self.received_ns.saturating_sub(slot.start_ns);
+            let next_ns = (2 * took_ns.max(self.longest_ns)).max(QUIET_NS);
+            self.confirm.until_ns = self.received_ns.saturating_add(next_ns);
+        }
         if self.confirm.replies > self.window.missing() {
             self.settle();
         }

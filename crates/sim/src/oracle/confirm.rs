@@ -1,7 +1,7 @@
 //! The first exchange after a loss, where replies come in order: which reply is whose is only known when its time is
 //! over, or when all that can come has come.
 
-use super::Oracle;
+use super::{Oracle, QUIET_NS};
 use wiregauge_record::Sample;
 
 /// Bytes that came for it.
@@ -40,6 +40,14 @@ impl Oracle<'_> {
             is_reply,
         });
         self.replies() > self.exchanges.missing()
+    }
+
+    /// When no further reply is expected, once there is one.
+    pub(super) fn confirmed_ns(&self) -> Option<u64> {
+        let waits = self.exchanges.oldest_waiting()?;
+        let last = self.kept.iter().rfind(|kept| kept.is_reply)?.received_ns;
+        let took = last - self.exchanges.of(waits).start_ns;
+        Some(last + (2 * took.max(self.longest_ns)).max(QUIET_NS))
     }
 
     pub(super) fn replies(&self) -> usize {

@@ -82,6 +82,8 @@ pub struct Oracle<'a> {
     /// Replies are missing, so that the next exchange must be confirmed; what came for it.
     confirms: bool,
     kept: Vec<Kept>,
+    /// The longest time to an answer.
+    longest_ns: u64,
     losing_all: bool,
     lost_in_a_row: u64,
     answered_once: bool,
@@ -143,6 +145,7 @@ impl<'a> Oracle<'a> {
             resync: None,
             confirms: false,
             kept: Vec::new(),
+            longest_ns: 0,
             losing_all: false,
             lost_in_a_row: 0,
             answered_once: false,

@@ -111,6 +111,7 @@ impl Oracle<'_> {
             until_ns = until_ns.min(ends);
         } else if let Some(oldest) = self.exchanges.oldest_waiting() {
             until_ns = until_ns.min(self.exchanges.of(oldest).start_ns + self.scenario.timeout_ns);
+            until_ns = until_ns.min(self.confirmed_ns().unwrap_or(u64::MAX));
         }
         if let Some(resync) = self.resync {
             until_ns = until_ns.min(resync.began_ns + self.never_quiet_ns());

@@ -35,7 +35,7 @@ impl Oracle<'_> {
         let mut rows = Vec::new();
         if self.unread {
             // What was over before these bytes came was over, however late that is noticed.
-            self.expire(self.received_ns, self.scenario.timeout_ns + 1, &mut rows);
+            self.expire(self.received_ns, 1, &mut rows);
             self.read(&mut rows);
             self.unread = false;
             self.rules.is_silent = false;
@@ -54,7 +54,7 @@ impl Oracle<'_> {
         }
         loop {
             if self.losing_all || self.idle_ends_ns().is_none() {
-                self.expire(now_ns, self.scenario.timeout_ns, &mut rows);
+                self.expire(now_ns, 0, &mut rows);
             }
             if !self.end_resync(now_ns) {
                 return Ok(rows);
@@ -155,6 +155,10 @@ impl Oracle<'_> {
         if is_whole && status != Status::Duplicated {
             self.unanswered = 0;
         }
+        if status == Status::Ok {
+            let took = now - self.exchanges.of(sequence).start_ns;
+            self.longest_ns = self.longest_ns.max(took);
+        }
         self.add_row(sequence, status, now, found, rows);
         match (found.worth, status) {
             (Worth::Refused(4), _) => {
@@ -230,16 +234,18 @@ impl Oracle<'_> {
 
     // --- losses ---
 
-    /// All that has waited for `longest_ns` is lost.
-    fn expire(&mut self, now_ns: u64, longest_ns: u64, rows: &mut Vec<Sample>) {
+    /// All that has waited for a timeout, and `more_ns`, is lost.
+    fn expire(&mut self, now_ns: u64, more_ns: u64, rows: &mut Vec<Sample>) {
         while let Some(oldest) = self.exchanges.oldest_waiting() {
             let waited = now_ns - self.exchanges.of(oldest).start_ns;
-            if !self.losing_all && waited < longest_ns {
-                return;
-            }
-            if self.is_confirming() && self.replies() > 0 {
+            let is_over = waited >= self.scenario.timeout_ns + more_ns;
+            let confirmed = self.confirmed_ns().filter(|_| self.is_confirming());
+            if confirmed.is_some_and(|at| self.losing_all || is_over || now_ns >= at + more_ns) {
                 self.settle(rows);
                 continue;
+            }
+            if !self.losing_all && !is_over {
+                return;
             }
             self.drop_kept();
             if self.scenario.protocol.is_ordered() && !self.losing_all {

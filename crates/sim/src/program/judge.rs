@@ -78,6 +78,8 @@ pub struct Judge {
     came: VecDeque<(u64, u64)>,
     /// Answers are missing after a quiet line: whose answer comes next is known at its timeout only.
     confirms: bool,
+    /// The longest time to an answer.
+    longest_ns: u64,
     received_ns: u64,
     /// Damaged bytes came: the exact events are not computed any more.
     void: bool,
@@ -119,6 +121,7 @@ impl Judge {
             next: None,
             came: VecDeque::new(),
             confirms: false,
+            longest_ns: 0,
             received_ns: 0,
             void: false,
             was_resyncing: false,
@@ -408,8 +411,13 @@ impl Judge {
         };
         let is_missing = |asked: &&Asked| matches!(asked.stand, Stand::Missing | Stand::Abandoned);
         let missing = self.asked.iter().filter(is_missing).count();
-        let waited = now_ns.saturating_sub(self.asked[waits].start_ns);
-        let is_over = self.drained && waited >= self.timeout_ns;
+        let start_ns = self.asked[waits].start_ns;
+        let is_confirmed = |(_, last_ns): &(u64, u64)| {
+            let took = (last_ns - start_ns).max(self.longest_ns);
+            now_ns >= last_ns + (2 * took).max(QUIET_NS)
+        };
+        let is_over = self.drained
+            && (now_ns >= start_ns + self.timeout_ns || self.came.back().is_some_and(is_confirmed));
         if self.came.len() <= missing && (!is_over || self.came.is_empty()) {
             return;
         }
@@ -508,6 +516,9 @@ impl Judge {
             return wrong("it ended before it started");
         }
         let is_right = matches!(outcome, Outcome::Answered | Outcome::Reordered);
+        if outcome == Outcome::Answered {
+            self.longest_ns = self.longest_ns.max(end_ns - start_ns);
+        }
         if is_right {
             self.answered_to = self.answered_to.max(sequence + 1);
         }

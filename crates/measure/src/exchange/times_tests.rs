@@ -1,0 +1,219 @@
+//! The measuring loop in virtual time: over a link whose calls take known times, each row must have the start, the end
+//! and the status that the link saw.
+
+use super::driver::LoopEnd;
+use super::time::Time;
+use super::virtual_time::{self, VirtualClock};
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+use wiregauge_link::Link;
+use wiregauge_record::{
+    Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Sample, Schedule, Status, Wait,
+};
+use wiregauge_session::{Echo, Generator, Lines};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+
+/// What a call of the link takes.
+const SEND: u64 = 2 * US;
+const RECEIVE: u64 = 3 * US;
+
+const TIMEOUT: u64 = 50 * MS;
+
+/// A device that echoes, request `n` after `service(n)`, or not at all. Notes when the link was called.
+struct Timed<S> {
+    clock: VirtualClock,
+    service: S,
+    requests: u64,
+    arriving: VecDeque<(u64, Vec<u8>)>,
+    /// When each request was handed over, and when each reply had been received.
+    sent: Vec<u64>,
+    received: Vec<u64>,
+}
+
+impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let begun = self.clock.now();
+        self.sent.push(begun);
+        let taken = self.clock.advance(SEND);
+        if let Some(after) = (self.service)(self.requests) {
+            self.arriving.push_back((taken + after, bytes.to_vec()));
+        }
+        self.requests += 1;
+        Ok(bytes.len())
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let begun = self.clock.now();
+        let ended = self.clock.advance(RECEIVE);
+        let mut count = 0;
+        while self.arriving.front().is_some_and(|(at, _)| *at <= begun) {
+            let (_, reply) = self.arriving.pop_front().expect("it was just seen");
+            into[count..count + reply.len()].copy_from_slice(&reply);
+            count += reply.len();
+            self.received.push(ended);
+        }
+        Ok(count)
+    }
+
+    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.wait(false, Duration::from_nanos(TIMEOUT / 4))?;
+        self.receive(into)
+    }
+
+    fn set_receive_timeout(&mut self, _timeout: Option<Duration>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn wait(&mut self, _or_writable: bool, at_most: Duration) -> io::Result<()> {
+        let latest = self.clock.now() + at_most.as_nanos() as u64;
+        let arrives = self.arriving.front().map_or(u64::MAX, |(at, _)| *at);
+        self.clock.sleep_until(latest.min(arrives));
+        Ok(())
+    }
+
+    fn close(&mut self) {}
+
+    fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What was measured: the rows, when each request was handed over, and when each reply had been received.
+struct Measured {
+    rows: Vec<Sample>,
+    sent: Vec<u64>,
+    received: Vec<u64>,
+}
+
+fn measure<C: Generator>(
+    codec: C,
+    wait: Wait,
+    interval_ns: Option<u64>,
+    service: impl FnMut(u64) -> Option<u64> + Send,
+) -> Measured {
+    let point = Point {
+        index: 0,
+        out_bytes: 8,
+        in_bytes: 8,
+        depth: 1,
+        link: 0,
+        together: false,
+    };
+    let plan = Plan {
+        address: "memory".into(),
+        more_links: Vec::new(),
+        protocol: Protocol::Lines,
+        queries: None,
+        connect: Connect::Once,
+        points: vec![point],
+        limit: Limit::Count(20),
+        warmup: 0,
+        schedule: interval_ns.map_or(Schedule::AsFastAsPossible, Schedule::EveryNs),
+        timeout_ns: TIMEOUT,
+        give_up: 10,
+        wait,
+        below_ns: Vec::new(),
+        keep_data: false,
+        batch: None,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    };
+    let clock = VirtualClock::default();
+    let mut link = Timed {
+        clock: clock.clone(),
+        service,
+        requests: 0,
+        arriving: VecDeque::new(),
+        sent: Vec::new(),
+        received: Vec::new(),
+    };
+    let (end, _, rows) = virtual_time::measure(&mut link, &plan, (codec, 1, None), clock);
+    assert!(matches!(end, LoopEnd::Complete));
+    Measured {
+        rows,
+        sent: link.sent,
+        received: link.received,
+    }
+}
+
+const WAITS: [Wait; 3] = [Wait::Block, Wait::Poll, Wait::Spin];
+
+#[test]
+fn an_rtt_is_from_just_before_the_send_to_just_after_the_receive() {
+    for wait in WAITS {
+        for interval_ns in [None, Some(MS)] {
+            let codec = Echo::new(0, 8, false);
+            let measured = measure(codec, wait, interval_ns, |n| Some(100 * US + 7 * n));
+            assert_eq!(measured.rows.len(), 21);
+            for (n, row) in measured.rows.iter().enumerate() {
+                assert_eq!((row.sequence, row.status), (n as u64, Status::Ok));
+                assert_eq!(row.start_ns, measured.sent[n], "{wait:?}, row {n}");
+                let end_ns = row.start_ns + row.rtt_ns;
+                assert_eq!(end_ns, measured.received[n], "{wait:?}, row {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_exchange_is_lost_when_its_timeout_is_over_and_not_before() {
+    for wait in WAITS {
+        let codec = Echo::new(0, 8, false);
+        let answers = |n| (n != 5).then_some(100 * US);
+        let measured = measure(codec, wait, Some(100 * MS), answers);
+        let lost = &measured.rows[5];
+        assert_eq!((lost.sequence, lost.status), (5, Status::Lost));
+        assert_eq!(lost.start_ns, measured.sent[5]);
+        let late = lost.rtt_ns - TIMEOUT;
+        // A spinning loop reads the clock after some receives, and a blocking one wakes up four times.
+        let receives = if wait == Wait::Spin { 100 } else { 5 };
+        assert!(late <= receives * RECEIVE, "{wait:?}: {late} ns late");
+        let others = measured.rows.iter().filter(|row| row.sequence != 5);
+        assert!(others.clone().count() == 20 && others.clone().all(|row| row.status == Status::Ok));
+    }
+}
+
+/// The device of the issue: 10 ms for each request, and 150 ms for every tenth.
+#[test]
+fn a_reply_that_comes_while_nothing_is_outstanding_answers_no_later_request() {
+    for wait in WAITS {
+        let codec = Lines::new(0, 8, 8, false);
+        let service = |n| Some(if n % 10 == 9 { 150 * MS } else { 10 * MS });
+        let measured = measure(codec, wait, Some(200 * MS), service);
+        let of = |wanted: Status| {
+            let rows = measured.rows.iter().filter(move |row| row.status == wanted);
+            rows.map(|row| row.sequence).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (of(Status::Lost), of(Status::Late)),
+            (vec![9, 19], vec![9, 19])
+        );
+        for row in measured.rows.iter().filter(|row| row.status == Status::Ok) {
+            let end_ns = row.start_ns + row.rtt_ns;
+            assert_eq!(row.start_ns, measured.sent[row.sequence as usize]);
+            assert_eq!(end_ns, measured.received[row.sequence as usize], "{wait:?}");
+        }
+    }
+}
+
+#[test]
+fn a_late_reply_has_the_time_at_which_it_came_although_nothing_was_outstanding() {
+    for wait in WAITS {
+        let codec = Echo::new(0, 8, false);
+        let service = |n| Some(if n == 5 { 60 * MS } else { MS });
+        let measured = measure(codec, wait, Some(1_000 * MS), service);
+        let late = measured.rows.iter().find(|row| row.status == Status::Late);
+        let late = late.expect("a late row");
+        assert_eq!((late.sequence, late.start_ns), (5, measured.sent[5]));
+        assert_eq!(
+            late.start_ns + late.rtt_ns,
+            measured.received[5],
+            "{wait:?}"
+        );
+        assert!(late.rtt_ns < 61 * MS);
+    }
+}

@@ -1,0 +1,57 @@
+//! For tests: a clock that only sleeps and the calls of a link advance.
+
+use super::driver::{Control, Counters, Driver, LoopEnd};
+use super::samples::{self, Kept};
+use super::time::Time;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use wiregauge_link::Link;
+use wiregauge_record::{Plan, Sample};
+use wiregauge_session::{BatchTrial, Generator, Measurement};
+
+/// A clock that only sleeps and the calls of a link advance.
+#[derive(Clone, Default)]
+pub struct VirtualClock(Arc<AtomicU64>);
+
+impl VirtualClock {
+    /// Lets time pass; returns the time afterwards.
+    pub fn advance(&self, ns: u64) -> u64 {
+        self.0.fetch_add(ns, Ordering::Relaxed) + ns
+    }
+}
+
+impl Time for VirtualClock {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, at_ns: u64) {
+        self.0.fetch_max(at_ns, Ordering::Relaxed);
+    }
+}
+
+/// Measures the only point of a plan over this link; returns the end, what was counted, and the rows.
+pub fn measure<C: Generator>(
+    link: &mut dyn Link,
+    plan: &Plan,
+    (codec, batch, trial): (C, usize, Option<BatchTrial>),
+    clock: VirtualClock,
+) -> (LoopEnd, Counters, Vec<Sample>) {
+    let point = plan.points[0];
+    let (mut log, mut drain) = samples::ring(1 << 16, Kept::None);
+    let stop = AtomicBool::new(false);
+    let control = Control {
+        stop: &stop,
+        sleeper: None,
+    };
+    let session = Measurement::new(plan, point, false, batch, codec).with_trial(trial);
+    let context = (plan, point);
+    let driver = Driver::new(link, false, session, context, control, &mut log, clock);
+    let (end, counters) = driver.run();
+    let mut rows = Vec::new();
+    let _ = drain.take_all(|sample, _| {
+        rows.push(*sample);
+        Ok::<(), ()>(())
+    });
+    (end, counters, rows)
+}
