@@ -88,11 +88,12 @@ impl Judge {
 
     /// The first byte of the next request was handed over.
     pub fn started(&mut self, now_ns: u64, world: &World) -> Result<(), Fault> {
-        let is_at_rest = self.exchanges.outstanding() == 0 && !self.ended_unsent;
-        self.ended_unsent = false;
-        if is_at_rest {
-            self.may_begin(now_ns, world)?;
-            self.in_doubt = false;
+        if self.exchanges.outstanding() == 0 {
+            if !std::mem::take(&mut self.ended_unsent) {
+                self.may_begin(now_ns, world)?;
+                self.in_doubt = false;
+            }
+            self.rest.begins();
         }
         self.exchanges.start(now_ns);
         Ok(())

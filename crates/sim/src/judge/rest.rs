@@ -16,8 +16,9 @@ pub struct Rest {
     heard_ns: Option<u64>,
     /// The last bytes, as many as may end a message.
     last: Vec<u8>,
-    /// Exchanges that were lost since a request was sent while none was outstanding, and whose answers did not come, and when the last one was.
+    /// Exchanges that were lost since a request was sent while none was outstanding, without those that came late.
     lost: u64,
+    /// When the last one was lost.
     lost_ns: u64,
 }
 
@@ -33,6 +34,11 @@ impl Rest {
             let surplus = self.last.len().saturating_sub(end.len());
             self.last.drain(..surplus);
         }
+    }
+
+    /// A request is sent while none is outstanding.
+    pub fn begins(&mut self) {
+        self.lost = 0;
     }
 
     /// For how long nothing has come.
@@ -77,7 +83,6 @@ impl Judge {
         if self.rest.lost > 0 && quiet_ns < QUIET_NS {
             return wrong(format!("{quiet_ns} ns after a loss"));
         }
-        self.rest.lost = 0;
         let silent_ns = now_ns - heard_ns;
         let (is_begun, least_ns) = match rules.ends {
             _ if self.rest.heard_ns.is_none() => (false, 0),
