@@ -78,25 +78,30 @@ fn run_in(
         let went_on = match scenario.protocol {
             Protocols::Exchange => {
                 let codec = Exchange::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Echo => {
                 let codec = Echo::new(base, out, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Lines => {
                 let codec = Lines::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Text | Protocols::Silence => {
                 let codec = Query::new(&for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Tcp | Protocols::Rtu => {
                 let codec = Modbus::new(base, &for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
         }?;
         match went_on {
@@ -203,15 +208,15 @@ impl<'a, C: Generator> Run<'a, C> {
                     if world.wait(until(until_ns), or_writable) == Woken::Never {
                         return Err(Fault::new(now, "it waits for what never comes"));
                     }
-                    self.receive(world)?;
+                    self.receive(world, false)?;
                 }
                 Next::Rest { until_ns } => {
                     if world.wait(until(until_ns), false) == Woken::Never {
                         return Err(Fault::new(now, "it rests for ever"));
                     }
-                    self.receive(world)?;
+                    self.receive(world, false)?;
                 }
-                Next::Drain => self.receive(world)?,
+                Next::Drain => self.receive(world, true)?,
                 Next::Sleep { until_ns } => {
                     if world.sleep(until(until_ns)) == Woken::Never {
                         return Err(Fault::new(now, "it sleeps for ever"));
@@ -328,7 +333,7 @@ impl<'a, C: Generator> Run<'a, C> {
         tagged
     }
 
-    fn receive(&mut self, world: &mut World) -> Result<(), Fault> {
+    fn receive(&mut self, world: &mut World, to_the_end: bool) -> Result<(), Fault> {
         let space = self.measurement.space();
         // Room for 256 KiB and two answers was laid out; nothing that a device sends may need more.
         let largest = match self.scenario.protocol {
@@ -339,7 +344,11 @@ impl<'a, C: Generator> Run<'a, C> {
         if space.len() as u64 > RECEIVED + 2 * largest {
             return Err(Fault::new(world.now_ns(), "its memory grows"));
         }
-        let received = world.receive(space.len());
+        let mut received = world.receive(space.len());
+        // An interrupted receive does not show that nothing is there.
+        while to_the_end && world.was_idle() && received.is_ok() {
+            received = world.receive(space.len());
+        }
         let now = world.now_ns();
         match received {
             Ok(bytes) => {
@@ -384,7 +393,11 @@ impl<'a, C: Generator> Run<'a, C> {
         let Some(judge) = &mut self.judge else {
             return Ok(());
         };
-        if self.measurement.end().is_some_and(|end| *end != End::Complete) {
+        if self
+            .measurement
+            .end()
+            .is_some_and(|end| *end != End::Complete)
+        {
             judge.ends();
         }
         let rows = rows.iter().map(|row| Row {

@@ -44,6 +44,8 @@ pub struct Judge {
     rest: Rest,
     /// What came since can be another's, and nobody can tell.
     in_doubt: bool,
+    /// When a request was sent last while none was outstanding: what could be read before answers none.
+    begin_ns: u64,
     /// An exchange ended before its request was handed over, so that its answer cannot have come: that one may come
     /// when the next request is sent.
     ended_unsent: bool,
@@ -72,6 +74,7 @@ impl Judge {
             arrivals: Arrivals::default(),
             rest: Rest::default(),
             in_doubt: false,
+            begin_ns: 0,
             ended_unsent: false,
             strangers: 0,
             spoiled: 0,
@@ -92,6 +95,7 @@ impl Judge {
             if !std::mem::take(&mut self.ended_unsent) {
                 self.may_begin(now_ns, world)?;
                 self.in_doubt = false;
+                self.begin_ns = now_ns;
             }
             self.rest.begins();
         }
@@ -178,24 +182,24 @@ impl Judge {
         if self.arrivals.take(place, byte.tag, now_ns)
             && let Some(sequence) = sequence
         {
-            self.exchanges.of_mut(sequence).came_ns.get_or_insert(now_ns);
+            self.exchanges
+                .of_mut(sequence)
+                .came_ns
+                .get_or_insert(now_ns);
         }
     }
 
-    /// True if nobody can tell that a byte is not part of the answer that is awaited: it could be read only after
-    /// that was asked for.
+    /// True if nobody can tell that a byte is not part of the answer that is awaited.
     fn is_foreign(&self, place: Place, sequence: Option<u64>, at_ns: u64) -> bool {
-        let Some(oldest) = self.exchanges.oldest().filter(|_| !self.rules.has_numbers()) else {
+        let is_outstanding = self.exchanges.outstanding() > 0;
+        if self.rules.has_numbers() || !is_outstanding || at_ns < self.begin_ns {
             return false;
-        };
-        let begin_ns = self.exchanges.of(oldest).start_ns;
+        }
         match self.exchanges.awaited() {
             Some(awaited) if place.is_next && sequence == Some(awaited) => false,
-            Some(awaited) => {
-                at_ns >= begin_ns && self.rules.may_be_taken(place.number, awaited)
-            }
+            Some(awaited) => self.rules.may_be_taken(place.number, awaited),
             // All came in the same receive.
-            None => at_ns >= begin_ns,
+            None => true,
         }
     }
 
