@@ -1,11 +1,12 @@
 //! Drives a [`Measurement`] through a world, as the measuring loop drives it over a link, and shows the oracle
-//! every call and every row.
+//! and the judge every call and every row.
 
+use crate::judge::{Judge, Kind, Row, Rules};
 use crate::oracle::{Fault, Oracle};
-use crate::queries::for_engine;
-use crate::scenario::{Protocols, Scenario};
+use crate::queries::{for_engine, requests};
+use crate::scenario::{Devices, Protocols, Scenario};
 use crate::world::{Broken, Byte, Device, Tag, Woken, World, device_of};
-use wiregauge_record::Sample;
+use wiregauge_record::{Sample, Status};
 use wiregauge_session::{
     BatchTrial, Echo, End, Exchange, Generator, Lines, Measurement, Modbus, Next, Numbers, Query,
 };
@@ -36,10 +37,13 @@ pub struct Outcome {
 /// # Errors
 /// What the engine did wrong.
 pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, Fault> {
-    run_with(scenario, device_of(scenario), trace)
+    let mut world = World::new(scenario, device_of(scenario), trace);
+    // What a device forges cannot be told from answers, and exchanges of a trial have no rows.
+    let is_judged = scenario.device == Devices::Plain && scenario.trial.is_none();
+    run_in(scenario, &mut world, is_judged, trace)
 }
 
-/// Runs one scenario with this device.
+/// Runs one scenario with this device, whose answers carry no tags.
 ///
 /// # Errors
 /// What the engine did wrong.
@@ -48,9 +52,25 @@ pub fn run_with(
     device: Box<dyn Device>,
     trace: bool,
 ) -> Result<Outcome, Fault> {
-    let mut world = World::new(scenario, device, trace);
+    run_in(
+        scenario,
+        &mut World::new(scenario, device, trace),
+        false,
+        trace,
+    )
+}
+
+fn run_in(
+    scenario: &Scenario,
+    world: &mut World,
+    is_judged: bool,
+    trace: bool,
+) -> Result<Outcome, Fault> {
     let mut outcome = Outcome::default();
-    let mut numbers = Numbers::starting_at(1_000);
+    let mut numbers = Numbers::starting_at(scenario.base);
+    let judge = |index: usize, base| {
+        is_judged.then(|| Judge::new(Rules::of_point(scenario, scenario.cells[index], base)))
+    };
     for index in 0..scenario.cells.len() {
         let (cell, base) = (scenario.cells[index], numbers.base());
         let (out, in_) = (cell.out_bytes, cell.in_bytes);
@@ -58,25 +78,25 @@ pub fn run_with(
         let went_on = match scenario.protocol {
             Protocols::Exchange => {
                 let codec = Exchange::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
             }
             Protocols::Echo => {
                 let codec = Echo::new(base, out, datagram);
-                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
             }
             Protocols::Lines => {
                 let codec = Lines::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
             }
             Protocols::Text | Protocols::Silence => {
                 let codec = Query::new(&for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
             }
             Protocols::Tcp | Protocols::Rtu => {
                 let codec = Modbus::new(base, &for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, trace).run(&mut world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
             }
         }?;
         match went_on {
@@ -93,9 +113,12 @@ struct Run<'a, C> {
     scenario: &'a Scenario,
     measurement: Measurement<C>,
     oracle: Oracle<'a>,
+    /// None where the device does not mark its answers.
+    judge: Option<Judge>,
     /// Number on the wire of exchange 0.
     base: u64,
-    size: usize,
+    /// Bytes of the requests, of the first and of the second in turn.
+    sizes: [usize; 2],
     /// Bytes of requests that the system took, over the link that is open.
     sent: usize,
     /// The exchange that this link began with.
@@ -106,7 +129,14 @@ struct Run<'a, C> {
 }
 
 impl<'a, C: Generator> Run<'a, C> {
-    fn new(scenario: &'a Scenario, index: usize, base: u64, codec: C, trace: bool) -> Self {
+    fn new(
+        scenario: &'a Scenario,
+        index: usize,
+        base: u64,
+        codec: C,
+        judge: Option<Judge>,
+        trace: bool,
+    ) -> Self {
         let plan = scenario.plan();
         let point = scenario.point(index);
         let trial = scenario
@@ -118,8 +148,14 @@ impl<'a, C: Generator> Run<'a, C> {
             scenario,
             measurement: Measurement::new(&plan, point, datagram, batch, codec).with_trial(trial),
             oracle: Oracle::new(scenario, index, base, is_trying),
+            judge,
             base,
-            size: point.out_bytes as usize,
+            sizes: match scenario.protocol.has_queries() {
+                true => {
+                    requests(scenario.protocol, scenario.cells[index]).map(|request| request.len())
+                }
+                false => [point.out_bytes as usize; 2],
+            },
             sent: 0,
             first_of_link: 0,
             names: Vec::new(),
@@ -142,6 +178,7 @@ impl<'a, C: Generator> Run<'a, C> {
                 stopped = true;
                 self.measurement.stop();
                 self.oracle.stop();
+                self.judge.iter_mut().for_each(Judge::ends);
             }
             let next = self.measurement.next(now);
             self.say(now, || format!("{next:?}"));
@@ -153,7 +190,10 @@ impl<'a, C: Generator> Run<'a, C> {
             };
             match next {
                 Next::Connect => self.connect(world),
-                Next::Disconnect => world.disconnect(),
+                Next::Disconnect => {
+                    world.disconnect();
+                    self.judge.iter_mut().for_each(Judge::link_closed);
+                }
                 Next::Send => self.send(world)?,
                 Next::Receive {
                     until_ns,
@@ -190,6 +230,12 @@ impl<'a, C: Generator> Run<'a, C> {
         };
         self.say(now, || format!("{end:?}, {stray} stray bytes"));
         self.oracle.finish(now, end, stray, surplus.as_ref())?;
+        let is_whole = *end == End::Complete && !stopped;
+        if let Some(judge) = self.judge.as_ref().filter(|_| is_whole) {
+            let surplus = surplus.as_ref();
+            let behind = surplus.map_or(0, |found| found.bytes.len() as u64 * found.times);
+            judge.finish(now, stray, behind)?;
+        }
         Ok((*end == End::Complete).then(|| self.measurement.started()))
     }
 
@@ -200,6 +246,7 @@ impl<'a, C: Generator> Run<'a, C> {
         self.say(after, || format!("connected: {opened}"));
         self.sent = 0;
         self.first_of_link = self.measurement.started();
+        self.judge.iter_mut().for_each(Judge::link_closed);
         match opened {
             true => self.measurement.connected(before, after),
             false => self.measurement.connect_failed(before, after),
@@ -212,11 +259,13 @@ impl<'a, C: Generator> Run<'a, C> {
         let offered = self.measurement.outgoing();
         let offered = offered[..offered.len().min(world.send_room())].to_vec();
         let tagged = self.tagged(&offered, world);
+        let is_proof = self.oracle.is_proving();
         match world.send(&tagged) {
             Ok(count) => {
                 self.say(now, || format!("  took {count} of {} B", offered.len()));
                 self.oracle.sent(now, &offered, count)?;
-                if !self.oracle.is_proving() {
+                if !is_proof {
+                    self.start(now, count, world)?;
                     self.sent += count;
                 }
                 self.measurement.sent(now, count);
@@ -226,21 +275,52 @@ impl<'a, C: Generator> Run<'a, C> {
         Ok(())
     }
 
+    /// The exchange to which a byte of this link belongs, and its place in the request.
+    fn place(&self, sent: usize) -> (u64, usize) {
+        let first = self.first_of_link;
+        let of_first = self.sizes[first as usize % 2];
+        let both = self.sizes[0] + self.sizes[1];
+        let (turns, at) = (sent / both, sent % both);
+        let sequence = first + 2 * turns as u64;
+        match at < of_first {
+            true => (sequence, at),
+            false => (sequence + 1, at - of_first),
+        }
+    }
+
+    /// The system took so many bytes of requests.
+    fn start(&mut self, now: u64, count: usize, world: &World) -> Result<(), Fault> {
+        let mut at = self.sent;
+        while at < self.sent + count {
+            let (sequence, place) = self.place(at);
+            if let Some(judge) = self.judge.as_mut().filter(|_| place == 0) {
+                judge.started(now, world)?;
+            }
+            at += self.sizes[sequence as usize % 2] - place;
+            if let Some(judge) = self.judge.as_mut().filter(|_| at <= self.sent + count) {
+                judge.handed_over();
+            }
+        }
+        Ok(())
+    }
+
     fn tagged(&mut self, bytes: &[u8], world: &mut World) -> Vec<Byte> {
-        let is_named = self.scenario.protocol == Protocols::Echo;
+        // EXCHANGE has numbers that the device reads.
+        let is_named = self.scenario.protocol != Protocols::Exchange;
         let mut tagged = Vec::with_capacity(bytes.len());
         for (index, value) in bytes.iter().enumerate() {
-            let place = self.sent + index;
-            let sequence = self.first_of_link + (place / self.size) as u64;
             let mut tag = Tag::default();
             if is_named {
+                let (sequence, at) = self.place(self.sent + index);
                 while self.names.len() as u64 <= sequence {
-                    let number = self.base + self.names.len() as u64;
-                    self.names.push(world.name_answer(number, self.size as u32));
+                    let next = self.names.len() as u64;
+                    let size = self.sizes[next as usize % 2] as u32;
+                    self.names.push(world.name_answer(self.base + next, size));
                 }
                 tag = Tag {
                     answer: self.names[sequence as usize],
-                    at: (place % self.size) as u32,
+                    at: at as u32,
+                    changed: 0,
                 };
             }
             tagged.push(Byte { value: *value, tag });
@@ -269,6 +349,9 @@ impl<'a, C: Generator> Run<'a, C> {
                 self.say(now, || format!("  received {} B", bytes.len()));
                 self.measurement.received(now, bytes.len());
                 self.oracle.received(now, &bytes, world)?;
+                if let Some(judge) = &mut self.judge {
+                    judge.received(now, &bytes, world)?;
+                }
             }
             Err(Broken) => self.fail(now),
         }
@@ -279,6 +362,7 @@ impl<'a, C: Generator> Run<'a, C> {
         self.say(now, || "the link failed".into());
         self.measurement.link_failed(now);
         self.oracle.link_failed(now);
+        self.judge.iter_mut().for_each(Judge::link_failed);
     }
 
     fn poll(&mut self, world: &World, outcome: &mut Outcome) -> Result<(), Fault> {
@@ -292,7 +376,33 @@ impl<'a, C: Generator> Run<'a, C> {
             rows.push(row.sample);
         }
         outcome.rows += rows.len() as u64;
+        self.judged(now, &rows, world)?;
         self.oracle.polled(now, &rows)
+    }
+
+    fn judged(&mut self, now: u64, rows: &[Sample], world: &World) -> Result<(), Fault> {
+        let Some(judge) = &mut self.judge else {
+            return Ok(());
+        };
+        if self.measurement.end().is_some_and(|end| *end != End::Complete) {
+            judge.ends();
+        }
+        let rows = rows.iter().map(|row| Row {
+            sequence: row.sequence,
+            kind: match row.status {
+                Status::Ok => Kind::Ok,
+                Status::Reordered => Kind::Reordered,
+                Status::Unexpected => Kind::Unexpected,
+                Status::Lost => Kind::Lost,
+                Status::Late => Kind::Late,
+                Status::Duplicated => Kind::Duplicated,
+                Status::Corrupted => Kind::Corrupted,
+            },
+            start_ns: row.start_ns,
+            end_ns: row.start_ns + row.rtt_ns,
+            bytes: row.bytes_in.into(),
+        });
+        judge.polled(now, rows, true, world)
     }
 
     fn say(&self, now: u64, what: impl FnOnce() -> String) {

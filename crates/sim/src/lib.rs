@@ -13,11 +13,13 @@
 //! assert!(outcome.rows >= 21);
 //! ```
 //!
-//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` judges. `stream` is all
+//! `scenario` is what happens, `world` makes it happen, `driver` runs the engine in it, `oracle` predicts what
+//! it does, and `judge` holds the rows to what the world knows. `stream` is all
 //! of that for streams, `program` for programs with an open device, `script` for exchanges that depend on replies.
 
 mod case;
 mod driver;
+mod judge;
 mod many;
 mod matrix;
 mod oracle;
@@ -40,4 +42,4 @@ pub use random::Random;
 pub use scenario::{Cell, Devices, Faults, MS, Protocols, Scenario, Shape, US};
 pub use script::{Script, Step, run_script};
 pub use stream::{StreamByte, StreamDevice, StreamFaults, Streaming};
-pub use world::{Byte, Device, Given, Tag};
+pub use world::{Byte, Device, Given, Message, Tag};

@@ -121,6 +121,20 @@ pub struct Faults {
     pub late_answer: u32,
     /// That time at most.
     pub late_ns: u64,
+    /// An answer comes in pieces (byte streams).
+    pub pause: u32,
+    /// Time between two pieces at most.
+    pub pause_ns: u64,
+    /// The device sends a message that nobody asked for, some time after an answer (and perhaps before the first).
+    pub unasked: u32,
+    /// That time at most.
+    pub unasked_ns: u64,
+    /// A datagram loses its end.
+    pub shorten: u32,
+    /// The device works so long on each answer, on one after the other.
+    pub service_ns: u64,
+    /// Every Nth answer takes `stall_ns` more; 0: none does.
+    pub stall_every: u64,
     /// The device sends this many bytes behind each answer, always the same.
     pub surplus: u32,
     /// The device starts anew and forgets everything; at this time.
@@ -148,6 +162,8 @@ pub struct Scenario {
     pub connect_each: bool,
     /// Points measured one after the other over the same link.
     pub cells: Vec<Cell>,
+    /// Number on the wire of the first exchange of the first point.
+    pub base: u64,
     /// When a point is over.
     pub limit: Limit,
     /// Time from start to start.
@@ -180,6 +196,7 @@ impl Scenario {
             datagram: false,
             connect_each: false,
             cells: vec![cell],
+            base: 1_000,
             limit: Limit::Count(20),
             interval_ns: None,
             warmup: 0,
@@ -218,10 +235,10 @@ impl Scenario {
         let mut scenario = Scenario::plain(seed, protocol, cell);
         scenario.datagram = random.chance(350_000);
         scenario.connect_each = connect_each;
-        if random.chance(150_000) {
-            scenario
-                .cells
-                .push(self::cell(random, protocol, connect_each));
+        scenario.base = base(random);
+        for _ in 0..random.pick(&[0, 0, 0, 0, 0, 0, 1, 2]) {
+            let cell = self::cell(random, protocol, connect_each);
+            scenario.cells.push(cell);
         }
         scenario.timeout_ns = random.pick(&[MS, 5 * MS, 20 * MS, 100 * MS, 1000 * MS]);
         scenario.give_up = random.pick(&[1, 2, 3, 10, 100]);
@@ -255,7 +272,7 @@ impl Scenario {
         scenario.warmup = random.pick(&[0, 0, 1, 3, 10]);
         if random.chance(350_000) {
             scenario.interval_ns =
-                Some(random.pick(&[1, 7 * US, 50 * US, 300 * US, 3 * MS, 40 * MS]));
+                Some(random.pick(&[1, 7 * US, 50 * US, 300 * US, 3 * MS, 40 * MS, 200 * MS]));
         }
         if protocol == Protocols::Exchange && scenario.datagram && random.chance(100_000) {
             // So long that the proof of address would expire.
@@ -309,6 +326,8 @@ impl Scenario {
         }
         if scenario.can_have_surplus() && random.chance(250_000) {
             scenario.faults.surplus = random.pick(&[1, 2, 2, 3, 15, 16, 17]);
+            // Behind 2^32 exchanges any 4 bytes look like an echo to an earlier point.
+            scenario.base = 1_000;
         }
         scenario
     }
@@ -420,6 +439,20 @@ impl Scenario {
     }
 }
 
+/// The first number on the wire: usual ones, and those near the end of 16 and of 32 bits and beyond.
+fn base(random: &mut Random) -> u64 {
+    let near = random.below(40);
+    random.pick(&[
+        0,
+        near,
+        1_000,
+        (1 << 16) - near,
+        (1 << 32) - near,
+        (1 << 32) + near,
+        (7 << 32) - near,
+    ])
+}
+
 fn cell(random: &mut Random, protocol: Protocols, connect_each: bool) -> Cell {
     let depth = match connect_each {
         true => 1,
@@ -472,10 +505,14 @@ fn shape(random: &mut Random, scenario: &Scenario) -> Shape {
 
 /// No fault, one, or a few at once.
 fn faults(random: &mut Random, scenario: &Scenario) -> Faults {
+    // So that an answer comes when the line has long been quiet behind its timeout.
+    let long = 3 * scenario.timeout_ns + 100 * MS;
     let mut faults = Faults {
         stall_ns: random.pick(&[US, MS, 2 * scenario.timeout_ns]),
         oversleep_ns: random.pick(&[1, 100, US, MS]),
-        late_ns: random.pick(&[US, MS, 2 * scenario.timeout_ns]),
+        late_ns: random.pick(&[US, MS, 2 * scenario.timeout_ns, long]),
+        pause_ns: random.pick(&[US, MS, scenario.timeout_ns, long]),
+        unasked_ns: random.pick(&[10 * US, MS, scenario.timeout_ns, long]),
         ..Faults::default()
     };
     let count = random.pick(&[0, 1, 1, 2, 3]);
@@ -483,7 +520,7 @@ fn faults(random: &mut Random, scenario: &Scenario) -> Faults {
         let often = random.pick(&[2_000, 20_000, 100_000, 500_000]);
         let of_bytes = (often / scenario.largest() as u32).max(20);
         let whole_run = scenario.timeout_ns * 3;
-        match random.below(if scenario.datagram { 20 } else { 18 }) {
+        match random.below(24) {
             0 => faults.flip_up = of_bytes,
             1 => faults.flip_down = of_bytes,
             2 => faults.idle_call = often,
@@ -504,7 +541,14 @@ fn faults(random: &mut Random, scenario: &Scenario) -> Faults {
             14..16 if !scenario.datagram => faults.cut_up = of_bytes,
             17 if !scenario.datagram => faults.insert_up = of_bytes,
             14..17 => faults.lose = often,
-            _ => faults.duplicate = often,
+            17..19 if scenario.datagram => faults.duplicate = often,
+            19 if scenario.datagram => faults.shorten = often,
+            19..22 if !scenario.datagram => faults.pause = often,
+            22 => {
+                faults.service_ns = random.pick(&[US, MS, scenario.timeout_ns / 2]);
+                faults.stall_every = random.pick(&[0, 2, 5]);
+            }
+            _ => faults.unasked = often,
         }
     }
     faults

@@ -41,6 +41,7 @@ fn smaller(of: &Scenario) -> Vec<Scenario> {
         with(&|scenario| fault(&mut scenario.faults));
     }
     with(&|scenario| scenario.device = Devices::Plain);
+    with(&|scenario| scenario.base = 1_000);
     with(&|scenario| scenario.warmup = 0);
     with(&|scenario| scenario.interval_ns = None);
     with(&|scenario| scenario.batch = 1);
@@ -74,7 +75,7 @@ fn smaller(of: &Scenario) -> Vec<Scenario> {
     all
 }
 
-const FAULTS: [fn(&mut Faults); 23] = [
+const FAULTS: [fn(&mut Faults); 28] = [
     |faults| faults.lose = 0,
     |faults| faults.duplicate = 0,
     |faults| faults.flip_up = 0,
@@ -94,6 +95,11 @@ const FAULTS: [fn(&mut Faults); 23] = [
     |faults| faults.swap_answer = 0,
     |faults| faults.late_answer = 0,
     |faults| faults.surplus = 0,
+    |faults| faults.pause = 0,
+    |faults| faults.unasked = 0,
+    |faults| faults.shorten = 0,
+    |faults| faults.service_ns = 0,
+    |faults| faults.stall_every = 0,
     |faults| faults.restart_at = None,
     |faults| faults.silent_from = None,
     |faults| faults.blocked_from = None,

@@ -1,5 +1,6 @@
 //! One program of all tests of this crate, so that what they use is linked once.
 
+mod at_rest;
 mod control_loops;
 mod loop_scripts;
 mod matrix;

@@ -297,6 +297,14 @@ impl<'a> Oracle<'a> {
         self.truth.new_link();
     }
 
+    /// Replies of other protocols are taken in the order in which they come; the judge holds those to the truth.
+    fn has_marks(&self) -> bool {
+        matches!(
+            self.scenario.protocol,
+            Protocols::Exchange | Protocols::Echo
+        )
+    }
+
     fn drop_input(&mut self) {
         self.drop_kept();
         self.stray += self.input.len() as u64;
@@ -412,7 +420,7 @@ impl<'a> Oracle<'a> {
             let quiet = self.scenario.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
         }
-        self.truth.received(came, world, self.base);
+        self.truth.received(came, world, self.base, self.has_marks());
         Ok(())
     }
 

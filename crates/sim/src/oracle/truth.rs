@@ -23,8 +23,8 @@ impl Truth {
     }
 
     /// Bytes came.
-    pub fn received(&mut self, bytes: &[Byte], world: &World, base: u64) {
-        self.void |= !world.is_undamaged();
+    pub fn received(&mut self, bytes: &[Byte], world: &World, base: u64, has_marks: bool) {
+        self.void |= !has_marks || !world.is_undamaged();
         for byte in bytes {
             if byte.tag.answer == Tag::SURPLUS && self.next.is_none() {
                 continue;

@@ -1,6 +1,7 @@
 //! Devices that answer the messages of a program: with the same bytes.
 
-use crate::world::{Byte, Device, Given, Tag};
+use crate::random::Random;
+use crate::world::{Byte, Device, Given, Message, Tag};
 use wiregauge_session::{Framing, Split, Splitter};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Found, Kind, Request, Response, Status};
@@ -19,6 +20,7 @@ fn give(bytes: Vec<u8>, number: u64, given: &mut Vec<Given>, answers: &mut Vec<V
         tag: Tag {
             answer,
             at: at as u32,
+            changed: 0,
         },
     });
     answers.push(tagged.collect());
@@ -115,9 +117,9 @@ pub struct Foreign {
     /// Bytes of a message, where the framing does not say.
     size: usize,
     datagram: bool,
-    begun: Vec<u8>,
-    /// Messages that came.
-    count: u64,
+    begun: Vec<Byte>,
+    /// The last message, which it sends without being asked, too.
+    last: Vec<u8>,
 }
 
 impl Foreign {
@@ -128,7 +130,7 @@ impl Foreign {
             size,
             datagram,
             begun: Vec::new(),
-            count: 0,
+            last: Vec::new(),
         }
     }
 }
@@ -138,17 +140,17 @@ impl Device for Foreign {
         &mut self,
         bytes: &[Byte],
         _now_ns: u64,
-        given: &mut Vec<Given>,
+        _given: &mut Vec<Given>,
         answers: &mut Vec<Vec<Byte>>,
     ) {
-        self.begun.extend(bytes.iter().map(|byte| byte.value));
+        self.begun.extend_from_slice(bytes);
         while !self.begun.is_empty() {
-            match self.splitter.next(&self.begun, self.size) {
+            let values: Vec<u8> = self.begun.iter().map(|byte| byte.value).collect();
+            match self.splitter.next(&values, self.size) {
                 Split::More => break,
                 Split::Message { end, .. } => {
-                    let message = self.begun.drain(..end).collect();
-                    give(message, self.count, given, answers);
-                    self.count += 1;
+                    self.last = values[..end].to_vec();
+                    answers.push(self.begun.drain(..end).collect());
                 }
                 Split::Malformed(_) => self.begun.clear(),
             }
@@ -160,5 +162,14 @@ impl Device for Foreign {
 
     fn opened(&mut self) {
         self.begun.clear();
+    }
+
+    fn unasked(&mut self, _given: &[Given], _random: &mut Random) -> Message {
+        let tag = Tag::default();
+        let bytes = self.last.iter().map(|&value| Byte { value, tag });
+        Message {
+            bytes: bytes.collect(),
+            spoils: false,
+        }
     }
 }

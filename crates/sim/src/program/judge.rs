@@ -104,10 +104,10 @@ impl Judge {
             needs_quiet: !numbered,
             keeps_order,
             datagram,
-            is_checked: faults.cut_up + faults.cut_down == 0,
+            is_checked: faults.cut_up + faults.cut_down + faults.shorten == 0,
             damages: (
-                faults.flip_up + faults.cut_up > 0,
-                faults.flip_down + faults.cut_down > 0,
+                faults.flip_up + faults.cut_up + faults.shorten > 0,
+                faults.flip_down + faults.cut_down + faults.shorten > 0,
             ),
             timeout_ns,
             asked: Vec::new(),

@@ -85,6 +85,7 @@ impl Program {
             largest: 40,
             abandons: if fault == 13 { 10_000 } else { 0 },
             hurries: if fault == 14 { 10_000 } else { 0 },
+            pauses_ns: 0,
             naps: if fault == 15 { 50_000 } else { 0 },
         }
     }

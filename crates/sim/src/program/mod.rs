@@ -53,6 +53,8 @@ pub struct Program {
     pub abandons: u32,
     /// Times in a million that it changes the timeout.
     pub hurries: u32,
+    /// Time between the end of a call and the next.
+    pub pauses_ns: u64,
     /// Times in a million that it does something else for a while, up to three timeouts.
     pub naps: u32,
 }
@@ -113,6 +115,7 @@ impl Program {
             abandons: random.pick(&[0, 0, 10_000]),
             hurries: random.pick(&[0, 0, 10_000]),
             naps: random.pick(&[0, 10_000, 100_000]),
+            pauses_ns: random.pick(&[0, 0, 0, 5 * MS, 200 * MS]),
             framing,
             scenario,
         };
@@ -141,10 +144,14 @@ impl Program {
 
     fn faults(&self, random: &mut Random) -> Faults {
         let timeout = self.scenario.timeout_ns;
+        // So that an answer comes when the line has long been quiet behind its timeout.
+        let long = 3 * timeout + 100 * MS;
         let mut faults = Faults {
             stall_ns: random.pick(&[US, MS, timeout + timeout / 2]),
             oversleep_ns: MS,
-            late_ns: 2 * timeout,
+            late_ns: random.pick(&[2 * timeout, long]),
+            pause_ns: random.pick(&[US, timeout, long]),
+            unasked_ns: random.pick(&[US, timeout, long]),
             ..Faults::default()
         };
         let numbered = self.framing.is_none();
@@ -152,19 +159,26 @@ impl Program {
             let often = random.pick(&[5_000, 50_000, 300_000]);
             // Few enough that the check of a message notices all of them.
             let of_bytes = often / 3_000;
-            match random.below(12) {
+            match random.below(16) {
                 0 => faults.idle_call = often,
                 1 => faults.stall = often / 10,
                 2 => faults.drop_answer = often,
                 3 if numbered => faults.double_answer = often,
                 4 if numbered => faults.swap_answer = often,
-                5 if numbered => faults.late_answer = often,
+                5 => faults.late_answer = often,
                 6 => faults.silent_from = Some(random.below(5 * timeout)),
                 7 => faults.flip_down = of_bytes,
                 8 => faults.flip_up = of_bytes,
                 9 if !self.scenario.datagram => faults.cut_down = of_bytes,
                 10 if !self.scenario.datagram => faults.cut_up = of_bytes,
                 11 if self.scenario.datagram => faults.lose = often,
+                12 => faults.pause = often,
+                13 => faults.unasked = often,
+                14 => {
+                    faults.service_ns = random.pick(&[US, MS, timeout / 2]);
+                    faults.stall_every = random.pick(&[0, 2, 5]);
+                }
+                15 if self.scenario.datagram && numbered => faults.shorten = often,
                 _ => faults.oversleep = often,
             }
         }
@@ -175,7 +189,8 @@ impl Program {
     /// others, whatever the engine does.
     fn keeps_order(&self) -> bool {
         let faults = self.scenario.faults;
-        let drops = faults.drop_answer + faults.lose > 0 || faults.silent_from.is_some();
+        let loses = faults.drop_answer + faults.late_answer + faults.lose + faults.shorten > 0;
+        let drops = loses || faults.silent_from.is_some();
         self.hurries == 0 && (self.depth == 1 || !drops && !self.scenario.datagram)
     }
 
@@ -213,6 +228,11 @@ impl Program {
             datagram: self.scenario.datagram,
             most_unanswered: most_unanswered(answer, self.depth),
         }
+    }
+
+    /// What is required of its answers.
+    fn truth(&self) -> crate::judge::Rules {
+        crate::judge::Rules::of_program(self.scenario.timeout_ns, self.framing.is_none())
     }
 
     /// Bytes of every message, where the framing does not say how long it is.

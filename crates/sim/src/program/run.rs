@@ -3,6 +3,7 @@
 use super::judge::Judge;
 use super::{Calls, OVERHEAD, Program};
 use crate::driver::Outcome as Ran;
+use crate::judge;
 use crate::oracle::Fault;
 use crate::random::Random;
 use crate::world::{Broken, Byte, Device, Tag, Woken, World};
@@ -45,12 +46,85 @@ impl Program {
     }
 }
 
+/// The requests on their way, whose bytes carry the names of their answers.
+#[derive(Debug, Default)]
+struct Requests {
+    /// Bytes of each that was made ready.
+    sizes: Vec<usize>,
+    names: Vec<u32>,
+    started: usize,
+    /// Bytes taken of the newest one that started, if not all.
+    part: usize,
+}
+
+impl Requests {
+    /// One was made ready; those that were and have this number or a later one are dropped.
+    fn staged(&mut self, sequence: u64, bytes: usize) {
+        self.sizes.truncate(sequence as usize);
+        self.names.truncate(sequence as usize);
+        self.sizes.push(bytes);
+    }
+
+    /// Marks bytes that are offered.
+    fn tagged(&mut self, offered: &[u8], world: &mut World) -> Vec<Byte> {
+        let mut tagged = Vec::with_capacity(offered.len());
+        let (mut sequence, mut at) = match self.part {
+            0 => (self.started, 0),
+            part => (self.started - 1, part),
+        };
+        for &value in offered {
+            if self.names.len() <= sequence {
+                let bytes = self.sizes[sequence] as u32;
+                self.names.push(world.name_answer(sequence as u64, bytes));
+            }
+            let tag = Tag {
+                answer: self.names[sequence],
+                at: at as u32,
+                changed: 0,
+            };
+            tagged.push(Byte { value, tag });
+            at += 1;
+            if at == self.sizes[sequence] {
+                (sequence, at) = (sequence + 1, 0);
+            }
+        }
+        tagged
+    }
+
+    /// The system took bytes, and the judge sees which requests began and ended with them.
+    fn sent(
+        &mut self,
+        now: u64,
+        mut count: usize,
+        truth: &mut judge::Judge,
+        world: &World,
+    ) -> Result<(), Fault> {
+        while count > 0 {
+            if self.part == 0 {
+                self.started += 1;
+                truth.started(now, world)?;
+            }
+            let whole = self.sizes[self.started - 1];
+            let piece = (whole - self.part).min(count);
+            self.part = (self.part + piece) % whole;
+            count -= piece;
+            if self.part == 0 {
+                truth.handed_over();
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A program that runs.
 pub struct Run<'a> {
     program: &'a Program,
     world: World,
     engine: Engine<Messages>,
     judge: Judge,
+    /// Holds the answers to what the device gave.
+    truth: judge::Judge,
+    requests: Requests,
     random: Random,
     /// Requests that were made.
     asked: u64,
@@ -61,6 +135,27 @@ pub struct Run<'a> {
     is_blocked: bool,
     turns: u64,
     trace: bool,
+}
+
+/// An event as the judge sees it; `None` if it is not about one exchange.
+fn row_of(event: &Event) -> Option<judge::Row> {
+    let Event::Ended(ended) = event else {
+        return None;
+    };
+    Some(judge::Row {
+        sequence: ended.sequence,
+        kind: match ended.outcome {
+            Outcome::Answered => judge::Kind::Ok,
+            Outcome::Reordered => judge::Kind::Reordered,
+            Outcome::Lost => judge::Kind::Lost,
+            Outcome::Late => judge::Kind::Late,
+            Outcome::Duplicated => judge::Kind::Duplicated,
+            _ => judge::Kind::Corrupted,
+        },
+        start_ns: ended.start_ns,
+        end_ns: ended.end_ns,
+        bytes: ended.payload.len() as u64,
+    })
 }
 
 impl<'a> Run<'a> {
@@ -77,6 +172,8 @@ impl<'a> Run<'a> {
             world: World::new(&program.scenario, device, trace),
             engine,
             judge,
+            truth: judge::Judge::new(program.truth()),
+            requests: Requests::default(),
             random: Random::new(program.scenario.seed),
             asked: 0,
             submitted: VecDeque::new(),
@@ -112,6 +209,7 @@ impl<'a> Run<'a> {
             }
             self.take_answers();
             if self.may_ask() {
+                self.pause();
                 self.ask();
             } else if self.random.chance(self.program.abandons) {
                 self.abandon(now);
@@ -120,6 +218,7 @@ impl<'a> Run<'a> {
                 self.say("another timeout");
                 self.engine.set_timeout(timeout);
                 self.judge.set_timeout(timeout);
+                self.truth.set_timeout(timeout);
             } else if !self.turn()? {
                 return Ok(());
             }
@@ -181,6 +280,16 @@ impl<'a> Run<'a> {
             self.submitted.push_back((sequence, false));
         }
         self.judge.staged(sequence, said, awaited, bytes);
+        self.requests.staged(sequence, bytes);
+    }
+
+    /// The program does something else between two calls.
+    fn pause(&mut self) {
+        let pauses_ns = self.program.pauses_ns;
+        if pauses_ns > 0 && !self.is_busy() {
+            self.world.sleep(self.world.now_ns() + pauses_ns);
+            self.say("a pause between two calls");
+        }
     }
 
     /// The program gives up all that is under way.
@@ -189,6 +298,7 @@ impl<'a> Run<'a> {
         self.submitted.clear();
         self.engine.abandon(now);
         self.judge.abandoned(now, &self.engine);
+        self.truth.abandoned();
     }
 
     /// Sends, or waits and receives; false if the device takes nothing any more.
@@ -211,16 +321,14 @@ impl<'a> Run<'a> {
         }
         if self.engine.wants_to_send() && !self.is_blocked {
             let offered = self.engine.outgoing();
-            let byte = |&value| Byte {
-                value,
-                tag: Tag::default(),
-            };
-            let tagged: Vec<Byte> = offered.iter().map(byte).collect();
+            let tagged = self.requests.tagged(offered, &mut self.world);
             let Ok(count) = self.world.send(&tagged) else {
                 return Ok(false);
             };
             self.is_blocked = count == 0;
             self.judge.sent(now, count);
+            self.requests
+                .sent(now, count, &mut self.truth, &self.world)?;
             self.engine.sent(now, count);
             if self.trace {
                 self.say(&format!(
@@ -260,6 +368,7 @@ impl<'a> Run<'a> {
         self.received_ns = now;
         self.engine.received(now, came.len());
         self.judge.received(now, &came, &self.world);
+        self.truth.received(now, &came, &self.world)?;
         if self.trace {
             self.say(&format!(
                 "received {} B, resync {}",
@@ -291,6 +400,8 @@ impl<'a> Run<'a> {
             events.push((event, payload));
         }
         let all = flow == Flow::Continue;
+        let rows = events.iter().filter_map(|(event, _)| row_of(event));
+        self.truth.polled(now, rows, all, &self.world)?;
         self.judge
             .polled(now, &events, all, &self.engine, &self.world)?;
         match flow {

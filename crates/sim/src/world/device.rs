@@ -7,6 +7,14 @@ use crate::scenario::{Devices, Protocols, Scenario};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
 
+/// A message that nobody asked for.
+pub struct Message {
+    /// Its bytes, which are part of no answer.
+    pub bytes: Vec<Byte>,
+    /// Answers near it can be hurt by it: where it ends, or that it is none, cannot be known.
+    pub spoils: bool,
+}
+
 /// What answers at the other end. Its time is the world's.
 pub trait Device {
     /// Takes bytes that arrived together (over datagrams: one), and answers.
@@ -35,6 +43,16 @@ pub trait Device {
     fn speak(&mut self, _now_ns: u64, _random: &mut Random) -> Option<(Vec<Byte>, u64)> {
         None
     }
+
+    /// A message that nobody asked for, as the device would send it; `given` are all answers so far.
+    fn unasked(&mut self, _given: &[Given], random: &mut Random) -> Message {
+        let count = random.between(1, 20);
+        let bytes: Vec<u8> = (0..count).map(|_| random.any() as u8).collect();
+        Message {
+            bytes: tagged(&bytes, 0),
+            spoils: true,
+        }
+    }
 }
 
 /// The device of a scenario, but for one that floods the host.
@@ -43,7 +61,7 @@ pub fn answering(scenario: &Scenario) -> Box<dyn Device> {
     let plain: Box<dyn Device> = match scenario.protocol {
         Protocols::Echo => Box::new(Echo {
             datagram,
-            unit: answers_whole(scenario).then(|| scenario.cells[0].out_bytes as usize),
+            answers_whole: answers_whole(scenario),
             surplus: surplus(scenario),
             begun: Vec::new(),
         }),
@@ -85,7 +103,8 @@ fn answers_whole(scenario: &Scenario) -> bool {
     let faults = scenario.faults;
     let of_answers =
         faults.drop_answer + faults.double_answer + faults.swap_answer + faults.late_answer;
-    (of_answers > 0 || faults.surplus > 0) && scenario.cells.len() == 1
+    let takes_time = faults.service_ns > 0 || faults.stall_every > 0 || faults.pause > 0;
+    of_answers > 0 || faults.surplus > 0 || takes_time
 }
 
 /// What the device sends behind each echo.
@@ -100,6 +119,7 @@ fn surplus(scenario: &Scenario) -> Vec<Byte> {
         tag: Tag {
             answer: Tag::SURPLUS,
             at,
+            changed: 0,
         },
     });
     bytes.collect()
@@ -107,7 +127,7 @@ fn surplus(scenario: &Scenario) -> Vec<Byte> {
 
 struct Echo {
     datagram: bool,
-    unit: Option<usize>,
+    answers_whole: bool,
     surplus: Vec<Byte>,
     begun: Vec<Byte>,
 }
@@ -117,18 +137,22 @@ impl Device for Echo {
         &mut self,
         bytes: &[Byte],
         _now_ns: u64,
-        _given: &mut Vec<Given>,
+        given: &mut Vec<Given>,
         answers: &mut Vec<Vec<Byte>>,
     ) {
-        let Some(unit) = self.unit.filter(|_| !self.datagram) else {
+        if self.datagram || !self.answers_whole {
             answers.push(bytes.to_vec());
             return;
-        };
-        self.begun.extend_from_slice(bytes);
-        while self.begun.len() >= unit {
-            let mut answer: Vec<Byte> = self.begun.drain(..unit).collect();
-            answer.extend_from_slice(&self.surplus);
-            answers.push(answer);
+        }
+        for byte in bytes {
+            self.begun.push(*byte);
+            let index = (byte.tag.answer as usize).checked_sub(1);
+            let request = index.and_then(|index| given.get(index));
+            if request.is_some_and(|request| byte.tag.at + 1 == request.bytes) {
+                let mut answer = std::mem::take(&mut self.begun);
+                answer.extend_from_slice(&self.surplus);
+                answers.push(answer);
+            }
         }
     }
 
@@ -165,12 +189,22 @@ impl Device for Lines {
     fn opened(&mut self) {
         self.begun.clear();
     }
+
+    fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
+        let usual = given.last().map_or(8, |given| given.bytes as usize);
+        let size = random.pick(&[usual, usual, 3, 30]).max(self.end.len());
+        let line = vec![random.pick(&[b'a', b'x', b'7']); size - self.end.len()];
+        Message {
+            bytes: tagged(&[&line, self.end].concat(), 0),
+            spoils: false,
+        }
+    }
 }
 
 /// Reads registers.
 struct Modbus {
     protocol: Protocols,
-    begun: Vec<u8>,
+    begun: Vec<Byte>,
     heard_ns: u64,
 }
 
@@ -182,7 +216,7 @@ impl Device for Modbus {
         &mut self,
         bytes: &[Byte],
         now_ns: u64,
-        _given: &mut Vec<Given>,
+        given: &mut Vec<Given>,
         answers: &mut Vec<Vec<Byte>>,
     ) {
         let is_serial = self.protocol == Protocols::Rtu;
@@ -190,10 +224,12 @@ impl Device for Modbus {
             self.begun.clear();
         }
         self.heard_ns = now_ns;
-        self.begun.extend(bytes.iter().map(|byte| byte.value));
+        self.begun.extend(bytes);
         let size = if is_serial { 8 } else { 12 };
         while self.begun.len() >= size {
-            let frame: Vec<u8> = self.begun.drain(..size).collect();
+            let frame: Vec<Byte> = self.begun.drain(..size).collect();
+            let request = of_one_request(&frame, given);
+            let frame: Vec<u8> = frame.iter().map(|byte| byte.value).collect();
             let (body, number, is_right) = match is_serial {
                 true => (&frame[..6], 0, queries::check(&frame[..6]) == frame[6..]),
                 false => (
@@ -204,7 +240,12 @@ impl Device for Modbus {
             };
             if let Some(reply) = queries::modbus_reply(body).filter(|_| is_right) {
                 let reply = queries::framed(self.protocol, number, &reply);
-                answers.push(tagged(&reply, 0));
+                let answer = request.map_or(0, |number| {
+                    let bytes = reply.len() as u32;
+                    given.push(Given { number, bytes });
+                    given.len() as u32
+                });
+                answers.push(tagged(&reply, answer));
             }
         }
     }
@@ -212,6 +253,28 @@ impl Device for Modbus {
     fn opened(&mut self) {
         self.begun.clear();
     }
+
+    fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
+        let body = queries::modbus_reply(&[1, 3, 0, 7, 0, random.pick(&[1, 3, 20])]);
+        // A number that no request had for long.
+        let number = given.last().map_or(0, |given| given.number) as u16;
+        let number = number.wrapping_add(random.between(20_000, 40_000) as u16);
+        let frame = queries::framed(self.protocol, number, &body.unwrap_or_default());
+        Message {
+            bytes: tagged(&frame, 0),
+            spoils: false,
+        }
+    }
+}
+
+/// The number of the request whose bytes these are, all of them and unchanged.
+fn of_one_request(bytes: &[Byte], given: &[Given]) -> Option<u64> {
+    let first = bytes.first()?.tag;
+    let request = given.get((first.answer as usize).checked_sub(1)?)?;
+    let is_whole = request.bytes as usize == bytes.len();
+    let mut places = bytes.iter().zip(0..);
+    let are_its = places.all(|(byte, at)| byte.tag == Tag { at, ..first } && first.changed == 0);
+    (is_whole && are_its).then_some(request.number)
 }
 
 /// Answers EXCHANGE and HELLO.
@@ -299,7 +362,11 @@ impl Exchange {
 fn tagged(bytes: &[u8], answer: u32) -> Vec<Byte> {
     let tag = |at| match answer {
         0 => Tag::default(),
-        _ => Tag { answer, at },
+        _ => Tag {
+            answer,
+            at,
+            changed: 0,
+        },
     };
     let bytes = bytes.iter().enumerate();
     bytes
@@ -383,6 +450,36 @@ impl Device for Exchange {
         self.begun.clear();
         self.proved = false;
     }
+
+    /// Frames of other kinds, with the numbers of requests that are under way, too.
+    fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
+        let near = given.last().map_or(0, |given| given.number) as u32;
+        let sequence = near.wrapping_add(random.below(3) as u32);
+        let kind = random.pick(&[Kind::Hello, Kind::Message, Kind::Sink, Kind::Source]);
+        let body = match kind {
+            Kind::Hello => hello_reply().encode().to_vec(),
+            Kind::Message => {
+                let said = vec![random.any() as u8; random.pick(&[0, 1, 14, 200])];
+                [&said[..], &wire::message_check(&said)].concat()
+            }
+            _ => Vec::new(),
+        };
+        let mut header = [0; wire::RESPONSE_HEADER];
+        Response {
+            kind,
+            sequence,
+            in_payload: body.len() as u32,
+            status: Status::Ok,
+            flags: 0,
+            rx_ticks: 0,
+            tx_ticks: 0,
+        }
+        .encode(&mut header);
+        Message {
+            bytes: tagged(&[&header[..], &body].concat(), 0),
+            spoils: false,
+        }
+    }
 }
 
 /// Answers, and sends what nobody expects.
@@ -414,6 +511,10 @@ impl Device for Hostile {
 
     fn restart(&mut self) {
         self.inner.restart();
+    }
+
+    fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
+        self.inner.unasked(given, random)
     }
 
     fn speaks_unasked(&self) -> bool {

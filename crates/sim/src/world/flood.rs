@@ -1,6 +1,6 @@
 //! A device that sends some MiB without being asked, about as many as the host takes before it gives up.
 
-use super::device::{Device, answering};
+use super::device::{Device, Message, answering};
 use super::{Byte, Given, Tag};
 use crate::random::Random;
 use crate::scenario::{Devices, Scenario, most_unanswered};
@@ -80,6 +80,10 @@ impl Device for Flooding {
 
     fn restart(&mut self) {
         self.inner.restart();
+    }
+
+    fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
+        self.inner.unasked(given, random)
     }
 
     fn speaks_unasked(&self) -> bool {

@@ -4,8 +4,9 @@
 mod device;
 mod flood;
 mod stream;
+mod unasked;
 
-pub use device::Device;
+pub use device::{Device, Message};
 pub use flood::{Flooding, device_of};
 
 use crate::random::Random;
@@ -22,10 +23,12 @@ const UNHEARD_NS: u64 = 10_000;
 /// Where a byte comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// Which answer of the device, from 1; 0 if it is part of none, or was changed on its way.
+    /// Which answer of the device, from 1; 0 if it is part of none.
     pub answer: u32,
     /// Its place in that answer.
     pub at: u32,
+    /// Bits that were changed on its way.
+    pub changed: u8,
 }
 
 impl Tag {
@@ -76,6 +79,10 @@ enum Event {
     DatagramDown(Vec<Byte>),
     /// An answer that was held back goes out.
     Answer(Vec<Byte>),
+    /// The next piece of an answer that comes with pauses goes out.
+    Piece(Vec<Byte>),
+    /// The device sends a message that nobody asked for.
+    Message,
     /// The device speaks without being asked.
     Unasked,
     /// The device starts anew.
@@ -130,9 +137,22 @@ pub struct World {
     down_moves: bool,
     /// Datagrams on their way to the device.
     datagrams_up: u64,
-    datagrams_in: VecDeque<Vec<Byte>>,
+    datagrams_in: VecDeque<(u64, Vec<Byte>)>,
+    /// When the bytes that wait for the host became readable, in pieces of so many bytes.
+    readable_since: VecDeque<(usize, u64)>,
+    /// The same for the bytes of the last receive.
+    came: Vec<(usize, u64)>,
+    /// The newest time in which the host could not look although it wanted to.
+    kept_away: (u64, u64),
     held_back: Option<Vec<Byte>>,
     stalled_until_ns: u64,
+    /// The device works on an answer until then.
+    works_until_ns: u64,
+    /// Answers that it worked on.
+    worked: u64,
+    /// Pieces of an answer that are still to go out, and the messages that wait behind them.
+    pieces: usize,
+    behind_pieces: VecDeque<(Vec<Byte>, u32)>,
     /// Bytes were changed, lost or added on this link.
     damaged: bool,
     /// Events that happened.
@@ -164,8 +184,15 @@ impl World {
             down_moves: false,
             datagrams_up: 0,
             datagrams_in: VecDeque::new(),
+            readable_since: VecDeque::new(),
+            came: Vec::new(),
+            kept_away: (0, 0),
             held_back: None,
             stalled_until_ns: 0,
+            works_until_ns: 0,
+            worked: 0,
+            pieces: 0,
+            behind_pieces: VecDeque::new(),
             damaged: false,
             events: 0,
             trace,
@@ -176,6 +203,7 @@ impl World {
         if world.device.speaks_unasked() {
             world.schedule(1, Event::Unasked);
         }
+        world.may_speak_unasked();
         world
     }
 
@@ -245,6 +273,9 @@ impl World {
         self.down_moves = false;
         self.datagrams_up = 0;
         self.datagrams_in.clear();
+        self.readable_since.clear();
+        self.pieces = 0;
+        self.behind_pieces.clear();
         self.held_back = None;
         self.device.opened();
     }
@@ -295,17 +326,28 @@ impl World {
         if self.broken || !self.open {
             return Err(Broken);
         }
+        self.came.clear();
         self.was_idle = self.random.chance(self.faults.idle_call);
         if self.was_idle {
             return Ok(Vec::new());
         }
         if self.datagram {
-            let mut datagram = self.datagrams_in.pop_front().unwrap_or_default();
+            let (at_ns, mut datagram) = self.datagrams_in.pop_front().unwrap_or_default();
             datagram.truncate(room);
+            self.came.push((datagram.len(), at_ns));
             return Ok(datagram);
         }
         let count = self.host_in.len().min(room);
         let count = count.min(self.shape.piece_read as usize);
+        let mut left = count;
+        while let Some((piece, at_ns)) = self.readable_since.front_mut().filter(|_| left > 0) {
+            let taken = left.min(*piece);
+            self.came.push((taken, *at_ns));
+            (*piece, left) = (*piece - taken, left - taken);
+            if *piece == 0 {
+                self.readable_since.pop_front();
+            }
+        }
         let bytes = self.host_in.drain(..count).collect();
         self.kick();
         Ok(bytes)
@@ -314,6 +356,29 @@ impl World {
     /// True if the last receive was interrupted, whatever there was to receive.
     pub fn was_idle(&self) -> bool {
         self.was_idle
+    }
+
+    /// When the bytes of the last receive became readable, in pieces of so many bytes.
+    pub fn came(&self) -> &[(usize, u64)] {
+        &self.came
+    }
+
+    /// True if the host could not look from the first to the second time, whatever it wanted.
+    pub fn was_kept_away(&self, from_ns: u64, to_ns: u64) -> bool {
+        self.kept_away.0 <= from_ns && to_ns <= self.kept_away.1
+    }
+
+    /// The host may wake up late.
+    fn may_oversleep(&mut self) {
+        if self.random.chance(self.faults.oversleep) {
+            let from_ns = self.now_ns;
+            self.happen();
+            self.now_ns += self.random.below(self.faults.oversleep_ns + 1);
+            if from_ns > self.kept_away.1 {
+                self.kept_away.0 = from_ns;
+            }
+            self.kept_away.1 = self.now_ns;
+        }
     }
 
     /// Waits until there is something to receive (or room to send), the link breaks, or the time is over.
@@ -330,10 +395,7 @@ impl World {
                 _ if until_ns == u64::MAX => return Woken::Never,
                 _ => self.now_ns = until_ns,
             }
-            if self.random.chance(self.faults.oversleep) {
-                self.happen();
-                self.now_ns += self.random.below(self.faults.oversleep_ns + 1);
-            }
+            self.may_oversleep();
         }
     }
 
@@ -351,10 +413,8 @@ impl World {
             }
         }
         self.now_ns = self.now_ns.max(until_ns);
-        if self.random.chance(self.faults.oversleep) {
-            self.now_ns += self.random.below(self.faults.oversleep_ns + 1);
-            self.happen();
-        }
+        self.may_oversleep();
+        self.happen();
         Woken::Ready
     }
 
@@ -378,6 +438,8 @@ impl World {
                 Event::DatagramUp(bytes) => self.datagram_up(bytes),
                 Event::DatagramDown(bytes) => self.datagram_down(bytes),
                 Event::Answer(bytes) => self.give(bytes),
+                Event::Piece(bytes) => self.put_out_piece(bytes),
+                Event::Message => self.give_unasked(),
             }
         }
     }
@@ -425,6 +487,11 @@ impl World {
                 self.say(|| format!("the device drops an answer of {} B", answer.len()));
                 continue;
             }
+            self.may_speak_unasked();
+            if faults.service_ns > 0 || faults.stall_every > 0 {
+                self.work_on(answer);
+                continue;
+            }
             if self.random.chance(faults.late_answer) {
                 let at = self.now_ns + self.random.below(faults.late_ns + 1);
                 self.schedule(at, Event::Answer(answer));
@@ -444,8 +511,53 @@ impl World {
         }
     }
 
-    /// The device hands an answer to its end of the link.
+    /// The device works on an answer, on one after the other.
+    fn work_on(&mut self, answer: Vec<Byte>) {
+        self.worked += 1;
+        let stalls = self.faults.stall_every > 0 && self.worked % self.faults.stall_every == 0;
+        let stall_ns = if stalls { self.faults.stall_ns } else { 0 };
+        let begin_ns = self.works_until_ns.max(self.now_ns);
+        self.works_until_ns = begin_ns + self.faults.service_ns + stall_ns;
+        self.schedule(self.works_until_ns, Event::Answer(answer));
+    }
+
+    /// The device hands an answer to its end of the link; over a stream perhaps in pieces, with pauses between them.
     fn give(&mut self, bytes: Vec<Byte>) {
+        self.give_with_pauses(bytes, self.faults.pause);
+    }
+
+    fn give_with_pauses(&mut self, bytes: Vec<Byte>, chance: u32) {
+        if self.pieces > 0 {
+            self.behind_pieces.push_back((bytes, chance));
+            return;
+        }
+        if self.datagram || !self.random.chance(chance) {
+            self.put_out(bytes);
+            return;
+        }
+        let mut rest = bytes;
+        let mut at_ns = self.now_ns;
+        while !rest.is_empty() {
+            let later = rest.split_off(self.random.between(1, rest.len() as u64) as usize);
+            self.schedule(at_ns, Event::Piece(rest));
+            self.pieces += 1;
+            at_ns += self.random.below(self.faults.pause_ns + 1);
+            rest = later;
+        }
+    }
+
+    fn put_out_piece(&mut self, bytes: Vec<Byte>) {
+        self.put_out(bytes);
+        self.pieces -= 1;
+        while self.pieces == 0
+            && let Some((bytes, chance)) = self.behind_pieces.pop_front()
+        {
+            self.give_with_pauses(bytes, chance);
+        }
+    }
+
+    /// Bytes go out.
+    fn put_out(&mut self, bytes: Vec<Byte>) {
         if !self.datagram {
             self.device_out.extend(bytes);
             self.kick();
@@ -485,7 +597,7 @@ impl World {
 
     fn datagram_down(&mut self, bytes: Vec<Byte>) {
         if (self.datagrams_in.len() as u64) < self.shape.receive_room {
-            self.datagrams_in.push_back(bytes);
+            self.datagrams_in.push_back((self.now_ns, bytes));
         }
     }
 

@@ -61,20 +61,29 @@ impl World {
             let count = self.random.between(1, most) as usize;
             let bytes: Vec<Byte> = self.device_out.drain(..count).collect();
             let bytes = self.damage(bytes, false);
+            if !bytes.is_empty() {
+                self.readable_since.push_back((bytes.len(), self.now_ns));
+            }
             self.host_in.extend(bytes);
         }
         self.kick();
     }
 
-    /// What becomes of bytes on their way.
+    /// What becomes of bytes on their way, over datagrams of one of them.
     pub(super) fn damage(&mut self, bytes: Vec<Byte>, up: bool) -> Vec<Byte> {
         let faults = self.faults;
         let (flip, cut, insert) = match up {
             true => (faults.flip_up, faults.cut_up, faults.insert_up),
             false => (faults.flip_down, faults.cut_down, faults.insert_down),
         };
-        if flip + cut + insert == 0 {
+        if flip + cut + insert + faults.shorten == 0 {
             return bytes;
+        }
+        let mut bytes = bytes;
+        if self.datagram && bytes.len() > 1 && self.random.chance(faults.shorten) {
+            self.damaged = true;
+            self.say(|| format!("a datagram is cut (up: {up})"));
+            bytes.truncate(self.random.between(1, bytes.len() as u64 - 1) as usize);
         }
         let mut arrived = Vec::with_capacity(bytes.len() + 1);
         for mut byte in bytes {
@@ -93,8 +102,9 @@ impl World {
             if self.random.chance(flip) {
                 self.damaged = true;
                 self.say(|| format!("a bit changes (up: {up}): {:?}", byte.tag));
-                byte.value ^= 1 << self.random.below(8);
-                byte.tag = Tag::default();
+                let bit = 1 << self.random.below(8);
+                byte.value ^= bit;
+                byte.tag.changed ^= bit;
             }
             arrived.push(byte);
         }
