@@ -392,7 +392,12 @@ impl Driver {
     /// answers none, and waits until the line was silent for long enough before a request.
     #[inline]
     fn clear_line(&mut self) -> Result<(), LinkError> {
-        while self.engine.has_unpolled() || self.engine.needs_drain() {
+        if self.engine.codec().is_numbered() {
+            return Ok(());
+        }
+        // Time may have passed since the last receive.
+        self.take_unasked()?;
+        while self.engine.needs_drain() {
             self.take_unasked()?;
         }
         while let Some(ends_ns) = self.engine.gap_ends_ns() {
@@ -410,15 +415,18 @@ impl Driver {
 
     /// Receives without waiting, while nothing is outstanding.
     fn take_unasked(&mut self) -> Result<(), LinkError> {
-        if !self.engine.has_unpolled() {
-            let received = match self.link.only_replies() {
-                true => Ok(0),
-                false => self.link.receive(self.engine.space()),
-            };
-            let received = received.map_err(|error| self.link_failed(&error))?;
-            self.now_ns = self.clock.now();
-            self.engine.received(self.now_ns, received);
-        }
+        self.poll_unasked()?;
+        let received = match self.link.only_replies() {
+            true => Ok(0),
+            false => self.link.receive(self.engine.space()),
+        };
+        let received = received.map_err(|error| self.link_failed(&error))?;
+        self.now_ns = self.clock.now();
+        self.engine.received(self.now_ns, received);
+        self.poll_unasked()
+    }
+
+    fn poll_unasked(&mut self) -> Result<(), LinkError> {
         while let Some(event) = self.engine.poll(self.now_ns) {
             if event == Event::NeverQuiet {
                 return Err(errors::never_quiet(self.doing, &self.address));
@@ -437,7 +445,8 @@ impl Driver {
     ) -> Result<(), LinkError> {
         let mut woken = false;
         let begins = self.engine.window().waiting() == 0 && self.engine.wants_to_send();
-        if begins || !self.engine.has_unpolled() {
+        let is_numbered = self.engine.codec().is_numbered();
+        if !self.engine.has_unpolled() || (begins && !is_numbered) {
             self.send()?;
             let blocked = self.engine.wants_to_send();
             let received = match self.receive(blocked, until) {

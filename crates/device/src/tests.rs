@@ -29,7 +29,20 @@ struct Line {
     left: usize,
     /// The most that was on its way to the host when something was sent.
     unread_at_send: usize,
+    /// How long each send and receive takes.
+    call: Duration,
+    /// When the last send began, and when the last receive that gave something ended.
+    sent_at: Option<Instant>,
+    received_at: Option<Instant>,
     answer: Answer,
+}
+
+impl Line {
+    /// Lets the time of a call pass.
+    fn pass(&self) {
+        let begun = Instant::now();
+        while begun.elapsed() < self.call {}
+    }
 }
 
 #[derive(Clone)]
@@ -43,6 +56,9 @@ impl Script {
             room: usize::MAX,
             left: usize::MAX,
             unread_at_send: 0,
+            call: Duration::ZERO,
+            sent_at: None,
+            received_at: None,
             answer: Box::new(answer),
         })))
     }
@@ -72,6 +88,8 @@ impl Script {
 impl Link for Script {
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut line = self.line();
+        line.sent_at = Some(Instant::now());
+        line.pass();
         let count = bytes.len().min(line.room).min(line.left);
         if count == 0 {
             return Ok(0);
@@ -85,8 +103,13 @@ impl Link for Script {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let piece = self.line().to_host.pop_front().unwrap_or_default();
+        let mut line = self.line();
+        line.pass();
+        let Some(piece) = line.to_host.pop_front() else {
+            return Ok(0);
+        };
         into[..piece.len()].copy_from_slice(&piece);
+        line.received_at = Some(Instant::now());
         Ok(piece.len())
     }
 
@@ -204,6 +227,65 @@ fn a_line_that_takes_and_gives_one_byte_at_a_time_carries_every_call() {
         }
         for n in b'0'..=b'9' {
             assert_eq!(device.next_reply().unwrap().payload, [n]);
+        }
+    }
+}
+
+#[test]
+fn an_rtt_is_from_just_before_the_send_to_just_after_the_receive() {
+    for framing in [None, lines()] {
+        let script = Script::new(match framing {
+            None => |frame: &[u8]| vec![respond(frame)],
+            Some(_) => |bytes: &[u8]| vec![bytes.to_vec()],
+        });
+        let mut device = script.device("tcp://host:1", framing, LONG);
+        script.line().call = Duration::from_millis(2);
+        for _ in 0..5 {
+            let begun = Instant::now();
+            let rtt = device.exchange(b"x", None).unwrap().timing.rtt_ns;
+            let whole = begun.elapsed();
+            let line = script.line();
+            let link = line.received_at.unwrap() - line.sent_at.unwrap();
+            let rtt = Duration::from_nanos(rtt);
+            assert!(link <= rtt && rtt <= whole, "{link:?} {rtt:?} {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reply_that_comes_in_a_pause_answers_no_later_request() {
+    let prefix = Framing::LengthPrefix(LengthField {
+        bytes: 1,
+        big_endian: true,
+        counts_itself: false,
+    });
+    let fixed = Framing::Fixed { bytes: 1 };
+    let cases = [
+        ("tcp://host:1", lines().unwrap(), &b"2\n"[..]),
+        ("tcp://host:1", prefix, b"\x012"),
+        ("tcp://host:1", fixed.clone(), b"2"),
+        ("tcp://host:1", Framing::Raw, b"2"),
+        ("udp://host:1", fixed, b"2"),
+    ];
+    for (address, framing, late) in cases {
+        let reply = late.to_vec();
+        let script = Script::new(move |bytes| match bytes == reply {
+            true => vec![],
+            false => vec![bytes.to_vec()],
+        });
+        let mut device = script.device(address, Some(framing), LONG);
+        let ask = |n: u8, device: &mut Device| {
+            let reply = device.exchange(&[n], None);
+            reply.map(|reply| assert_eq!(reply.payload, [n]))
+        };
+        ask(b'1', &mut device).unwrap();
+        device.set_timeout(SHORT).unwrap();
+        ask(b'2', &mut device).unwrap_err();
+        device.set_timeout(LONG).unwrap();
+        ask(b'3', &mut device).unwrap();
+        script.line().to_host.push_back(late.to_vec());
+        for n in b'4'..=b'7' {
+            ask(n, &mut device).unwrap();
         }
     }
 }

@@ -250,7 +250,7 @@ impl<C: Codec> Engine<C> {
     }
 
     /// True if the link must be read until nothing is there before a request begins: nothing is outstanding, and a
-    /// reply does not say which request it answers.
+    /// reply does not say which request it answers. Who lets time pass after the last receive reads in any case.
     #[inline]
     pub fn needs_drain(&self) -> bool {
         !self.drained && self.window.waiting() == 0 && !self.is_numbered()
@@ -602,7 +602,9 @@ impl<C: Codec> Engine<C> {
             self.unanswered_bytes = 0;
         }
         if let Some((slot, Outcome::Answered)) = ended {
-            self.longest_ns = self.longest_ns.max(now - slot.start_ns);
+            // What a program reads may have come before it asked for it.
+            let took_ns = now.saturating_sub(slot.start_ns);
+            self.longest_ns = self.longest_ns.max(took_ns);
         }
         let Some((slot, outcome)) = ended else {
             self.stray_bytes += (answer.consumed - answer.skip) as u64;

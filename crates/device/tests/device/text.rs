@@ -23,7 +23,7 @@ fn a_shell_behind_socat_answers_lines() {
     let path = folder.path().join("shell");
     let listen = format!("UNIX-LISTEN:{},fork", path.display());
     let _socat = Program::start("socat", &[&listen, "EXEC:sh"]);
-    while !path.exists() {
+    while std::os::unix::net::UnixStream::connect(&path).is_err() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let address = format!("unix://{}", path.display());

@@ -310,7 +310,8 @@ impl<'a> Run<'a> {
         let now = self.world.now_ns();
         if self.engine.wants_to_send() && self.engine.window().waiting() == 0 {
             // As an open device: what is there answers nothing, and the line must be silent for long enough.
-            if self.engine.needs_drain() {
+            let is_numbered = self.engine.codec().is_numbered();
+            if !is_numbered && (self.engine.needs_drain() || self.received_ns != now) {
                 return self.receive();
             }
             if let Some(ends_ns) = self.engine.gap_ends_ns().filter(|ends_ns| now < *ends_ns) {
