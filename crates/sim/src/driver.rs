@@ -68,11 +68,16 @@ fn run_in(
 ) -> Result<Outcome, Fault> {
     let mut outcome = Outcome::default();
     let mut numbers = Numbers::starting_at(scenario.base);
+    let mut used_to = scenario.base;
     let judge = |index: usize, base| {
         is_judged.then(|| Judge::new(Rules::of_point(scenario, scenario.cells[index], base)))
     };
     for index in 0..scenario.cells.len() {
         let (cell, base) = (scenario.cells[index], numbers.base());
+        if base < used_to {
+            let what = format!("number {base} comes again: all below {used_to} are used");
+            return Err(Fault::new(world.now_ns(), what));
+        }
         let (out, in_) = (cell.out_bytes, cell.in_bytes);
         let datagram = scenario.datagram;
         let went_on = match scenario.protocol {
@@ -108,6 +113,7 @@ fn run_in(
             Some(started) => numbers.end_point(started),
             None => break,
         }
+        used_to = base + went_on.unwrap_or(0);
     }
     outcome.virtual_ns = world.now_ns();
     Ok(outcome)
