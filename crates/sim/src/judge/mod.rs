@@ -9,16 +9,16 @@
 //! - It is lost only if its answer was not there in time; `late` and `duplicated` rows end when that answer came.
 //! - Each answer that came is in one row, or its bytes are stray.
 //!
-//! Where replies have no numbers (lines, queries, Modbus on a serial line, echoes below 4 B), nobody can tell a reply
-//! from another that comes while a request is outstanding:
+//! Where replies have no numbers (lines, queries, foreign framings, Modbus on a serial line, echoes below 4 B), nobody
+//! can tell a reply from another that comes while a request is outstanding:
 //! - one to a request that was given up, which comes after the line had been quiet,
 //! - one that nobody asked for, or that comes twice, or whose bytes were changed so that it has another end,
 //! - with several outstanding: one that comes although an older one is missing.
 //!
-//! - at the next point: an echo to an earlier one, which may have had another size.
-//!
 //! From there on (`in_doubt`), the rows need not be right, until a request is sent while none is outstanding. What
-//! came before that request must not answer it: at rest the engine can tell.
+//! could be read before that request must not answer it: at rest the engine can tell.
+//!
+//! And at the next point an echo to an earlier one, which may have had another size, can look like a damaged one.
 
 mod arrivals;
 mod exchanges;
