@@ -78,25 +78,30 @@ fn run_in(
         let went_on = match scenario.protocol {
             Protocols::Exchange => {
                 let codec = Exchange::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Echo => {
                 let codec = Echo::new(base, out, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Lines => {
                 let codec = Lines::new(base, out, in_, datagram);
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Text | Protocols::Silence => {
                 let codec = Query::new(&for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
             Protocols::Tcp | Protocols::Rtu => {
                 let codec = Modbus::new(base, &for_engine(scenario, cell), datagram);
                 let codec = codec.map_err(|what| Fault::new(0, what))?;
-                Run::new(scenario, index, base, codec, judge(index, base), trace).run(world, &mut outcome)
+                Run::new(scenario, index, base, codec, judge(index, base), trace)
+                    .run(world, &mut outcome)
             }
         }?;
         match went_on {
@@ -384,7 +389,11 @@ impl<'a, C: Generator> Run<'a, C> {
         let Some(judge) = &mut self.judge else {
             return Ok(());
         };
-        if self.measurement.end().is_some_and(|end| *end != End::Complete) {
+        if self
+            .measurement
+            .end()
+            .is_some_and(|end| *end != End::Complete)
+        {
             judge.ends();
         }
         let rows = rows.iter().map(|row| Row {

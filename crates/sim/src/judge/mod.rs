@@ -178,22 +178,27 @@ impl Judge {
         if self.arrivals.take(place, byte.tag, now_ns)
             && let Some(sequence) = sequence
         {
-            self.exchanges.of_mut(sequence).came_ns.get_or_insert(now_ns);
+            self.exchanges
+                .of_mut(sequence)
+                .came_ns
+                .get_or_insert(now_ns);
         }
     }
 
     /// True if nobody can tell that a byte is not part of the answer that is awaited: it could be read only after
     /// that was asked for.
     fn is_foreign(&self, place: Place, sequence: Option<u64>, at_ns: u64) -> bool {
-        let Some(oldest) = self.exchanges.oldest().filter(|_| !self.rules.has_numbers()) else {
+        let Some(oldest) = self
+            .exchanges
+            .oldest()
+            .filter(|_| !self.rules.has_numbers())
+        else {
             return false;
         };
         let begin_ns = self.exchanges.of(oldest).start_ns;
         match self.exchanges.awaited() {
             Some(awaited) if place.is_next && sequence == Some(awaited) => false,
-            Some(awaited) => {
-                at_ns >= begin_ns && self.rules.may_be_taken(place.number, awaited)
-            }
+            Some(awaited) => at_ns >= begin_ns && self.rules.may_be_taken(place.number, awaited),
             // All came in the same receive.
             None => at_ns >= begin_ns,
         }

@@ -151,7 +151,10 @@ impl Judge {
         }
         if arrival.is_none() {
             // Changed twice, and right again.
-            let all_but_few = self.rules.checked_bytes.map(|bytes| bytes.saturating_sub(2));
+            let all_but_few = self
+                .rules
+                .checked_bytes
+                .map(|bytes| bytes.saturating_sub(2));
             let may_be_whole = all_but_few.is_none_or(|few| one.bytes >= few);
             if world.is_undamaged() || self.rules.checked_bytes.is_some() && !may_be_whole {
                 return Err("no whole answer to it came then".into());
@@ -208,7 +211,10 @@ impl Judge {
     fn late(&mut self, row: Row) -> Result<(), String> {
         let one = self.exchanges.of(row.sequence);
         if one.ended != Some(Kind::Lost) && !one.is_abandoned || one.was_late {
-            return Err(format!("it was {:?}, late before: {}", one.ended, one.was_late));
+            return Err(format!(
+                "it was {:?}, late before: {}",
+                one.ended, one.was_late
+            ));
         }
         if row.start_ns != one.start_ns {
             return Err(format!("it was sent at {}", one.start_ns));
@@ -260,7 +266,10 @@ impl Judge {
             }
             Some(Kind::Lost) if !has_numbers && !one.was_late => {
                 let waited = arrival.received_ns.saturating_sub(one.start_ns);
-                match waited < self.rules.timeout_ns && !one.was_lost_early && self.rules.reads_at_once {
+                match waited < self.rules.timeout_ns
+                    && !one.was_lost_early
+                    && self.rules.reads_at_once
+                {
                     true => wrong("its answer came in time, but it was lost"),
                     false => Ok(()),
                 }

@@ -420,7 +420,8 @@ impl<'a> Oracle<'a> {
             let quiet = self.scenario.timeout_ns.clamp(QUIET_NS, 10 * QUIET_NS);
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
         }
-        self.truth.received(came, world, self.base, self.has_marks());
+        self.truth
+            .received(came, world, self.base, self.has_marks());
         Ok(())
     }
 
