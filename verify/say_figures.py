@@ -244,6 +244,14 @@ def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:
         checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
 
 
+def matches_by_order(run: dict) -> bool:
+    """Responses that do not say which request they answer: of lines, text, SCPI, Modbus on a serial line."""
+    plan = run["plan"]
+    if plan["protocol"] == "modbus":
+        return plan["address"].startswith("serial://")
+    return plan["protocol"] in ("lines", "text", "scpi")
+
+
 def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
     """A warning names as many points as have what it warns of."""
     points = run["points"]
@@ -264,6 +272,7 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
         "W06": [p for p in points if is_behind(p)],
         "W01": [p for p in points if p["counts"]["lost"] + p["counts"]["late"] > 0],
         "W32": [p for p in points if p["counts"].get("unexpected", 0) > 0],
+        "W37": [p for p in points if matches_by_order(run) and p["counts"]["stray_bytes"] > 0],
         "W33": [p for p in points if p.get("instrument_errors")],
         "W02": [p for p in points if p["counts"]["corrupted"] > 0],
         "W05": unbounded,

@@ -4,7 +4,7 @@ use crate::can::CanOptions;
 use crate::grouped;
 use crate::isochronous::IsochronousOptions;
 use crate::names::names;
-use crate::query::Queries;
+use crate::query::{ModbusLine, Queries, ReplyEnd};
 use crate::sample::Status;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -222,6 +222,16 @@ impl Plan {
     /// True if the bytes of an answer with this status are kept: those of unexpected replies always are.
     pub fn keeps_data_of(&self, status: Status) -> bool {
         self.keep_data || (self.queries.is_some() && status == Status::Unexpected)
+    }
+
+    /// True if a response does not say which request it answers, and its content does not show it either.
+    pub fn matches_by_order(&self) -> bool {
+        let end = self.queries.as_ref().map(|queries| &queries.reply);
+        match self.protocol {
+            Protocol::Lines | Protocol::Text | Protocol::Scpi => true,
+            Protocol::Modbus => matches!(end, Some(ReplyEnd::Modbus(ModbusLine::Rtu { .. }))),
+            Protocol::Wiregauge | Protocol::Echo | Protocol::GetStatus => false,
+        }
     }
 
     /// Exchanges that one point runs: the first (kept apart), the warm-up and the measured ones;

@@ -194,6 +194,11 @@ codes! {
          exchange without an answer for such a reason is lost.",
         "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
          the socket: use --priority, or a lower --depth.";
+    Unasked "W37": "The device sent data that no request asked for.",
+        "Responses of this protocol do not say which request they answer. Data that arrived while a request was \
+         outstanding was taken for its response: RTTs may be wrong until the next pause.",
+        "Stop what the device sends by itself, or start exchanges with pauses (--interval). With --protocol text, check \
+         the replies with --expect.";
     LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -31,6 +31,11 @@ pub(in crate::tables) enum Found {
         points: Vec<u32>,
         worst: f64,
     },
+    /// Bytes came that no request asked for, and responses have no number.
+    Unasked {
+        points: Vec<u32>,
+        bytes: u64,
+    },
     /// The instrument reported errors.
     InstrumentErrors {
         points: Vec<u32>,
@@ -159,6 +164,14 @@ pub(in crate::tables) fn of_run(
             worst: worst(&share),
         }
     });
+    if plan.matches_by_order() {
+        let bytes = file.points.iter().map(|p| p.counts.stray_bytes).sum();
+        let unasked = indices(&|p| p.counts.stray_bytes > 0);
+        add(&mut warnings, unasked, |points| Found::Unasked {
+            points,
+            bytes,
+        });
+    }
     let mut errors = file.points.iter().flat_map(|p| &p.instrument_errors);
     if let Some(first) = errors.next().cloned() {
         let points = indices(&|p| !p.instrument_errors.is_empty());
@@ -322,6 +335,16 @@ impl Found {
                 Code::Corrupted,
                 format!("answers have wrong bytes{}", at(points)),
                 ": this link is not reliable. Check cable, --baud and the buffers of the device.",
+            ),
+            Found::Unasked { points, bytes } => Warning::new(
+                Code::Unasked,
+                format!(
+                    "the device sent {} B that no request asked for{}",
+                    grouped(*bytes),
+                    at(points)
+                ),
+                ". While a request was outstanding, such data was taken for its response: RTTs may be wrong until the \
+                 next pause. Stop what the device sends by itself, or check replies with --protocol text --expect.",
             ),
             Found::Unexpected { points, worst } => Warning::new(
                 Code::Unexpected,
