@@ -158,6 +158,19 @@ fn frames_of_other_kinds_answer_no_exchange() {
 }
 
 #[test]
+fn what_comes_while_a_request_waits_for_room_does_not_answer_it() {
+    let mut scenario = five_a_second(1, Protocols::Lines, 8, 8);
+    // The second request is ready while the first is outstanding, and the system takes it when that has ended.
+    scenario.datagram = true;
+    scenario.interval_ns = None;
+    scenario.cells[0].depth = 2;
+    scenario.shape.send_room = 1;
+    scenario.shape.jitter_ns = 0;
+    scenario.faults.double_answer = 1_000_000;
+    assert_right(&scenario);
+}
+
+#[test]
 fn a_reply_that_comes_in_the_pause_of_a_program_answers_no_later_query() {
     let length = LengthField {
         bytes: 2,
