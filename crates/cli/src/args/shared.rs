@@ -94,6 +94,14 @@ pub struct HostArgs {
     pub host_load: Option<wiregauge_record::HostLoad>,
 }
 
+/// Whether files that exist may be overwritten.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ForceArg {
+    /// Overwrite existing files.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Where the run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
@@ -114,6 +122,9 @@ pub struct KeepArgs {
     /// lines.
     #[arg(long, value_name = "TEXT", value_parser = values::note, help_heading = "Result")]
     pub note: Option<String>,
+    #[command(flatten, next_help_heading = "Result")]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
 }
 
 /// Which points of a stored run are used.

@@ -68,7 +68,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if let Some(dir) = &args.figures {
         files::directory(dir)?;
         let drawn = figures::of_comparison(&comparison);
-        for line in super::report::write_figures(dir, &drawn, &[], session)? {
+        for line in super::report::write_figures((dir, args.force.force), &drawn, &[], session)? {
             remark!(session, "{line}");
         }
     }

@@ -52,7 +52,12 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     if let Some(dir) = &args.figures {
         let (figures, is_cut) = figures_of(&controls);
-        for line in write_figures(dir, &figures, &[FigureFormat::Svg], session)? {
+        for line in write_figures(
+            (dir, args.force.force),
+            &figures,
+            &[FigureFormat::Svg],
+            session,
+        )? {
             remark!(session, "{line}");
         }
         if is_cut {
