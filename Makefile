@@ -42,7 +42,7 @@ build: ## Build target/release/wiregauge.
 install: build ## Install wiregauge, its man pages and bash completion under PREFIX (default: ~/.local).
 	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
 	  install -D $(WIREGAUGE) "$$PREFIX/bin/wiregauge"; \
-	  $(WIREGAUGE) man "$$PREFIX/share/man/man1"; \
+	  $(WIREGAUGE) man "$$PREFIX/share/man/man1" --force; \
 	  mkdir -p "$$PREFIX/share/bash-completion/completions"; \
 	  $(WIREGAUGE) completions bash > "$$PREFIX/share/bash-completion/completions/wiregauge"; \
 	  echo "installed $$PREFIX/bin/wiregauge"

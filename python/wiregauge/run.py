@@ -383,7 +383,7 @@ class Run:
         Raises
         ------
         UsageError
-            There is nothing to draw, or an existing file is not a wiregauge report.
+            There is nothing to draw, or a file exists that is not a wiregauge report (see `force`).
         StorageError
             The file could not be written.
 

@@ -62,8 +62,8 @@ fn a_command_that_is_refused_for_a_file_opens_no_device_and_writes_none_of_its_f
         "exchange unix://nobody --csv x",
         "stream unix://nobody --csv x",
         "stream unix://nobody --direction in --record x",
-        "loop virtual: --csv x",
-        "loop-control unix://nobody --plant 1/s --pid 1 --period 1ms --csv x",
+        "loop virtual --csv x",
+        "loop-control unix://nobody --plant 1/s --pid 1,0,0 --period 1ms --csv x",
         "tune unix://nobody --minimise trt --figure x.svg",
         "serve pty: --bus full-speed --trace x",
     ] {

@@ -374,17 +374,13 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
         (
             "--direction in --record no/x",
             3,
-            "cannot create no/x: No such file",
+            "cannot write no/x: No such file",
         ),
-        (
-            "--direction in --record plain/x",
-            3,
-            "cannot create plain/x",
-        ),
+        ("--direction in --record plain/x", 3, "cannot write plain/x"),
         (
             "--direction in --record /",
-            3,
-            "cannot create /: Is a directory",
+            2,
+            "cannot write /: it is a directory",
         ),
     ] {
         let mut command = desk.wiregauge(&format!("stream null:// {flags}"));
