@@ -106,10 +106,7 @@ impl<K: RunKind> Recorder<K> {
 impl<K: RunKind> Shared<K> {
     /// What is on disk.
     fn run(&self) -> Run<K> {
-        Run {
-            dir: self.writer.dir().to_owned(),
-            file: self.writer.file().clone(),
-        }
+        Run::new(self.writer.dir().to_owned(), self.writer.file().clone())
     }
 
     fn end_point(&mut self, point: PointWriter<K>, summary: K::Summary) -> io::Result<()> {
