@@ -62,21 +62,28 @@ impl PointProgress {
 const LOOK: u32 = 64;
 
 impl<K: RunKind> PointWriter<K> {
-    pub(crate) fn create(place: Place, point: K::Point) -> Result<PointWriter<K>, RunError> {
-        let segment = Segment::begin(&place, point, 0, 0)?;
+    /// Where no file can be begun, the first call says so.
+    pub(crate) fn create(place: Place, point: K::Point) -> PointWriter<K> {
         let progress = PointProgress::default();
         progress.segments.store(1, Ordering::Relaxed);
-        Ok(PointWriter {
+        let segment = match Segment::begin(&place, point, 0, 0) {
+            Ok(segment) => Some(segment),
+            Err(error) => {
+                progress.fail(error);
+                None
+            }
+        };
+        PointWriter {
             point,
             synced_at: place.storage.now(),
             place,
             progress: Arc::new(progress),
-            segment: Some(segment),
+            segment,
             waiting_since: None,
             unsynced: false,
             syncing: Arc::default(),
             closing: Arc::default(),
-        })
+        }
     }
 
     /// The point that it takes the rows of.

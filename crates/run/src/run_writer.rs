@@ -161,7 +161,8 @@ impl<K: RunKind> RunWriter<K> {
         self.file.ended_by = Some(signal.to_owned());
     }
 
-    /// Begins the samples of a point.
+    /// Begins the samples of a point. Where the disk does not let it, [`PointWriter::tick`] says so: the rows are then
+    /// counted.
     pub fn begin_point(&mut self, point: K::Point) -> Result<PointWriter<K>, RunError> {
         let index = K::index(&point);
         let is_finished = |done| K::index(&K::point(done)) == index;
@@ -173,7 +174,7 @@ impl<K: RunKind> RunWriter<K> {
             });
         }
         self.forget_unfinished(index);
-        let writer = PointWriter::create(self.place.clone(), point)?;
+        let writer = PointWriter::create(self.place.clone(), point);
         let progress = Arc::clone(writer.progress());
         self.unfinished.push((index, progress));
         Ok(writer)

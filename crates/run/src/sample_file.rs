@@ -304,7 +304,7 @@ mod tests {
                 ..Limits::default()
             },
         };
-        let mut writer = PointWriter::<Exchange>::create(place, point(0))?;
+        let mut writer = PointWriter::<Exchange>::create(place, point(0));
         for (sample, data) in rows {
             writer.push(sample, data)?;
         }

@@ -293,16 +293,24 @@ fn rows_that_the_disk_does_not_take_are_counted() {
     let dir = run.dir().to_owned();
     // Full from now on: the next file that is needed can't be written.
     fill_disk_at(dir.join("samples/point-0002.rows"));
-    let mut full = run.begin_point(point(2)).err();
-    assert_eq!(
-        full.take().unwrap().io_kind(),
-        Some(ErrorKind::StorageFull),
-        "a journal that can't be begun is reported at once"
-    );
+    let mut lost = run.begin_point(point(2)).unwrap();
+    let error = lost.tick().unwrap_err();
+    assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull), "at once");
+    for i in 0..ROWS {
+        let error = lost.push(&sample(i), &[]).unwrap_err();
+        assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
+    }
     run.end_point(writer, summary(point(1), ROWS)).unwrap();
-    run.finish(State::Interrupted).unwrap();
+    let ended = run.end_point(lost, summary(point(2), ROWS));
+    assert!(ended.is_err(), "what was lost is reported with the point");
+    run.finish(State::Complete).unwrap();
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
+    assert_eq!(run.samples(2).unwrap().count(), 0);
+    assert_eq!(
+        run.ending_line().unwrap(),
+        "stored 200 of 300 exchanges: no space left on device"
+    );
 }
 
 #[cfg(target_os = "linux")]

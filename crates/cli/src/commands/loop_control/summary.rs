@@ -5,7 +5,8 @@ use wiregauge_control::{
     CyclePlan, CycleTimes, Loop, Matrix, sampled_costs, sampled_step, step_target, times_of_delays,
 };
 use wiregauge_record::{
-    ControlCycle, ControlPlan, ControlSummariser, ControlSummary, CycleStatus, Ending, MeasuredStep, Predicted,
+    ControlCycle, ControlPlan, ControlSummariser, ControlSummary, CycleStatus, Ending,
+    MeasuredStep, Predicted,
 };
 use wiregauge_stats::{Estimate, expected_mean, mean_of};
 
