@@ -33,6 +33,10 @@ mod run_writer;
 mod sample_file;
 mod sample_reader;
 mod segment;
+#[cfg(test)]
+mod simulated_disk;
+#[cfg(test)]
+mod simulation;
 mod storage;
 mod stream;
 // The tests' own module names this crate as a user does.

@@ -16,11 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wiregauge_record::Conditions;
 
-/// The file that is locked while the writer lives.
+/// The file that is locked while the writer lives. Its bytes are given up on a full disk.
 pub(crate) const LOCK_NAME: &str = "run.lock";
-
-/// Bytes of that file, which are given up on a full disk so that the end of the run can be stored.
-const RESERVE: usize = 256 << 10;
 
 /// Writes one run directory. Dropped without [`finish`](RunWriter::finish), the run reads as after a crash: all rows that
 /// were pushed are there.
@@ -105,7 +102,7 @@ impl<K: RunKind> RunWriter<K> {
             Err(cause) => return Err(RunError::io("create", &path)(cause)),
         };
         let reserved = lock.iter().try_for_each(|lock| {
-            let reserve = vec![0; RESERVE];
+            let reserve = vec![0; limits.reserve];
             Output(Arc::clone(lock)).write_all(&reserve)
         });
         let file = RunFile::new(plan, conditions);

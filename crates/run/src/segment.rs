@@ -27,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) wait: Duration,
     /// Rows are in the hands of the system so long at most before it is asked to put them on the disk.
     pub(crate) sync: Duration,
+    /// Bytes that a run holds in reserve, so that its end can be stored on a full disk.
+    pub(crate) reserve: usize,
 }
 
 impl Default for Limits {
@@ -36,6 +38,7 @@ impl Default for Limits {
             row_groups: 16,
             wait: Duration::from_millis(50),
             sync: Duration::from_millis(400),
+            reserve: 256 << 10,
         }
     }
 }
