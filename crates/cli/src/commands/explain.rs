@@ -27,7 +27,7 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         bail!(
             "cannot explain {}: no point was finished (the run is {})",
             stored.name(),
-            stored.state().describe()
+            stored.state_word()
         );
     }
     let interrupt = has_interrupt_endpoints(stored.conditions());

@@ -80,7 +80,8 @@ where
         let progress = Progress::new(self.points, self.extent, meter);
         let (command, note) = (session.command(), keep.note.clone());
         let recorder = Recorder::<K>::new(&dir, plan, self.links, command, note, progress);
-        let mut recorder = recorder.map_err(StorageFailed)?;
+        let recorder = recorder.map_err(StorageFailed)?;
+        let mut recorder = recorder.stopping(stop.clone(), false);
         session.caller.begun(&dir);
         // A pipe may be read slowly or not at all, which must not hold up what is measured.
         let is_file = |csv: &File| csv.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -96,10 +97,8 @@ where
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
         let (file, mut finished) = recorder.finish(state_of(&result));
-        let run = Run::<K> {
-            dir: dir.clone(),
-            file,
-        };
+        // As every later view shows it: a point that was cut short has a summary of its rows.
+        let run = Run::<K>::open(&dir).unwrap_or_else(|_| Run::new(dir.clone(), file));
         let mut printed = Ok(());
         if !matches!(result, Ok(true)) && (self.is_empty)(&run.file) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
@@ -176,7 +175,9 @@ fn write_csv<K: RunKind>(dir: &Path, file: File, with_data: bool) -> std::io::Re
 
 /// Removes what a run wrote into a directory that was empty before.
 pub fn remove(dir: &Path) {
-    let _ = std::fs::remove_file(dir.join("run.json"));
+    for file in ["run.json", "run.lock"] {
+        let _ = std::fs::remove_file(dir.join(file));
+    }
     let _ = std::fs::remove_dir_all(dir.join("samples"));
     let _ = std::fs::remove_dir(dir);
 }
