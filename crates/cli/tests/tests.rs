@@ -7,6 +7,7 @@ mod can;
 mod common;
 mod compare;
 mod control;
+mod crashes;
 mod deadline;
 mod doctor;
 mod doctor_patterns;

@@ -59,6 +59,10 @@ impl RunKind for Loop {
         summary.blocks
     }
 
+    fn is_complete(summary: &LoopSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
     fn planned(plan: &LoopPlan) -> usize {
         plan.points.len()
     }

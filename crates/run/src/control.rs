@@ -69,6 +69,10 @@ impl RunKind for Control {
         summary.cycles
     }
 
+    fn is_complete(summary: &ControlSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
     fn planned(_plan: &ControlPlan) -> usize {
         1
     }

@@ -50,7 +50,7 @@ impl Progress {
                 State::Running => Life::Unknown,
                 _ => Life::Ended,
             },
-            finished: file.points.len(),
+            finished: file.points.iter().filter(|s| K::is_complete(s)).count(),
             rows: file.rows(),
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn load<K: RunKind>(
     };
     match depth {
         Depth::Whole => {
-            progress.finished = unfinished::add(dir, &mut file);
+            unfinished::add(dir, &mut file);
             progress.rows = file.rows();
         }
         Depth::Brief => {

@@ -84,6 +84,10 @@ impl RunKind for Exchange {
         summary.counts.exchanges
     }
 
+    fn is_complete(summary: &PointSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
     fn planned(plan: &Plan) -> usize {
         plan.points.len()
     }

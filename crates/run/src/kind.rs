@@ -66,6 +66,9 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// How many rows of the point entered its statistics.
     fn measured(summary: &Self::Summary) -> u64;
 
+    /// True of a point that was measured to its end.
+    fn is_complete(summary: &Self::Summary) -> bool;
+
     /// How many points are to be measured.
     fn planned(plan: &Self::Plan) -> usize;
 

@@ -70,6 +70,10 @@ impl RunKind for Stream {
             .fold(0, |sum, flow| sum.saturating_add(flow.transfers))
     }
 
+    fn is_complete(summary: &StreamSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
     fn planned(plan: &StreamPlan) -> usize {
         plan.points.len()
     }

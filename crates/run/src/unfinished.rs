@@ -12,10 +12,8 @@ use crate::time_check::check_times;
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Adds a summary for each such point that has rows, computed from them, and gives the number of points that have one
-/// of their own.
-pub(crate) fn add<K: RunKind>(dir: &Path, file: &mut RunFile<K>) -> usize {
-    let finished = file.points.len();
+/// Adds a summary for each such point that has rows, computed from them.
+pub(crate) fn add<K: RunKind>(dir: &Path, file: &mut RunFile<K>) {
     for source in sources(dir, file) {
         let point = source.point;
         let mut summariser = K::summariser(file, point);
@@ -26,7 +24,6 @@ pub(crate) fn add<K: RunKind>(dir: &Path, file: &mut RunFile<K>) -> usize {
         file.points.push(summariser.finish());
         note_rows(file, K::index(&point), rows);
     }
-    finished
 }
 
 /// Counts the rows of such points without reading them.

@@ -122,6 +122,9 @@ pub struct KeepArgs {
     /// lines.
     #[arg(long, value_name = "TEXT", value_parser = values::note, help_heading = "Result")]
     pub note: Option<String>,
+    /// If the storage is full, measure on, and count what could not be stored [default: end the run].
+    #[arg(long, help_heading = "Result")]
+    pub keep_going: bool,
     #[command(flatten, next_help_heading = "Result")]
     #[allow(missing_docs)]
     pub force: ForceArg,

@@ -2,6 +2,7 @@
 
 use super::chosen_points::chosen;
 use super::cycles::{self, Requested};
+use super::ending;
 use super::missed::{self, Missed};
 use super::printed;
 use crate::Outcome;
@@ -45,6 +46,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     };
     let control_loop =
         cycles::control_loop(requested, run, &chosen, cycles::has_deeper(run), "--depth")?;
+    ending::print([found.stored()], args.json, session)?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
     let deadlines = load::deadlines(run, &chosen, control_loop, &mut |part| meter.update(part));

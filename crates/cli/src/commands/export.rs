@@ -1,5 +1,6 @@
 //! `wiregauge export`: a stored run for other programs.
 
+use super::ending;
 use crate::Outcome;
 use crate::args::ExportArgs;
 use crate::caller::Session;
@@ -12,6 +13,7 @@ use wiregauge_run::{AnyRun, Run};
 /// Runs the command.
 pub fn run(args: &ExportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    ending::print([run.stored()], true, session)?;
     let run = match args.recompute {
         true => recomputed(run)?,
         false => run,

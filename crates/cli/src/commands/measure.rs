@@ -81,7 +81,7 @@ where
         let (command, note) = (session.command(), keep.note.clone());
         let recorder = Recorder::<K>::new(&dir, plan, self.links, command, note, progress);
         let recorder = recorder.map_err(StorageFailed)?;
-        let mut recorder = recorder.stopping(stop.clone(), false);
+        let mut recorder = recorder.stopping(stop.clone(), keep.keep_going);
         session.caller.begun(&dir);
         // A pipe may be read slowly or not at all, which must not hold up what is measured.
         let is_file = |csv: &File| csv.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -96,7 +96,7 @@ where
         let result = multi_link::run(self.links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
-        let (file, mut finished) = recorder.finish(state_of(&result));
+        let (file, mut finished) = recorder.finish(state_of(&result), session.caller.ended_by());
         // As every later view shows it: a point that was cut short has a summary of its rows.
         let run = Run::<K>::open(&dir).unwrap_or_else(|_| Run::new(dir.clone(), file));
         let mut printed = Ok(());

@@ -11,6 +11,7 @@ mod deadline;
 mod demo;
 mod devices;
 mod doctor;
+mod ending;
 mod endpoints;
 mod exchange;
 mod explain;

@@ -115,8 +115,8 @@ impl<K: RunKind> Recorder<K> {
         }
     }
 
-    /// Closes the run; returns what was written, and whether all of it could be.
-    pub fn finish(&self, state: State) -> (RunFile<K>, io::Result<()>) {
+    /// Closes the run, which `ended_by` ended if it was interrupted; returns what was written, and whether all of it could be.
+    pub fn finish(&self, state: State, ended_by: Option<String>) -> (RunFile<K>, io::Result<()>) {
         let mut shared = self.locked();
         shared.progress.clear();
         let stored = shared.storage_failed.take().map_or(Ok(()), Err);
@@ -127,6 +127,9 @@ impl<K: RunKind> Recorder<K> {
             },
             _ => state,
         };
+        if let (State::Interrupted, Some(ended_by)) = (&state, ended_by) {
+            shared.writer.set_ended_by(&ended_by);
+        }
         let finished = shared.writer.finish(state).map_err(io::Error::from);
         let csv = shared.csv_failed.take().map_or(Ok(()), Err);
         (shared.writer.file().clone(), stored.and(finished).and(csv))
@@ -143,7 +146,14 @@ impl<K: RunKind> Recorder<K> {
             OnFull::GoOn => {}
         }
         let mut shared = self.locked();
-        shared.storage_failed.get_or_insert_with(|| error.into());
+        if shared.storage_failed.is_none() {
+            if matches!(self.on_full, OnFull::GoOn) {
+                shared.progress.warn(&format!(
+                    "{error}; the run goes on, and what is not stored is counted"
+                ));
+            }
+            shared.storage_failed = Some(error.into());
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
 use super::cycles::{self, Requested};
-use super::{explain_capture, loop_assessment};
+use super::{ending, explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
 use crate::caller::{Session, remark};
@@ -47,6 +47,12 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             anyhow::bail!("{}", super::control_run::refused("make a report of", run));
         }
     }
+    let piped = place(args, &runs).is_some_and(|place| files::is_stdout(&place));
+    ending::print(
+        runs.iter().map(AnyRun::stored),
+        piped || args.quiet,
+        session,
+    )?;
     let has_deeper = |run: &AnyRun| matches!(run, AnyRun::Exchange(run) if cycles::has_deeper(run));
     // Also at points that are left out here.
     let deeper: Vec<bool> = runs.iter().map(has_deeper).collect();
@@ -86,7 +92,6 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if let [only] = &compared[..] {
         drawn.extend(figures::of_comparison(only));
     }
-    let piped = place.as_deref().is_some_and(files::is_stdout);
     let tell = |line: String| -> std::io::Result<()> {
         match (args.quiet, piped) {
             (true, _) => Ok(()),
