@@ -180,7 +180,12 @@ impl<K: RunKind> PointWriter<K> {
             .stored
             .store(journal.stored(), Ordering::Relaxed);
         let place = self.place.clone();
-        let job = move || drop(journal.sync(&place));
+        let progress = Arc::clone(&self.progress);
+        let job = move || {
+            if let Err(error) = journal.sync(&place) {
+                progress.fail(error);
+            }
+        };
         self.place.storage.background(Box::new(job));
     }
 

@@ -4,6 +4,7 @@
 use crate::storage::{Job, Storage, StoredFile};
 use fastrand::Rng;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +29,16 @@ pub(crate) struct Faults {
 #[derive(Clone)]
 pub(crate) struct SimulatedDisk {
     state: Arc<Mutex<State>>,
+}
+
+impl fmt::Debug for SimulatedDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        let files = state.names.iter();
+        let files = files.map(|(path, &at)| (path, state.files[at].bytes.len()));
+        write!(f, "at {:?}, {:?}, ", state.now, state.faults)?;
+        f.debug_map().entries(files).finish()
+    }
 }
 
 struct State {

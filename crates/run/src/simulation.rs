@@ -44,6 +44,8 @@ struct Truth {
     is_created: bool,
     /// The end could be stored.
     is_finished: bool,
+    /// After the end the power was cut.
+    is_cut_after_end: bool,
 }
 
 struct Case {
@@ -146,6 +148,7 @@ impl Case {
                 // What the end stored lasts.
                 if self.rng.bool() {
                     self.disk.cut_power();
+                    self.truth.is_cut_after_end = true;
                 }
                 return End::Finished;
             }
@@ -202,8 +205,11 @@ impl Case {
             let expected = self.expected(end, *of, pushed);
             assert!(
                 found >= expected,
-                "point {of} has {found} rows of {}, expected {expected}",
-                pushed.len()
+                "point {of} has {found} rows of {}, expected {expected}: {end:?}, {:?}, failed at {:?}, {:?}",
+                pushed.len(),
+                self.disk,
+                self.truth.failed_at,
+                run.file.stored
             );
         }
         assert!(found.is_empty(), "points that never were: {found:?}");
@@ -215,6 +221,10 @@ impl Case {
         let until = match (end, self.truth.failed_at) {
             // A disk that fails to synchronise may have lost what it had taken.
             (_, Some(failed_at)) => failed_at.saturating_sub(LOST),
+            // The last synchronisation of a point that was given up may have failed without a word.
+            (End::Finished, None) if self.truth.is_cut_after_end && self.disk.faults_seen() > 0 => {
+                return 0;
+            }
             (End::Finished, None) => Duration::MAX,
             (End::Killed, None) => now.saturating_sub(2 * TICK),
             (End::PowerCut, None) => now.saturating_sub(LOST),
