@@ -27,12 +27,7 @@ const ENOUGH: usize = 10;
 
 /// Runs all of `numbers` on two threads. `progress` hears how many are done.
 pub fn many(numbers: Range<u64>, case: fn(u64) -> Case, progress: impl Fn(u64) + Sync) -> Report {
-    until(
-        std::env::var("ENOUGH").map_or(ENOUGH, |x| x.parse().unwrap()),
-        numbers,
-        case,
-        progress,
-    )
+    until(ENOUGH, numbers, case, progress)
 }
 
 /// Runs the first `random` random cases and both matrices until one fails, those that are `likely` to fail first. Beside

@@ -321,6 +321,10 @@ impl Scenario {
             scenario.faults.duplicate = 0;
             scenario.faults.double_answer = 0;
         }
+        if protocol == Protocols::Echo && scenario.faults.double_answer > 0 {
+            // The beginning of a second echo would be taken for what stands behind each.
+            scenario.faults.pause = 0;
+        }
         if random.chance(3_000) {
             scenario.flood(random);
         }

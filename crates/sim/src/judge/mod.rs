@@ -9,16 +9,16 @@
 //! - It is lost only if its answer was not there in time; `late` and `duplicated` rows end when that answer came.
 //! - Each answer that came is in one row, or its bytes are stray.
 //!
-//! Where replies have no numbers (lines, queries, Modbus on a serial line, echoes below 4 B), nobody can tell a reply
-//! from another that comes while a request is outstanding:
+//! Where replies have no numbers (lines, queries, foreign framings, Modbus on a serial line, echoes below 4 B), nobody
+//! can tell a reply from another that comes while a request is outstanding:
 //! - one to a request that was given up, which comes after the line had been quiet,
 //! - one that nobody asked for, or that comes twice, or whose bytes were changed so that it has another end,
 //! - with several outstanding: one that comes although an older one is missing.
 //!
-//! - at the next point: an echo to an earlier one, which may have had another size.
-//!
 //! From there on (`in_doubt`), the rows need not be right, until a request is sent while none is outstanding. What
-//! came before that request must not answer it: at rest the engine can tell.
+//! could be read before that request must not answer it: at rest the engine can tell.
+//!
+//! And at the next point an echo to an earlier one, which may have had another size, can look like a damaged one.
 
 mod arrivals;
 mod exchanges;
@@ -44,6 +44,8 @@ pub struct Judge {
     rest: Rest,
     /// What came since can be another's, and nobody can tell.
     in_doubt: bool,
+    /// When a request was sent last while none was outstanding: what could be read before answers none.
+    begin_ns: u64,
     /// An exchange ended before its request was handed over, so that its answer cannot have come: that one may come
     /// when the next request is sent.
     ended_unsent: bool,
@@ -72,6 +74,7 @@ impl Judge {
             arrivals: Arrivals::default(),
             rest: Rest::default(),
             in_doubt: false,
+            begin_ns: 0,
             ended_unsent: false,
             strangers: 0,
             spoiled: 0,
@@ -92,6 +95,7 @@ impl Judge {
             if !std::mem::take(&mut self.ended_unsent) {
                 self.may_begin(now_ns, world)?;
                 self.in_doubt = false;
+                self.begin_ns = now_ns;
             }
             self.rest.begins();
         }
@@ -185,22 +189,17 @@ impl Judge {
         }
     }
 
-    /// True if nobody can tell that a byte is not part of the answer that is awaited: it could be read only after
-    /// that was asked for.
+    /// True if nobody can tell that a byte is not part of the answer that is awaited.
     fn is_foreign(&self, place: Place, sequence: Option<u64>, at_ns: u64) -> bool {
-        let Some(oldest) = self
-            .exchanges
-            .oldest()
-            .filter(|_| !self.rules.has_numbers())
-        else {
+        let is_outstanding = self.exchanges.outstanding() > 0;
+        if self.rules.has_numbers() || !is_outstanding || at_ns < self.begin_ns {
             return false;
-        };
-        let begin_ns = self.exchanges.of(oldest).start_ns;
+        }
         match self.exchanges.awaited() {
             Some(awaited) if place.is_next && sequence == Some(awaited) => false,
-            Some(awaited) => at_ns >= begin_ns && self.rules.may_be_taken(place.number, awaited),
+            Some(awaited) => self.rules.may_be_taken(place.number, awaited),
             // All came in the same receive.
-            None => at_ns >= begin_ns,
+            None => true,
         }
     }
 

@@ -41,11 +41,6 @@ impl Rest {
         self.lost = 0;
     }
 
-    /// For how long nothing has come.
-    pub fn silent_ns(&self, now_ns: u64) -> u64 {
-        now_ns - self.heard_ns.unwrap_or(0)
-    }
-
     /// An exchange was lost because of its time.
     pub fn lost(&mut self, now_ns: u64) {
         self.lost += 1;

@@ -193,7 +193,7 @@ impl Device for Lines {
     fn unasked(&mut self, given: &[Given], random: &mut Random) -> Message {
         let usual = given.last().map_or(8, |given| given.bytes as usize);
         let size = random.pick(&[usual, usual, 3, 30]).max(self.end.len());
-        let line = vec![random.pick(&[b'a', b'x', b'7']); size - self.end.len()];
+        let line = vec![random.pick(b"ax7"); size - self.end.len()];
         Message {
             bytes: tagged(&[&line, self.end].concat(), 0),
             spoils: false,
