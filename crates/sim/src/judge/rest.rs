@@ -83,7 +83,8 @@ impl Judge {
             _ if self.rest.heard_ns.is_none() => (false, 0),
             Ends::With(end) => (self.rest.last != end, QUIET_NS),
             Ends::Silence(silence_ns) | Ends::Gap(silence_ns) => (true, silence_ns),
-            Ends::Size => (self.arrivals.is_begun(), QUIET_NS),
+            // An echo to an earlier point may have another size.
+            Ends::Size => (self.arrivals.is_begun() && self.strangers == 0, QUIET_NS),
             Ends::Numbered | Ends::Unknown => (false, 0),
         };
         match is_begun && silent_ns < least_ns {
