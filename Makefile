@@ -42,7 +42,7 @@ build: ## Build target/release/wiregauge.
 install: build ## Install wiregauge, its man pages and bash completion under PREFIX (default: ~/.local).
 	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
 	  install -D $(WIREGAUGE) "$$PREFIX/bin/wiregauge"; \
-	  $(WIREGAUGE) man "$$PREFIX/share/man/man1"; \
+	  $(WIREGAUGE) man "$$PREFIX/share/man/man1" --force; \
 	  mkdir -p "$$PREFIX/share/bash-completion/completions"; \
 	  $(WIREGAUGE) completions bash > "$$PREFIX/share/bash-completion/completions/wiregauge"; \
 	  echo "installed $$PREFIX/bin/wiregauge"
@@ -107,12 +107,15 @@ simulations: ## Run the tests that are kept out of `make test` for their length.
 	done; \
 	exit $$status
 
-simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on; REPEAT=NUMBER: repeat one, made smaller if it fails.
+simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and as many runs on failing disks; REPEAT=NUMBER: repeat an exchange, made smaller if it fails.
 	@scripts/setup demo
 	@echo "building the simulator"
 	@# With the program's features, so that what it shares with the program is built once.
 	@cargo build --profile quick --locked -p wiregauge-cli -p wiregauge-sim --bin simulate $(QUIET)
 	@$(TARGET)/quick/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
+	@# SCENARIOS=1 SEED=NUMBER repeats one.
+	@$(if $(REPEAT),true,echo "simulating disks that fail, fill up and lose their power")
+	@$(if $(REPEAT),true,SCENARIOS=$(SCENARIOS) SEED=$(SEED) cargo test --profile quick --locked -p wiregauge-run --lib $(QUIET) simulation::many_disks -- --ignored)
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo

@@ -107,7 +107,7 @@ class Desk:
         table = self.folder / f"{name}.csv"
         store = ["--store", self.folder / "runs" / name] if self.keep else ["--no-store"]
         words = [self.wiregauge, "exchange", address, *flags, "--no-calibration", *store]
-        words += ["--csv", table, "--json", "--quiet"]
+        words += ["--csv", table, "--force", "--json", "--quiet"]
         command = [str(word) for word in words]
         try:
             said = subprocess.run(

@@ -315,7 +315,7 @@ def device_times(
             assert address
             for size in 100, 1400:
                 flags = ["--out", str(size), "--in", str(size), "--count", "300", "--warmup", "20"]
-                flags += ["--csv", str(rows)]
+                flags += ["--csv", str(rows), "--force"]
                 times[target, link, size] = [
                     device_p50(hold_intact(wiregauge.exchange(address, *flags)), rows) for _ in range(2)
                 ]

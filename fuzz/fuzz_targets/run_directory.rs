@@ -1,5 +1,5 @@
 //! A run directory from a stranger: a damaged `run.json` and a damaged sample file are refused with
-//! a message, whatever is wrong with them.
+//! a message, whatever is wrong with them; a damaged journal gives the rows before the damage.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,9 +20,17 @@ const SAMPLES: u64 = 64;
 /// Samples read at most: a damaged file may claim any number.
 const READ: usize = 100_000;
 
-/// A sound run: its `run.json` and its one sample file, without and with the bytes of the answers.
-static SOUND: LazyLock<[(Vec<u8>, Vec<u8>); 2]> =
-    LazyLock::new(|| [sound_run(false), sound_run(true)]);
+/// The files of a sound run: `run.json` and journal while it was written, `run.json` and sample file at its end.
+#[derive(Clone)]
+struct Files {
+    begun_json: Vec<u8>,
+    journal: Vec<u8>,
+    run_json: Vec<u8>,
+    samples: Vec<u8>,
+}
+
+/// Runs without and with the bytes of the answers.
+static SOUND: LazyLock<[Files; 2]> = LazyLock::new(|| [sound_run(false), sound_run(true)]);
 
 /// Where the damaged run lies; one directory for all, because making one costs more than reading.
 static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
@@ -38,24 +46,57 @@ fuzz_target!(
     |bytes: &[u8]| {
         let mut recipe = Recipe::new(bytes);
         let how = recipe.byte().unwrap_or(0);
-        let (mut run_json, mut samples) = SOUND[usize::from(how & 1)].clone();
-        match how >> 1 & 3 {
-            0 => run_json = recipe.bytes(usize::MAX).to_vec(),
-            1 => samples = recipe.bytes(usize::MAX).to_vec(),
-            2 => damage(&mut recipe, &mut run_json),
-            _ => damage(&mut recipe, &mut samples),
+        let mut files = SOUND[usize::from(how & 1)].clone();
+        let other = &SOUND[usize::from(!how & 1)];
+        let (mut has_samples, mut has_journal) = (true, false);
+        match how >> 1 & 7 {
+            0 => files.run_json = recipe.bytes(usize::MAX).to_vec(),
+            1 => files.samples = recipe.bytes(usize::MAX).to_vec(),
+            2 => damage(&mut recipe, &mut files.run_json),
+            3 => damage(&mut recipe, &mut files.samples),
+            how => {
+                files.run_json.clone_from(&files.begun_json);
+                (has_samples, has_journal) = (false, true);
+                match how {
+                    4 => files.journal = recipe.bytes(usize::MAX).to_vec(),
+                    5 => damage(&mut recipe, &mut files.journal),
+                    6 => mix(&mut recipe, &mut files.journal, &other.journal),
+                    // Both files of a segment, of a run that says nothing of the point.
+                    _ => {
+                        has_samples = true;
+                        damage(&mut recipe, &mut files.samples);
+                        damage(&mut recipe, &mut files.journal);
+                    }
+                }
+            }
         }
         let place = PLACE.path();
-        replace(&place.join("run.json"), &run_json);
-        replace(&place.join("samples/point-0000.parquet"), &samples);
+        replace(&place.join("run.json"), Some(&files.run_json));
+        let samples = has_samples.then_some(&files.samples[..]);
+        replace(&place.join("samples/point-0000.parquet"), samples);
+        let journal = has_journal.then_some(&files.journal[..]);
+        replace(&place.join("samples/point-0000.rows"), journal);
         read(place);
     }
 );
 
 /// Removed first: some file systems wait for the disk where a file is cut to nothing and rewritten.
-fn replace(path: &Path, bytes: &[u8]) {
+fn replace(path: &Path, bytes: Option<&[u8]>) {
     let _ = fs::remove_file(path);
-    fs::write(path, bytes).expect("written");
+    if let Some(bytes) = bytes {
+        fs::write(path, bytes).expect("written");
+    }
+}
+
+/// Puts pieces of two journals together.
+fn mix(recipe: &mut Recipe<'_>, file: &mut Vec<u8>, other: &[u8]) {
+    let whole = std::mem::take(file);
+    while let Some(which) = recipe.byte() {
+        let source = if which & 1 == 0 { &whole[..] } else { other };
+        let at = usize::from(recipe.number()) % source.len();
+        let length = usize::from(recipe.number()) % (source.len() - at);
+        file.extend_from_slice(&source[at..at + length]);
+    }
 }
 
 fn read(place: &Path) {
@@ -106,7 +147,7 @@ fn damage(recipe: &mut Recipe<'_>, file: &mut Vec<u8>) {
     }
 }
 
-fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
+fn sound_run(keep_data: bool) -> Files {
     let place = tempfile::tempdir().expect("a place for a run");
     let dir = place.path().join("run");
     let point = Point {
@@ -161,10 +202,19 @@ fn sound_run(keep_data: bool) -> (Vec<u8>, Vec<u8>) {
         samples
             .push(&sample, &[7; 48][..if keep_data { 48 } else { 0 }])
             .expect("stored");
+        if sequence % 16 == 15 {
+            samples.flush().expect("stored");
+        }
     }
+    let read = |name: &str| fs::read(dir.join(name)).expect("was written");
+    let (begun_json, journal) = (read("run.json"), read("samples/point-0000.rows"));
     let summary = summariser.finish(Ending::Complete, 0, Some(1), ResourceUse::default());
     run.end_point(samples, summary).expect("stored");
     run.finish(State::Complete).expect("stored");
-    let read = |name: &str| fs::read(dir.join(name)).expect("was written");
-    (read("run.json"), read("samples/point-0000.parquet"))
+    Files {
+        begun_json,
+        journal,
+        run_json: read("run.json"),
+        samples: read("samples/point-0000.parquet"),
+    }
 }

@@ -11,6 +11,7 @@ function [page, figures] = report(runs, varargin)
 %     'Output'     write the page to this file
 %     'Figures'    write every figure to this folder
 %     'Format'     of the figures: 'svg', 'png' or 'svg,png' (default)
+%     'Force'      true: overwrite existing files
 %     'Period', 'Deadline', 'Jitter'    count the missed cycles of this loop (seconds or text), as wiregauge.deadline does
 %     'Plant', 'PID', 'Controller', 'Model' ...    a control loop, as text or numbers; see docs/control.md
 %

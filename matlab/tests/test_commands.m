@@ -309,7 +309,7 @@ assert(page, '');
 assert(numel(figures) >= 1);
 assert(all(cellfun(@isfile, figures)));
 file = [tempname(), ' (1).html'];
-[page, figures] = wiregauge.report(run, 'Output', file, 'Figures', folder);
+[page, figures] = wiregauge.report(run, 'Output', file, 'Figures', folder, 'Force', true);
 assert(page, file);
 assert(numel(figures) >= 2);
 delete(file);

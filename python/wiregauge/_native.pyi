@@ -114,6 +114,7 @@ class RunTables:
     tables: list[tuple[str, list[str], list[list[str]]]]
     notes: list[str]
     warnings: list[str]
+    ending: str | None
     failed: str | None
     command: str
     csv: str

@@ -74,6 +74,8 @@ def exchange(
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
+    keep_going: bool = False,
+    force: bool = False,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure request/response exchanges: RTT, jitter, throughput, losses.
@@ -192,6 +194,10 @@ def exchange(
         Do not store the run: its files are deleted with the `Run` object.
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
+    keep_going
+        If the storage is full, measure on, and count what could not be stored.
+    force
+        Overwrite existing files.
     progress
         Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
         points, in Jupyter or in a window of matplotlib.
@@ -249,6 +255,8 @@ def stream(
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
+    keep_going: bool = False,
+    force: bool = False,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure one-way data streams: rates, losses, gaps, buffer sizes.
@@ -319,6 +327,10 @@ def stream(
         Do not store the run: its files are deleted with the `Run` object.
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
+    keep_going
+        If the storage is full, measure on, and count what could not be stored.
+    force
+        Overwrite existing files.
     progress
         Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
         points, in Jupyter or in a window of matplotlib.
@@ -371,6 +383,8 @@ def loop(
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
+    keep_going: bool = False,
+    force: bool = False,
     progress: bool | Literal["plot"] = True,
 ) -> Run:
     """Measure a closed loop from a digitizer to a generator: the shortest stable latency.
@@ -427,6 +441,10 @@ def loop(
         Do not store the run: its files are deleted with the `Run` object.
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
+    keep_going
+        If the storage is full, measure on, and count what could not be stored.
+    force
+        Overwrite existing files.
     progress
         Show the progress; ``"plot"``: also a plot of the running point over time and of the finished
         points, in Jupyter or in a window of matplotlib.
@@ -479,6 +497,8 @@ def loop_control(
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
+    keep_going: bool = False,
+    force: bool = False,
     progress: bool = True,
 ) -> Run:
     """Close a control loop over a link with a device that simulates the plant.
@@ -526,6 +546,10 @@ def loop_control(
         Do not store the run: its files are deleted with the `Run` object.
     note
         Store this text with the run, such as ``"new cable"``; see `Run.note`.
+    keep_going
+        If the storage is full, measure on, and count what could not be stored.
+    force
+        Overwrite existing files.
     progress
         Show the progress.
 

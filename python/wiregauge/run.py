@@ -102,6 +102,11 @@ class Run:
         return None if self._tables.failed is None else in_python(self._tables.failed)
 
     @property
+    def ending(self) -> str | None:
+        """How it ended, if it was not measured and stored to its end: ``ended by SIGHUP after 14,213 exchanges, ...``."""
+        return None if self._tables.ending is None else in_python(self._tables.ending)
+
+    @property
     def plan(self) -> dict[str, Any]:
         """The complete plan, including defaults; docs/run-format.md lists the keys."""
         plan: dict[str, Any] = self._file["plan"]
@@ -383,7 +388,7 @@ class Run:
         Raises
         ------
         UsageError
-            There is nothing to draw, or an existing file is not a wiregauge report.
+            There is nothing to draw, or a file exists that is not a wiregauge report (see `force`).
         StorageError
             The file could not be written.
 
@@ -537,7 +542,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         tables = self._tables
-        failed = [self.failed] if self.failed else []
         found = re.findall(r"(?m)^finding: (.*(?:\n  .*)*)", self.show())
         return _html.page(
             _html.paragraphs(map(in_python, tables.heading)),
@@ -548,7 +552,6 @@ class Run:
             _html.paragraphs(found, "Finding:"),
             _html.paragraphs(map(in_python, tables.notes)),
             _html.paragraphs(self.warnings, "Warning:"),
-            _html.paragraphs(failed, "The run failed:"),
         )
 
 

@@ -90,6 +90,7 @@ def serve(
     jitter: v.Time | None = None,
     bus: Literal["full-speed", "high-speed"] | None = None,
     trace: v.File | None = None,
+    force: bool = False,
     drop: v.Number | None = None,
     corrupt: v.Number | None = None,
     duplicate: v.Number | None = None,
@@ -157,6 +158,8 @@ def serve(
         Model the timing of a USB bus.
     trace
         Write every packet of the modelled bus to this capture file, for Wireshark and `explain`.
+    force
+        Overwrite existing files.
     drop, corrupt, duplicate, reorder, lose_byte, insert_byte
         Faults: send no answer, flip a bit, send it twice, delay it, drop a byte, insert a byte; each as
         a probability, or as ``"every=100"``.

@@ -70,6 +70,7 @@ def explain(
     begin: v.Time | None = None,
     end: v.Time | None = None,
     figure: v.File | None = None,
+    force: bool = False,
 ) -> Explanation:
     """Explain where the time of a run goes and what limits it; predict other settings.
 
@@ -93,6 +94,8 @@ def explain(
         Of a capture: leave out what was before and after, counted from its first packet.
     figure
         Of a capture of a bus: draw frames with their packets to this file, ``.svg``, ``.png`` or ``.html``.
+    force
+        Overwrite existing files.
 
     Returns
     -------
@@ -135,6 +138,7 @@ def deadline(
     out_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
     figure: v.File | None = None,
+    force: bool = False,
 ) -> Deadline:
     """Report how often a control loop would miss its deadline.
 
@@ -160,6 +164,8 @@ def deadline(
         Only points with these response or request sizes in bytes, or depths.
     figure
         Write a figure to this file (.svg or .png).
+    force
+        Overwrite existing files.
 
     Returns
     -------
@@ -202,6 +208,7 @@ def control(
     out_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
     figures: v.File | None = None,
+    force: bool = False,
 ) -> Control:
     """Report what the measured delays do to a control loop: stability, cost, step response.
 
@@ -242,6 +249,8 @@ def control(
         Only points with these response or request sizes in bytes, or depths.
     figures
         Write figures to this directory as SVG: step response, variance along the trace, cost.
+    force
+        Overwrite existing files.
 
     Returns
     -------
@@ -276,6 +285,7 @@ def report(
     output: v.File | None = None,
     figures: v.File | None = None,
     format: v.Texts | None = None,  # noqa: A002
+    force: bool = False,
     points: str | None = None,
     model: v.File | Mapping[str, Any] | None = None,
     plant: v.System | None = None,
@@ -302,6 +312,8 @@ def report(
         Write every figure to this directory.
     format
         Format of these files: ``svg``, ``png``, or both.
+    force
+        Overwrite existing files; a page of wiregauge is overwritten without.
     points
         Only these points of the runs, such as ``"in=48,depth=1,4"``.
     period, deadline, jitter
@@ -321,8 +333,8 @@ def report(
     Raises
     ------
     UsageError
-        No such run, or nothing to draw, or an existing file is not a wiregauge report, or the control loop
-        has an error or does not fit a run.
+        No such run, or nothing to draw, or a file exists (see `force`), or the control loop has an error or
+        does not fit a run.
     TypeError, ValueError
         The plant or the controller is not a system, or is not in continuous or discrete time.
     StorageError
@@ -349,6 +361,7 @@ def compare(
     fail_if: v.Repeated | None = None,
     only: v.Texts | None = None,
     figures: v.File | None = None,
+    force: bool = False,
 ) -> Comparison:
     """Compare stored runs, with confidence intervals.
 
@@ -362,6 +375,8 @@ def compare(
         Compare only these figures, such as ``["p50", "p99"]``.
     figures
         Write a figure of the comparison to this directory, as SVG and PNG.
+    force
+        Overwrite existing files.
 
     Returns
     -------
@@ -401,6 +416,7 @@ def export(
     json: v.File | None = None,
     data: bool = False,
     recompute: bool = False,
+    force: bool = False,
 ) -> list[Path]:
     """Export a stored run as CSV, Parquet or JSON.
 
@@ -418,6 +434,8 @@ def export(
         With `csv`: also the bytes of each answer, in hexadecimal, if the run stored them.
     recompute
         With `json`, of an exchange run: compute the figures again from the stored samples.
+    force
+        Overwrite existing files.
 
     Returns
     -------
@@ -427,7 +445,9 @@ def export(
     Raises
     ------
     UsageError
-        No such run, or a file cannot be written, or no file is given.
+        No such run, or a file exists (see `force`), or no file is given.
+    StorageError
+        A file could not be written.
 
     Examples
     --------

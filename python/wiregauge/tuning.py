@@ -171,6 +171,8 @@ def tune(
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
+    keep_going: bool = False,
+    force: bool = False,
     progress: bool = True,
 ) -> Tuned:
     """Find the best settings and confirm them with a new run.
@@ -254,6 +256,10 @@ def tune(
         Do not store the confirming run: its files are deleted with the `Run` object.
     note
         Store this text with the confirming run, such as ``"new cable"``; see `Run.note`.
+    keep_going
+        If the storage is full, measure on, and count what could not be stored.
+    force
+        Overwrite existing files.
     progress
         Show the progress.
 

@@ -155,6 +155,7 @@ impl Caller for Called {
     fn meter(&self, _hidden: bool) -> Box<dyn Meter> {
         Box::new(SharedMeter {
             share: Arc::clone(&self.share),
+            remarks: Box::new(self.plain(|left| &mut left.remarks)),
             slice_time: self.slice_time,
             now: Share::default(),
         })
@@ -210,6 +211,7 @@ impl Write for Tail {
 /// A meter whose reading lies where the program finds it.
 struct SharedMeter {
     share: Arc<Mutex<Option<Share>>>,
+    remarks: Box<dyn Write + Send>,
     slice_time: Option<Duration>,
     now: Share,
 }
@@ -242,6 +244,10 @@ impl Meter for SharedMeter {
 
     fn slice(&mut self, point: u32, slice: Slice) {
         self.report(Some((point, slice)));
+    }
+
+    fn warn(&mut self, text: &str) {
+        let _ = writeln!(self.remarks, "warning: {text}");
     }
 
     fn clear(&mut self) {}

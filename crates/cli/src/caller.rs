@@ -41,6 +41,11 @@ pub trait Caller: Sync {
     /// What the command looks at to know that it should end.
     fn stop(&self) -> anyhow::Result<Arc<AtomicBool>>;
 
+    /// What ended the command before its time, such as SIGTERM.
+    fn ended_by(&self) -> Option<String> {
+        None
+    }
+
     /// What receives the progress of the command.
     fn meter(&self, hidden: bool) -> Box<dyn Meter>;
 

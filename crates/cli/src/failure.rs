@@ -1,9 +1,11 @@
 //! What went wrong with a command: for a terminal an exit code, for a program the same words with
 //! the kind beside them.
 
+use crate::platform;
 use clap::error::{ContextKind, ContextValue};
 use std::io;
 use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_run::RunError;
 
 /// What the user mistyped.
 pub(crate) const USAGE: u8 = 2;
@@ -82,10 +84,11 @@ impl Failure {
     pub(crate) fn of_command(error: &anyhow::Error) -> Failure {
         let link = error.downcast_ref::<LinkError>();
         let storage = error.downcast_ref::<StorageFailed>();
-        let kind = match (link.map(LinkError::kind), storage) {
-            (Some(LinkErrorKind::Usage), _) | (None, None) => FailureKind::Usage,
-            (Some(kind), _) => FailureKind::Link(kind),
-            (None, Some(_)) => FailureKind::Storage,
+        let kind = match link.map(LinkError::kind) {
+            Some(LinkErrorKind::Usage) => FailureKind::Usage,
+            Some(kind) => FailureKind::Link(kind),
+            None if storage.is_some() || error.chain().any(is_of_writing) => FailureKind::Storage,
+            None => FailureKind::Usage,
         };
         let said_by_the_system = |error: &anyhow::Error| {
             error
@@ -126,6 +129,37 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     match Failure::of_command(error).kind {
         FailureKind::Usage => USAGE,
         FailureKind::Link(_) | FailureKind::Storage => FAILED,
+    }
+}
+
+/// True of an error that only writing has, and of a device that failed: whatever file or output it was, the system could
+/// not write it.
+fn is_of_writing(cause: &(dyn std::error::Error + 'static)) -> bool {
+    use io::ErrorKind as Kind;
+    let of_run = || cause.downcast_ref::<RunError>()?.io_kind();
+    let of_system = || Some(cause.downcast_ref::<io::Error>()?.kind());
+    let is_broken_device = cause
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.raw_os_error() == Some(platform::DEVICE_FAILED));
+    let kind = of_run().or_else(of_system);
+    is_broken_device
+        || matches!(
+            kind,
+            Some(
+                Kind::StorageFull
+                    | Kind::QuotaExceeded
+                    | Kind::FileTooLarge
+                    | Kind::ReadOnlyFilesystem
+                    | Kind::WriteZero
+            )
+        )
+}
+
+/// What became of printing a result that is stored or counts: that nobody reads any more (`| head`) is no failure.
+pub(crate) fn unless_nobody_reads(printed: anyhow::Result<()>) -> anyhow::Result<()> {
+    match printed {
+        Err(error) if error.downcast_ref().is_some_and(is_broken_pipe) => Ok(()),
+        printed => printed,
     }
 }
 

@@ -63,14 +63,21 @@ pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are such errors too, and go to standard output.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(failure::USAGE);
+            return match error.print() {
+                Ok(()) => u8::try_from(error.exit_code()).unwrap_or(failure::USAGE),
+                Err(unwritten) => code(Err(unwritten.into())),
+            };
         }
     };
     let ended = commands::run(arguments, &session);
     // What calls this may end the process in its own way, which need not look after our buffers.
-    let _ = std::io::stdout().flush();
-    code(ended)
+    let flushed = std::io::stdout().flush();
+    code(match ended {
+        Ok(outcome @ (Outcome::Done | Outcome::Missed)) => {
+            failure::unless_nobody_reads(flushed.map_err(Into::into)).map(|()| outcome)
+        }
+        ended => ended,
+    })
 }
 
 fn parsed(words: &[OsString]) -> Result<args::Arguments, clap::Error> {
@@ -89,7 +96,9 @@ fn code(ended: anyhow::Result<Outcome>) -> u8 {
             if error.downcast_ref().is_some_and(failure::is_broken_pipe) {
                 return 0;
             }
-            anstream::eprintln!(
+            // A standard error that is closed is no reason to panic.
+            let _ = writeln!(
+                anstream::stderr(),
                 "{}error:{} {}",
                 output::style::BAD,
                 output::style::RESET,

@@ -19,6 +19,9 @@ const INTERRUPTED: i32 = 130;
 /// True once Ctrl-C only raises a flag, so that a command ends with what it has.
 static HANDLED: AtomicBool = AtomicBool::new(false);
 
+/// True once standard input has ended.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
 /// If the program still runs this long after the first signal, a second one ends it.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -31,6 +34,7 @@ pub fn watch_if_asked(words: &mut Vec<OsString>) -> io::Result<()> {
     let watch = || {
         // An error of a read is an end too.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        ENDED.store(true, Ordering::Release);
         let is_handled = HANDLED.load(Ordering::Acquire);
         // The reader of standard error may have ended too.
         let _ = anstream::stderr().write_all(message(is_handled).as_bytes());
@@ -50,6 +54,11 @@ pub fn watch_if_asked(words: &mut Vec<OsString>) -> io::Result<()> {
 /// From now on the end of standard input ends the command as Ctrl-C does.
 pub fn ctrl_c_is_handled() {
     HANDLED.store(true, Ordering::Release);
+}
+
+/// True if the end of standard input ends the command.
+pub fn has_ended() -> bool {
+    ENDED.load(Ordering::Acquire)
 }
 
 fn message(has_begun: bool) -> String {

@@ -73,6 +73,14 @@ impl Caller for Terminal {
         Ok(Arc::clone(self.stop.get_or_init(|| stop)))
     }
 
+    fn ended_by(&self) -> Option<String> {
+        let ended_by = match parent::has_ended() {
+            true => Some("the end of its standard input"),
+            false => platform::ended_by(),
+        };
+        ended_by.map(str::to_owned)
+    }
+
     fn meter(&self, hidden: bool) -> Box<dyn Meter> {
         Box::new(Bar::new(hidden))
     }

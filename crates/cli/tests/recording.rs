@@ -78,7 +78,7 @@ fn answers_of_a_responder_are_not_in_the_file() {
         let server = desk.serve(address);
         let run = desk.stream(
             &server.address,
-            &format!("{SHORT} {flags} --record data.bin"),
+            &format!("{SHORT} {flags} --record data.bin --force"),
         );
         let (recording, received) = recorded(&run);
         let data = std::fs::read(desk.path("data.bin")).expect("a file");
@@ -138,7 +138,8 @@ fn an_older_recording_is_replaced_whole_by_a_shorter_one() {
     let sent = bytes(300_000);
     let server = source_of(&desk, &sent);
     std::fs::write(desk.path("data.bin"), bytes(900_000)).expect("a file");
-    let run = desk.stream(&server.address, &format!("{WHOLE} --record data.bin"));
+    let flags = format!("{WHOLE} --record data.bin --force");
+    let run = desk.stream(&server.address, &flags);
     assert_eq!(recorded(&run).0.bytes, 300_000);
     assert!(std::fs::read(desk.path("data.bin")).expect("a file") == sent);
 }
@@ -373,17 +374,13 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
         (
             "--direction in --record no/x",
             3,
-            "cannot create no/x: No such file",
+            "cannot write no/x: No such file",
         ),
-        (
-            "--direction in --record plain/x",
-            3,
-            "cannot create plain/x",
-        ),
+        ("--direction in --record plain/x", 3, "cannot write plain/x"),
         (
             "--direction in --record /",
-            3,
-            "cannot create /: Is a directory",
+            2,
+            "cannot write /: it is a directory",
         ),
     ] {
         let mut command = desk.wiregauge(&format!("stream null:// {flags}"));
@@ -398,7 +395,7 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
 fn a_device_that_is_not_there_costs_no_older_recording() {
     let desk = Desk::new();
     std::fs::write(desk.path("data.bin"), "older").expect("a file");
-    let flags = "--direction in --record data.bin";
+    let flags = "--direction in --record data.bin --force";
     desk.wiregauge(&format!("stream unix://nobody {flags}"))
         .assert()
         .code(3);

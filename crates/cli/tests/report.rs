@@ -195,7 +195,9 @@ fn what_somebody_else_wrote_is_not_overwritten() {
     desk.wiregauge("report ./run -o thesis.html")
         .assert()
         .code(2)
-        .stderr(contains("thesis.html").and(contains("not overwritten")));
+        .stderr(contains(
+            "thesis.html: the file exists\n  hint: --force overwrites it",
+        ));
     let kept = std::fs::read_to_string(desk.path("thesis.html")).expect("it is there");
     assert_eq!(kept, "<p>four years</p>");
     // Nor is the run.

@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{Background, Desk, Server, WIREGAUGE, request, until};
+use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::Signal;
 use std::io::{Read, Write};
@@ -108,6 +109,20 @@ fn a_client_too_many_is_turned_away_until_another_leaves() {
             let printed = stderr.contains("rejected:") && stderr.contains("--max-clients");
             printed.then_some(())
         });
+    // A responder that closes the connection is running.
+    for (command, flags) in [
+        ("exchange", "--count 3 --no-calibration"),
+        ("exchange", "--count 3 --no-calibration --protocol echo"),
+        ("stream", "--duration 100ms"),
+    ] {
+        desk.wiregauge(&format!("{command} {} {flags} --no-store", server.address))
+            .assert()
+            .code(3)
+            .stderr(
+                contains("more clients than it serves at once")
+                    .and(contains("responder running").not()),
+            );
+    }
     drop(clients);
     until("the third is served", || {
         let third = desk.wiregauge(&exchange).output().expect("it runs");

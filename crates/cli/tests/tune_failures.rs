@@ -163,10 +163,6 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "--minimise trt --figure front.jpg",
             "must end in .svg or .png",
         ),
-        (
-            "--minimise trt --figure /no/where.svg",
-            "cannot write the figure",
-        ),
         ("--minimise trt --wait long", "block"),
     ];
     for (flags, says) in cases {
@@ -175,6 +171,12 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             .code(2)
             .stderr(contains(says));
     }
+    desk.wiregauge(&format!(
+        "tune {nobody} --minimise trt --figure /no/where.svg"
+    ))
+    .assert()
+    .code(3)
+    .stderr(contains("cannot write /no/where.svg"));
     assert!(desk.stored().is_empty());
 }
 

@@ -30,7 +30,7 @@ fn is_kept(desk: &Desk, run: &Run, kind: &str) {
     assert!(matches!(run.point().ending, Ending::LinkFailed { .. }));
     let shown = desk.wiregauge("show last").assert().success();
     let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
-    assert!(shown.contains("the run failed"), "{kind}: {shown}");
+    assert!(shown.starts_with("failed after "), "{kind}: {shown}");
     assert!(shown.contains(&run.file.plan.address), "{kind}: {shown}");
     let listed = desk.wiregauge("runs").assert().success();
     let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();

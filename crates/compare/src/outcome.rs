@@ -53,7 +53,7 @@ impl RunNote {
         RunNote {
             name: run.name(),
             started: run.file.conditions.started.clone(),
-            state: run.file.state.describe().to_owned(),
+            state: run.state_word().to_owned(),
             address: K::address(&run.file.plan).to_owned(),
             note: run.file.conditions.note.clone(),
         }

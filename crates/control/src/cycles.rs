@@ -145,6 +145,10 @@ pub struct LoopRun {
     outputs: usize,
     zero_ns: u64,
     rows: Vec<CycleRow>,
+    /// Rows at the front that change no more.
+    settled: usize,
+    /// Of each row behind them, the exchanges that are to end.
+    open: VecDeque<u8>,
     /// Exchanges without an end: samples, commands.
     samples: u32,
     commands: u32,
@@ -177,6 +181,8 @@ impl LoopRun {
             outputs,
             zero_ns,
             rows: Vec::with_capacity(usize::try_from(plan.cycles).unwrap_or(0)),
+            settled: 0,
+            open: VecDeque::with_capacity(2 * plan.depth as usize),
             samples: 0,
             commands: 0,
             ready: VecDeque::with_capacity(plan.depth as usize),
@@ -244,6 +250,22 @@ impl LoopRun {
         };
         row.reference[0] = self.plan.reference(cycle);
         self.rows.push(row);
+        self.open.push_back(u8::from(is_sent));
+        self.settle();
+    }
+
+    /// Counts the rows that change no more.
+    fn settle(&mut self) {
+        while self.open.front() == Some(&0) {
+            self.open.pop_front();
+            self.settled += 1;
+        }
+    }
+
+    /// The exchanges of a row that are to end.
+    fn open_of(&mut self, cycle: u64) -> Option<&mut u8> {
+        let at = usize::try_from(cycle).ok()?.checked_sub(self.settled)?;
+        self.open.get_mut(at)
     }
 
     /// An exchange that was sent at `start_ns` ended after so long: with a reply, or without.
@@ -251,6 +273,20 @@ impl LoopRun {
     /// # Errors
     /// A reply that is none of this plant.
     pub fn ended(
+        &mut self,
+        exchange: CycleExchange,
+        times: (u64, u64),
+        reply: Option<&[u8]>,
+    ) -> Result<(), WrongReply> {
+        let noted = self.note(exchange, times, reply);
+        if let Some(open) = self.open_of(exchange.cycle) {
+            *open = open.saturating_sub(1);
+        }
+        self.settle();
+        noted
+    }
+
+    fn note(
         &mut self,
         exchange: CycleExchange,
         (start_ns, rtt_ns): (u64, u64),
@@ -317,6 +353,9 @@ impl LoopRun {
         // Until there is a reply.
         row.end = CycleEnd::CommandLost;
         self.ready.push_back(cycle);
+        if let Some(open) = self.open_of(cycle) {
+            *open += 1;
+        }
     }
 
     /// Begins no further cycle.
@@ -327,6 +366,11 @@ impl LoopRun {
     /// The cycle in which outputs or commands were beyond 1e100; nothing was sent since.
     pub fn diverged(&self) -> Option<u64> {
         self.diverged
+    }
+
+    /// Cycles that ended, in order, up to the first that has not: these change no more.
+    pub fn settled(&self) -> &[CycleRow] {
+        &self.rows[..self.settled]
     }
 
     /// Cycles that began, in order.

@@ -444,7 +444,7 @@ impl Driver {
         until: Option<u64>,
     ) -> Result<(), LinkError> {
         let mut woken = false;
-        let begins = self.engine.window().waiting() == 0 && self.engine.wants_to_send();
+        let begins = self.engine.begins() && self.engine.wants_to_send();
         let is_numbered = self.engine.codec().is_numbered();
         if !self.engine.has_unpolled() || (begins && !is_numbered) {
             self.send()?;
@@ -528,7 +528,7 @@ impl Driver {
     #[inline]
     pub fn send(&mut self) -> Result<(), LinkError> {
         while self.engine.wants_to_send() {
-            if self.engine.window().waiting() == 0 {
+            if self.engine.begins() {
                 self.clear_line()?;
             }
             let now = self.clock.now();

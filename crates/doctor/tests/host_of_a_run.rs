@@ -11,7 +11,7 @@ use wiregauge_record::{
     Conditions, Direction, Disturbance, HostPlan, HostState, LinkOptions, Plan, Point, StreamPlan,
     StreamPoint,
 };
-use wiregauge_run::{AnyRun, Run, RunFile, RunKind, SCHEMA, State};
+use wiregauge_run::{AnyRun, Run, RunFile, RunKind, State};
 
 /// A computer with an ordinary thread on it, at rest.
 fn quiet() -> HostState {
@@ -25,22 +25,17 @@ fn quiet() -> HostState {
     }
 }
 
-fn run<K: RunKind>(kind: &str, plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run<K> {
-    Run {
-        dir: "/runs/a-run".into(),
-        file: RunFile {
-            schema: SCHEMA,
-            kind: kind.into(),
-            state: State::Complete,
-            plan,
-            conditions: Conditions {
-                host,
-                ..Conditions::default()
-            },
-            points,
-            warnings: Vec::new(),
-        },
-    }
+fn run<K: RunKind>(plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run<K> {
+    let conditions = Conditions {
+        host,
+        ..Conditions::default()
+    };
+    let file = RunFile {
+        state: State::Complete,
+        points,
+        ..RunFile::new(&plan, &conditions)
+    };
+    Run::new("/runs/a-run".into(), file)
 }
 
 /// An exchange run with a point for each disturbance.
@@ -52,7 +47,7 @@ fn disturbed(host: HostState, disturbances: &[Disturbance]) -> AnyRun {
             "host": HOST, "link": LINK}"#,
     );
     let points = disturbances.iter().map(|one| summary(one.clone()));
-    AnyRun::Exchange(run("exchange", plan, host, points.collect()))
+    AnyRun::Exchange(run(plan, host, points.collect()))
 }
 
 fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> T {
@@ -221,7 +216,7 @@ fn a_stream_that_wanted_much_of_usbs_memory_is_compared_with_the_limit() {
             link: 0,
             together: false,
         });
-        let run = AnyRun::Stream(run("stream", plan, quiet(), Vec::new()));
+        let run = AnyRun::Stream(run(plan, quiet(), Vec::new()));
         let mut found = host.look_with("usbfs-memory", made_up::usb("2-1"), Some(run));
         assert_eq!(found.len(), 1);
         found.remove(0)

@@ -52,6 +52,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_link::LinkError;
 use wiregauge_link::host::{self, Heartbeat};
+use wiregauge_measure::hand_over::HandOver;
 use wiregauge_measure::ring::{self, Drain, Log};
 use wiregauge_measure::runner::{self, Measurer, StopFlags, Watcher};
 use wiregauge_measure::sink::{Opened, Progress, RunError, Sink};
@@ -222,6 +223,7 @@ impl Caller<'_> {
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
+        let mut hand_over = HandOver::default();
         let mut slices = Slices::new(sink.slice_time());
         let (mut seen, mut delays) = (Seen::default(), Times::default());
         let mut take = |drain: &mut Drain<Block>, blocks: usize, sink: &mut Taker<'_>| {
@@ -239,27 +241,33 @@ impl Caller<'_> {
                 Ok(_) => {}
                 Err(runner::Gone) => return Ok(None),
             }
-            let pressing = drain.is_pressing();
+            let elapsed = begun.elapsed();
+            let is_due = hand_over.is_due(elapsed, drain.is_pressing());
             // Those that come from now on stay in the ring until a slice has them.
             let waiting = drain.waiting();
-            if slices.end(begun.elapsed(), pressing).is_some() {
+            let slice = slices.end(elapsed);
+            if slices.are_shown() && (is_due || slice.is_some()) {
                 seen.rest(drain, |block| match block.xrun {
                     Xrun::None => delays.push(block.service_ns()),
                     _ => delays.fail(),
                 });
-                if let Some(figures) = delays.take() {
-                    let end = begun.elapsed();
-                    sink.slice(Slice { end, figures });
-                }
             }
-            if pressing {
+            if slice.is_some()
+                && let Some(figures) = delays.take()
+            {
+                sink.slice(Slice {
+                    end: elapsed,
+                    figures,
+                });
+            }
+            if is_due {
                 let left = take(drain, waiting, sink)?;
                 seen.left(left);
                 taken += left;
             }
             sink.progress(Progress {
                 ended: taken + drain.waiting() as u64,
-                elapsed: begun.elapsed(),
+                elapsed,
             });
         }
     }

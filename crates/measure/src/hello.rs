@@ -1,6 +1,7 @@
 //! HELLO over a link: who the device is, and what it can do. What is sent and understood is
 //! [`wiregauge_session::Hello`]; this drives it.
 
+use crate::runner::CLOSED_AT_ONCE;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::host::Clock;
@@ -35,9 +36,18 @@ pub fn hello(
             doing(address),
             "interrupted",
         )),
-        Err(error) => Err(LinkError::from_io(doing(address), &error).hint(format!(
+        Err(error) => Err(failed(address, &error)),
+    }
+}
+
+/// The system reported an error.
+fn failed(address: &str, error: &io::Error) -> LinkError {
+    let error = LinkError::from_io(doing(address), error);
+    match error.kind() {
+        LinkErrorKind::Disconnected => error.hint(CLOSED_AT_ONCE),
+        _ => error.hint(format!(
             "is the responder running? on the device: wiregauge serve {address}"
-        ))),
+        )),
     }
 }
 

@@ -17,6 +17,7 @@
 //! ```
 
 pub mod exchange;
+pub mod hand_over;
 pub mod hello;
 pub mod multi_link;
 pub mod probe;

@@ -17,6 +17,10 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) const DISCONNECTED: &str =
     "was the device unplugged or reset, or its program restarted?";
 
+/// What to try if it did so before it answered anything.
+pub(crate) const CLOSED_AT_ONCE: &str = "a responder closes the connections of more clients than it serves at once: 64, or --max-clients of wiregauge \
+     serve; many devices serve one";
+
 /// The measuring thread's end of the conversation.
 pub struct Measurer<W, P> {
     reports: mpsc::Sender<W>,

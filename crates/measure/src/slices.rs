@@ -29,11 +29,15 @@ impl Slices {
         }
     }
 
-    /// Ends a slice if it is due, or if its rows are about to leave the ring; gives its length.
-    pub fn end(&mut self, elapsed: Duration, rows_leave: bool) -> Option<Duration> {
+    /// True if there are any.
+    pub fn are_shown(&self) -> bool {
+        self.every.is_some()
+    }
+
+    /// Ends a slice if it is due; gives its length.
+    pub fn end(&mut self, elapsed: Duration) -> Option<Duration> {
         let length = elapsed.saturating_sub(self.begun);
-        let is_due = length >= self.every? || rows_leave;
-        if !is_due || length.is_zero() {
+        if length < self.every? || length.is_zero() {
             return None;
         }
         self.begun = elapsed;
@@ -130,16 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_ends_when_it_is_due_or_when_its_rows_leave() {
+    fn a_slice_ends_when_it_is_due() {
         let ms = Duration::from_millis;
         let mut slices = Slices::new(Some(ms(200)));
-        assert_eq!(slices.end(ms(150), false), None);
-        assert_eq!(slices.end(ms(210), false), Some(ms(210)));
-        assert_eq!(slices.end(ms(260), true), Some(ms(50)));
-        assert_eq!(slices.end(ms(260), true), None);
-        assert_eq!(slices.end(ms(450), false), None);
-        assert_eq!(slices.end(ms(460), false), Some(ms(200)));
-        assert_eq!(Slices::new(None).end(ms(900), true), None);
+        assert_eq!(slices.end(ms(150)), None);
+        assert_eq!(slices.end(ms(210)), Some(ms(210)));
+        assert_eq!(slices.end(ms(400)), None);
+        assert_eq!(slices.end(ms(410)), Some(ms(200)));
+        assert_eq!(Slices::new(None).end(ms(900)), None);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct RunTables {
     notes: Vec<String>,
     /// Warnings about the figures, with the remedy.
     warnings: Vec<String>,
+    /// How it ended, if it was not measured and stored to its end.
+    ending: Option<String>,
     /// The error, if the run failed.
     failed: Option<String>,
     /// The command that repeats it.
@@ -52,7 +54,8 @@ pub fn run_tables(py: Python<'_>, dir: PathBuf) -> PyResult<RunTables> {
                 State::Failed { .. } => "failed",
             },
             csv: tables::csv(&run),
-            heading: said.heading,
+            heading: said.ending.iter().cloned().chain(said.heading).collect(),
+            ending: said.ending,
             tables: said
                 .tables
                 .into_iter()

@@ -26,6 +26,7 @@ mod stages;
 mod stream_plan;
 mod stream_summary;
 mod summarise;
+mod summarise_control;
 mod summarise_loop;
 mod summarise_stream;
 mod transfer;
@@ -62,6 +63,7 @@ pub use stream_summary::{
     BufferNeed, BusCount, ByteCounts, DeviceCount, FlowSummary, Recording, StreamSummary,
 };
 pub use summarise::{StartOrder, Starts, Summariser};
+pub use summarise_control::ControlSummariser;
 pub use summarise_loop::{LoopFacts, LoopSummariser};
 pub use summarise_stream::{FlowFacts, FlowSeries, StreamSummariser};
 pub use transfer::{Transfer, TransferStatus};

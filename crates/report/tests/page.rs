@@ -374,14 +374,15 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
     };
     let page = make("failed", Some(failed));
     assert!(
-        page.contains("The run failed: connecting to the device: refused."),
+        page.contains(
+            "Failed after 0 exchanges, 0 of 3 points complete: connecting to the device: refused."
+        ),
         "{page}"
     );
-    assert!(page.contains("No point was finished."));
     let page = make("interrupted", Some(State::Interrupted));
-    assert!(page.contains("The run was interrupted. No point was finished."));
+    assert!(page.contains("Interrupted after 0 exchanges, 0 of 3 points complete."));
     let page = make("running", None);
-    assert!(page.contains("or its process was killed"));
+    assert!(page.contains("was killed (SIGKILL, a crash or a power cut)"));
     assert!(page_of(&[]).contains("This report has no runs."));
 }
 

@@ -2,12 +2,13 @@
 
 use crate::closed_loop::Loop;
 use crate::control::Control;
+use crate::ending::{Depth, Life};
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
 use crate::run::Run;
-use crate::run_file::{RunFile, State, Text};
+use crate::run_file::{State, Text};
 use crate::stream::Stream;
 use std::io::Write;
 use std::path::Path;
@@ -27,11 +28,19 @@ macro_rules! kinds {
         impl AnyRun {
             /// Opens a run; see [`Run::open`].
             pub fn open(dir: &Path) -> Result<AnyRun, RunError> {
+                AnyRun::load(dir, Depth::Whole)
+            }
+
+            /// Opens a run without the points that have no summary yet: quick, however many rows they have.
+            pub fn open_brief(dir: &Path) -> Result<AnyRun, RunError> {
+                AnyRun::load(dir, Depth::Brief)
+            }
+
+            fn load(dir: &Path, depth: Depth) -> Result<AnyRun, RunError> {
                 let text = Text::read(dir)?;
                 $(
                     if text.kind() == $kind::NAME {
-                        let file = RunFile::<$kind>::parse(text)?;
-                        return Ok(AnyRun::$kind(Run { dir: dir.to_owned(), file }));
+                        return Run::load(dir, text, depth).map(AnyRun::$kind);
                     }
                 )+
                 Err(text.other_kind(None))
@@ -61,8 +70,14 @@ pub trait Stored {
     fn address(&self) -> &str;
     /// Its links in words: `tcp://10.0.0.5:7700 and 2 more`.
     fn links(&self) -> String;
-    /// How far it has come.
+    /// How far it has come, as `run.json` says it.
     fn state(&self) -> &State;
+    /// Whether its writer lives.
+    fn life(&self) -> Life;
+    /// The state in a word for a table: see [`Run::state_word`].
+    fn state_word(&self) -> &'static str;
+    /// How it ended, in a sentence: see [`Run::ending_line`].
+    fn ending_line(&self) -> Option<String>;
     /// What it ran on.
     fn conditions(&self) -> &Conditions;
     /// Finished points.
@@ -118,6 +133,18 @@ impl<K: RunKind> Stored for Run<K> {
 
     fn state(&self) -> &State {
         &self.file.state
+    }
+
+    fn life(&self) -> Life {
+        self.progress.life
+    }
+
+    fn state_word(&self) -> &'static str {
+        Run::state_word(self)
+    }
+
+    fn ending_line(&self) -> Option<String> {
+        Run::ending_line(self)
     }
 
     fn conditions(&self) -> &Conditions {

@@ -1,10 +1,13 @@
 //! Runs of `wiregauge loop`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, wide};
-use crate::kind::RunKind;
+use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
+use crate::run_file::RunFile;
 use std::io::{self, Write};
-use wiregauge_record::{Block, LoopPlan, LoopPoint, LoopSummary};
+use wiregauge_record::{
+    Block, Ending, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, Xrun,
+};
 
 /// The kind of run that holds a closed loop: one row a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,21 @@ impl RunKind for Loop {
         summary.blocks
     }
 
+    fn is_complete(summary: &LoopSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
+    fn planned(plan: &LoopPlan) -> usize {
+        plan.points.len()
+    }
+
+    fn summariser(_file: &RunFile<Loop>, point: LoopPoint) -> Box<dyn FromRows<Loop>> {
+        Box::new(CutShort {
+            summariser: LoopSummariser::new(point),
+            facts: LoopFacts::default(),
+        })
+    }
+
     fn csv_row(text: &mut Vec<u8>, point: &LoopPoint, b: &Block) -> io::Result<()> {
         write!(
             text,
@@ -74,5 +92,23 @@ impl RunKind for Loop {
             microseconds(text, ns)?;
         }
         write!(text, ",{}", point.path)
+    }
+}
+
+/// A point whose device was not asked what it counted: its rows say what they saw.
+struct CutShort {
+    summariser: LoopSummariser,
+    facts: LoopFacts,
+}
+
+impl FromRows<Loop> for CutShort {
+    fn push(&mut self, row: &Block) {
+        self.facts.overruns += u64::from(matches!(row.xrun, Xrun::Overrun | Xrun::Both));
+        self.facts.underruns += u64::from(matches!(row.xrun, Xrun::Underrun | Xrun::Both));
+        self.summariser.push(row);
+    }
+
+    fn finish(self: Box<Self>) -> LoopSummary {
+        self.summariser.finish(Ending::Interrupted, self.facts)
     }
 }

@@ -1,10 +1,13 @@
 //! Runs of `wiregauge loop-control`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, real, wide};
-use crate::kind::RunKind;
+use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
+use crate::run_file::RunFile;
 use std::io::{self, Write};
-use wiregauge_record::{ControlCycle, ControlPlan, ControlPoint, ControlSummary};
+use wiregauge_record::{
+    ControlCycle, ControlPlan, ControlPoint, ControlSummariser, ControlSummary, Ending,
+};
 
 /// The kind of run that holds a control loop over a link: one row a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,18 @@ impl RunKind for Control {
         summary.cycles
     }
 
+    fn is_complete(summary: &ControlSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
+    fn planned(_plan: &ControlPlan) -> usize {
+        1
+    }
+
+    fn summariser(_file: &RunFile<Control>, point: ControlPoint) -> Box<dyn FromRows<Control>> {
+        Box::new(ControlSummariser::new(point))
+    }
+
     fn csv_row(text: &mut Vec<u8>, point: &ControlPoint, c: &ControlCycle) -> io::Result<()> {
         write!(text, "{},{},{}", point.index, c.sequence, c.status.name())?;
         for ns in [
@@ -85,5 +100,15 @@ impl RunKind for Control {
             write!(text, ",{number}")?;
         }
         Ok(())
+    }
+}
+
+impl FromRows<Control> for ControlSummariser {
+    fn push(&mut self, row: &ControlCycle) {
+        ControlSummariser::push(self, row);
+    }
+
+    fn finish(self: Box<Self>) -> ControlSummary {
+        ControlSummariser::finish(&self, Ending::Interrupted)
     }
 }

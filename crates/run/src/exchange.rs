@@ -1,10 +1,13 @@
 //! Runs of `wiregauge exchange`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
-use crate::kind::RunKind;
+use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
+use crate::run_file::RunFile;
 use std::io::{self, Write};
-use wiregauge_record::{Plan, Point, PointSummary, Sample};
+use wiregauge_record::{
+    Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample, Summariser,
+};
 
 /// The kind of run that holds requests and their answers: one row an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,19 @@ impl RunKind for Exchange {
         summary.counts.exchanges
     }
 
+    fn is_complete(summary: &PointSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
+    fn planned(plan: &Plan) -> usize {
+        plan.points.len()
+    }
+
+    fn summariser(file: &RunFile<Exchange>, point: Point) -> Box<dyn FromRows<Exchange>> {
+        let responder = responder_of(file, point.link);
+        Box::new(Summariser::new(&file.plan, point, responder))
+    }
+
     fn csv_row(text: &mut Vec<u8>, point: &Point, s: &Sample) -> io::Result<()> {
         write!(
             text,
@@ -117,5 +133,23 @@ impl RunKind for Exchange {
             }
         }
         Ok(())
+    }
+}
+
+impl FromRows<Exchange> for Summariser {
+    fn push(&mut self, row: &Sample) {
+        Summariser::push(self, row);
+    }
+
+    fn finish(self: Box<Self>) -> PointSummary {
+        Summariser::finish(*self, Ending::Interrupted, 0, None, ResourceUse::default())
+    }
+}
+
+/// The responder of a link of the run.
+pub(crate) fn responder_of(file: &RunFile<Exchange>, link: u32) -> Option<&Responder> {
+    match (link as usize).checked_sub(1) {
+        None => file.conditions.responder.as_ref(),
+        Some(further) => file.conditions.more_links.get(further)?.responder.as_ref(),
     }
 }

@@ -1,13 +1,15 @@
 //! A run for other programs: CSV (one row a sample), one Parquet file of all points, or JSON.
 //! CSV is formatted here and not by a crate, because no field can ever need quoting.
 
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::point_writer::point_json;
 use crate::run::Run;
-use crate::run_file::{SCHEMA, rename_and_sync};
+use crate::run_file::SCHEMA;
 use crate::sample_file::{ROW_GROUP_ROWS, SampleFile};
+use crate::segment::point_json;
+use crate::storage;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -121,7 +123,12 @@ pub fn write_parquet<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunEr
     part.push(".part");
     let part = PathBuf::from(part);
     let rows = write_parquet_part(run, &part);
-    let result = rows.and_then(|rows| rename_and_sync(&part, path).map(|()| rows));
+    let result = rows.and_then(|rows| {
+        fs::rename(&part, path).map_err(RunError::io("rename to", path))?;
+        storage::sync_dir_of(&Disk::new(), path)
+            .map_err(RunError::io("save the directory entry of", path))?;
+        Ok(rows)
+    });
     if result.is_err() {
         let _ = fs::remove_file(&part);
     }

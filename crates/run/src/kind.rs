@@ -3,6 +3,7 @@
 //! `exchange.rs` and `stream.rs`, and its name in the list in `kinds.rs`.
 
 use crate::columns::{Column, PointColumn};
+use crate::run_file::RunFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
@@ -65,7 +66,26 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// How many rows of the point entered its statistics.
     fn measured(summary: &Self::Summary) -> u64;
 
+    /// True of a point that was measured to its end.
+    fn is_complete(summary: &Self::Summary) -> bool;
+
+    /// How many points are to be measured.
+    fn planned(plan: &Self::Plan) -> usize;
+
+    /// What computes the summary of a point from its rows alone. What rows do not contain is absent in it.
+    #[doc(hidden)]
+    fn summariser(file: &RunFile<Self>, point: Self::Point) -> Box<dyn FromRows<Self>>;
+
     /// Writes a row under `CSV`, without the end of the line.
     #[doc(hidden)]
     fn csv_row(text: &mut Vec<u8>, point: &Self::Point, row: &Self::Row) -> io::Result<()>;
+}
+
+/// Computes the summary of a point that was cut short.
+#[doc(hidden)]
+pub trait FromRows<K: RunKind> {
+    /// Takes the next row.
+    fn push(&mut self, row: &K::Row);
+    /// The summary of these rows.
+    fn finish(self: Box<Self>) -> K::Summary;
 }

@@ -1,5 +1,5 @@
-//! The run directory of wiregauge: written point by point, so that a crash, `kill -9` or a full
-//! disk loses at most the point in progress, and read back whole. The format is documented in
+//! The run directory of wiregauge: written so that a crash, `kill -9` or a power cut loses at most the last second,
+//! and read back whole. The format is documented in
 //! docs/run-format.md; nothing here measures or computes statistics.
 
 #![forbid(unsafe_code)]
@@ -9,15 +9,21 @@ mod closed_loop;
 mod column;
 mod columns;
 mod control;
+mod disk;
+mod ending;
 mod error;
 mod exchange;
 mod export;
 mod home;
+mod journal;
+mod journal_reader;
+mod journal_writer;
 mod kind;
 mod kinds;
 mod layout;
 mod listing;
 mod microseconds;
+mod parquet_reader;
 mod platform;
 mod point_writer;
 mod recompute;
@@ -26,6 +32,12 @@ mod run_file;
 mod run_writer;
 mod sample_file;
 mod sample_reader;
+mod segment;
+#[cfg(test)]
+mod simulated_disk;
+#[cfg(test)]
+mod simulation;
+mod storage;
 mod stream;
 // The tests' own module names this crate as a user does.
 #[cfg(test)]
@@ -33,11 +45,14 @@ extern crate self as wiregauge_run;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod testing;
+mod time_check;
+mod unfinished;
 mod watched;
 
 pub use any::{AnyRun, Stored};
 pub use closed_loop::Loop;
 pub use control::Control;
+pub use ending::{Life, Progress};
 pub use error::RunError;
 pub use exchange::Exchange;
 pub use export::{CsvWriter, write_csv, write_json, write_parquet};
@@ -47,7 +62,7 @@ pub use listing::{Listing, find, list};
 pub use point_writer::PointWriter;
 pub use recompute::recompute;
 pub use run::Run;
-pub use run_file::{RunFile, SCHEMA, State};
+pub use run_file::{RunFile, SCHEMA, State, StoredPoint};
 pub use run_writer::RunWriter;
 pub use sample_reader::SampleReader;
 pub use stream::Stream;

@@ -21,8 +21,10 @@ pub struct Listing {
     pub address: String,
     /// All links in words: `tcp://10.0.0.5:7700 and 2 more`.
     pub links: String,
-    /// `complete`, `interrupted`, `failed`, `running or crashed`, or `unreadable`.
+    /// `complete`, `interrupted`, `failed`, `running`, `killed`, `running or killed`, or `unreadable`.
     pub state: String,
+    /// How it ended, in a sentence; `None` if it was measured and stored to its end, or cannot be read.
+    pub ending: Option<String>,
     /// Finished points.
     pub points: usize,
     /// What was measured, as `run.json` says it; empty where it cannot be read.
@@ -39,7 +41,7 @@ pub struct Listing {
 
 impl Listing {
     fn of(name: String, dir: PathBuf) -> Listing {
-        match AnyRun::open(&dir) {
+        match AnyRun::open_brief(&dir) {
             Ok(run) => {
                 let run = run.stored();
                 Listing {
@@ -48,7 +50,8 @@ impl Listing {
                     started: run.conditions().started.clone(),
                     address: run.address().to_owned(),
                     links: run.links(),
-                    state: run.state().describe().to_owned(),
+                    state: run.state_word().to_owned(),
+                    ending: run.ending_line(),
                     points: run.points(),
                     kind: run.kind(),
                     measured: run.measured(),
@@ -67,6 +70,7 @@ impl Listing {
                 address: String::new(),
                 links: String::new(),
                 state: "unreadable".to_owned(),
+                ending: None,
                 points: 0,
                 kind: "",
                 measured: 0,

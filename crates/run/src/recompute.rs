@@ -2,10 +2,12 @@
 
 use crate::error::RunError;
 use crate::exchange::Exchange;
-use crate::point_writer::file_name;
+use crate::exchange::responder_of;
 use crate::run::Run;
 use crate::run_file::RunFile;
-use wiregauge_record::{PointSummary, Responder, Sample, Summariser};
+use crate::segment::{PARQUET, file_name};
+use crate::time_check::check_times;
+use wiregauge_record::{PointSummary, Summariser};
 
 /// `run.json` with the figures of each finished point computed from its samples, with the statistics of this
 /// version. What the samples do not contain is kept as stored: how a point ended, stray and surplus bytes, what unexpected replies said, the time to open
@@ -18,7 +20,13 @@ pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
         let mut samples = run.samples(at)?;
         while let Some(rows) = samples.next_rows() {
             for sample in rows? {
-                check_times(run, summary.point.index, sample)?;
+                check_times::<Exchange>(sample).map_err(|time_ns| {
+                    let name = file_name(summary.point.index, 0, PARQUET);
+                    RunError::BadSamples {
+                        path: run.dir.join("samples").join(name),
+                        problem: format!("exchange {} has a time of {time_ns} ns", sample.sequence),
+                    }
+                })?;
                 summariser.push(sample);
             }
         }
@@ -37,32 +45,4 @@ pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
         };
     }
     Ok(file)
-}
-
-/// Sums of two such times still fit.
-const LONGEST_NS: u64 = 1 << 62;
-
-/// A file may hold anything; what no clock shows is not added up.
-fn check_times(run: &Run<Exchange>, point: u32, sample: &Sample) -> Result<(), RunError> {
-    let times = [
-        sample.start_ns,
-        sample.intended_ns,
-        sample.rtt_ns,
-        sample.connect_ns,
-        sample.access_ns,
-    ];
-    match times.into_iter().max() {
-        Some(longest) if longest > LONGEST_NS => Err(RunError::BadSamples {
-            path: run.dir.join("samples").join(file_name(point)),
-            problem: format!("exchange {} has a time of {longest} ns", sample.sequence),
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn responder_of(file: &RunFile<Exchange>, link: u32) -> Option<&Responder> {
-    match (link as usize).checked_sub(1) {
-        None => file.conditions.responder.as_ref(),
-        Some(further) => file.conditions.more_links.get(further)?.responder.as_ref(),
-    }
 }

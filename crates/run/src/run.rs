@@ -1,12 +1,12 @@
 //! A run directory that is read: finished, still being written, or left by a crash.
 
+use crate::ending::{self, Depth, Progress};
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::point_writer::file_name;
 use crate::run_file::{RunFile, Text};
-use crate::sample_reader::SampleReader;
+use crate::sample_reader::{Extent, SampleReader, Source};
 use std::path::{Path, PathBuf};
 
 /// A run on disk, of one kind. [`AnyRun`](crate::AnyRun) opens what may be of any.
@@ -14,18 +14,45 @@ use std::path::{Path, PathBuf};
 pub struct Run<K: RunKind = Exchange> {
     /// Its directory.
     pub dir: PathBuf,
-    /// Its `run.json`, as it was when the run was opened.
+    /// Its `run.json`, as it was when the run was opened, with a summary of each point that was begun and not ended.
     pub file: RunFile<K>,
+    /// What else is known of it.
+    pub progress: Progress,
 }
 
 impl<K: RunKind> Run<K> {
-    /// Opens a run. One that is still being written, or whose writer was killed, gives the points
-    /// that are finished. Fails where the run is of another kind.
+    /// Opens a run. One that is still being written, or whose writer was killed, gives all rows that are stored: the
+    /// summary of the point in progress is computed from them. Fails where the run is of another kind.
     pub fn open(dir: &Path) -> Result<Run<K>, RunError> {
+        Run::load(dir, Text::read(dir)?, Depth::Whole)
+    }
+
+    /// A run with this `run.json`.
+    pub fn new(dir: PathBuf, file: RunFile<K>) -> Run<K> {
+        Run {
+            dir,
+            progress: Progress::of_file(&file),
+            file,
+        }
+    }
+
+    pub(crate) fn load(dir: &Path, text: Text, depth: Depth) -> Result<Run<K>, RunError> {
+        let (file, progress) = ending::load(dir, text, depth)?;
         Ok(Run {
             dir: dir.to_owned(),
-            file: RunFile::parse(Text::read(dir)?)?,
+            file,
+            progress,
         })
+    }
+
+    /// How the run ended, in a sentence; `None` if it was measured and stored to its end.
+    pub fn ending_line(&self) -> Option<String> {
+        ending::line(&self.file, &self.progress)
+    }
+
+    /// The state in a word for a table.
+    pub fn state_word(&self) -> &'static str {
+        ending::state_word(&self.file.state, self.progress.life)
     }
 
     /// The rows of a point, by its position in `file.points`.
@@ -64,9 +91,14 @@ impl<K: RunKind> Run<K> {
         wanted: Vec<usize>,
     ) -> Result<SampleReader<K>, RunError> {
         let point = K::point(self.summary(point)?);
-        let path = self.dir.join("samples").join(file_name(K::index(&point)));
         let layout = Layout::of_point::<K>(&self.file.plan);
-        SampleReader::open(&path, layout, point, wanted)
+        let index = K::index(&point);
+        let mut stored = self.file.stored.iter();
+        let extent = match stored.find(|stored| stored.point == index) {
+            Some(stored) => Extent::Rows(stored.rows),
+            None => Extent::OneFile,
+        };
+        SampleReader::open(Source::new(&self.dir, layout, point, wanted), extent)
     }
 
     /// The last part of the directory's path.

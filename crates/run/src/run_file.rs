@@ -4,16 +4,17 @@ use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::kinds::KINDS;
-use crate::platform;
+use crate::storage::{self, Storage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use wiregauge_record::Conditions;
 
-/// Version of the run format that this crate writes; it reads this one and all before it.
-pub const SCHEMA: u32 = 1;
+/// Version of the run format that this crate writes; it reads this one and all before it. A reader of version 1 would
+/// show only the first segment of a point.
+pub const SCHEMA: u32 = 2;
 
 pub(crate) const FILE_NAME: &str = "run.json";
 
@@ -38,16 +39,27 @@ pub enum State {
 }
 
 impl State {
-    /// The state in words for a table. A run that is still marked as running may have been killed;
-    /// the directory cannot tell.
+    /// The state in a word for a table. `run.json` alone can't tell whether the writer lives; see
+    /// [`Run::state_word`](crate::Run::state_word).
     pub fn describe(&self) -> &'static str {
         match self {
-            State::Running => "running or crashed",
+            State::Running => "running or killed",
             State::Complete => "complete",
             State::Interrupted => "interrupted",
             State::Failed { .. } => "failed",
         }
     }
+}
+
+/// How many rows of a point are in its files.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredPoint {
+    /// Which point.
+    pub point: u32,
+    /// Rows that were stored.
+    pub rows: u64,
+    /// Rows that were measured.
+    pub taken: u64,
 }
 
 /// The contents of `run.json`.
@@ -68,6 +80,15 @@ pub struct RunFile<K: RunKind = Exchange> {
     pub points: Vec<K::Summary>,
     /// What the user should know about the run as a whole.
     pub warnings: Vec<String>,
+    /// How many rows of each point were stored. Runs of format 1 lack it: all rows are in one file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<StoredPoint>,
+    /// What the system said when rows could not be stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_error: Option<String>,
+    /// The signal that ended the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
 }
 
 /// What must be known before the rest can be understood.
@@ -162,7 +183,7 @@ impl Text {
 
 impl<K: RunKind> RunFile<K> {
     /// A run that has just begun.
-    pub(crate) fn new(plan: &K::Plan, conditions: &Conditions) -> RunFile<K> {
+    pub fn new(plan: &K::Plan, conditions: &Conditions) -> RunFile<K> {
         RunFile {
             schema: SCHEMA,
             kind: K::NAME.to_owned(),
@@ -171,6 +192,9 @@ impl<K: RunKind> RunFile<K> {
             conditions: conditions.clone(),
             points: Vec::new(),
             warnings: Vec::new(),
+            stored: Vec::new(),
+            storage_error: None,
+            ended_by: None,
         }
     }
 
@@ -179,6 +203,17 @@ impl<K: RunKind> RunFile<K> {
         self.points
             .iter()
             .fold(0, |sum, point| sum.saturating_add(K::measured(point)))
+    }
+
+    /// Stored rows of all points. Runs of format 1 count the measured ones only.
+    pub(crate) fn rows(&self) -> u64 {
+        match self.stored.is_empty() {
+            true => self.measured(),
+            false => self
+                .stored
+                .iter()
+                .fold(0, |sum, point| sum.saturating_add(point.rows)),
+        }
     }
 
     /// Understands a `run.json` that must be of this kind.
@@ -194,16 +229,14 @@ impl<K: RunKind> RunFile<K> {
 
     /// Replaces the `run.json` of a run directory in one step: whatever happens, the old or the
     /// new one is there, whole.
-    pub(crate) fn replace(&self, dir: &Path) -> Result<(), RunError> {
+    pub(crate) fn replace(&self, storage: &dyn Storage, dir: &Path) -> Result<(), RunError> {
         let path = dir.join(FILE_NAME);
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(io::Error::from)
+            .map_err(RunError::io("write", &path))?;
+        text.push(b'\n');
         let temporary = dir.join("run.json.tmp");
-        let result = write_and_sync(self, &temporary)
-            .map_err(RunError::io("write", &temporary))
-            .and_then(|()| rename_and_sync(&temporary, &path));
-        if result.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        result
+        storage::replace(storage, &path, &temporary, &text).map_err(RunError::io("write", &path))
     }
 }
 
@@ -224,16 +257,12 @@ where
     }
 }
 
-/// Renames within one file system and makes the new name last through a power failure.
-pub(crate) fn rename_and_sync(from: &Path, to: &Path) -> Result<(), RunError> {
-    fs::rename(from, to).map_err(RunError::io("rename to", to))?;
-    platform::sync_directory_of(to).map_err(RunError::io("save the directory entry of", to))
-}
-
-fn write_and_sync(run: &impl Serialize, path: &PathBuf) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    serde_json::to_writer_pretty(&mut out, run)?;
-    out.write_all(b"\n")?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()
+/// What the system says, without its number: `no space left on device`.
+pub(crate) fn system_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
 }

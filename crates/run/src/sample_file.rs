@@ -82,6 +82,11 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         self.rows
     }
 
+    /// Row groups written so far.
+    pub(crate) fn row_groups(&self) -> usize {
+        self.writer.flushed_row_groups().len()
+    }
+
     /// Takes one sample: a copy to memory, but for the one that completes a row group.
     pub(crate) fn push(&mut self, sample: &K::Row, data: &[u8]) -> io::Result<()> {
         if let Some(failure) = self.failed.get() {
@@ -265,7 +270,9 @@ fn write_data<W: Write + Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample_reader::SampleReader;
+    use crate::disk::Disk;
+    use crate::sample_reader::{Extent, SampleReader, Source};
+    use crate::segment::{Limits, Place};
     use crate::testing::{any_sample, point, sample};
     use crate::{Exchange, PointWriter, RunError};
     use proptest::prelude::*;
@@ -285,16 +292,28 @@ mod tests {
             optional: true,
             data: keep_data,
         };
-        let mut writer =
-            PointWriter::<Exchange>::create(dir.path(), point(0), "null:", layout, row_group_rows)?;
+        let samples = dir.path().join("samples");
+        std::fs::create_dir(&samples).unwrap();
+        let place = Place {
+            storage: Arc::new(Disk::new()),
+            samples,
+            address: "null:".to_owned(),
+            layout,
+            limits: Limits {
+                row_group_rows,
+                ..Limits::default()
+            },
+        };
+        let mut writer = PointWriter::<Exchange>::create(place, point(0));
         for (sample, data) in rows {
             writer.push(sample, data)?;
         }
         assert_eq!(writer.rows(), rows.len() as u64);
         writer.close()?;
-        let path = dir.path().join("point-0000.parquet");
         let all = (0..Exchange::COLUMNS.len()).collect();
-        let reader = SampleReader::<Exchange>::open(&path, layout, point(0), all)?;
+        let source = Source::new(dir.path(), layout, point(0), all);
+        let extent = Extent::Rows(rows.len() as u64);
+        let reader = SampleReader::<Exchange>::open(source, extent)?;
         assert_eq!(reader.rows(), rows.len() as u64);
         reader.collect()
     }

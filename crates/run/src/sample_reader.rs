@@ -1,129 +1,174 @@
-//! Samples out of Parquet, a few thousand at a time, so that reading a file needs no more memory
-//! for a hundred million samples than for one row group. The file is not trusted.
+//! The rows of a point, out of the files that hold its segments.
 
-use crate::columns::Kind;
 use crate::error::RunError;
 use crate::exchange::Exchange;
+use crate::journal_reader::JournalReader;
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::run_file::SCHEMA;
-use parquet::column::reader::ColumnReader;
+use crate::parquet_reader::ParquetReader;
+use crate::segment::{JOURNAL, PARQUET, file_name};
 use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Rows decoded at once.
-const BATCH: usize = 2048;
+pub(crate) const BATCH: usize = 2048;
+
+/// Rows that were decoded at once; with each, where that was wanted, the bytes of its answer.
+pub(crate) struct Batch<K: RunKind> {
+    pub(crate) rows: Vec<K::Row>,
+    pub(crate) data: Vec<ByteArray>,
+}
+
+/// A file with rows of a point.
+pub(crate) trait Part<K: RunKind>: Send {
+    /// How many rows of the point are in the files before.
+    fn first_row(&self) -> u64;
+    /// Replaces the batch by the next rows; false at the end.
+    fn fill(&mut self, batch: &mut Batch<K>) -> Result<bool, RunError>;
+}
+
+/// What is to be read of which point.
+pub(crate) struct Source<K: RunKind> {
+    /// The directory of the sample files.
+    pub(crate) samples: PathBuf,
+    pub(crate) layout: Layout,
+    pub(crate) point: K::Point,
+    /// Positions in `K::COLUMNS` of those that are read.
+    pub(crate) wanted: Vec<usize>,
+    /// Whether the bytes of the answers are read: with all columns only, where the run kept them.
+    pub(crate) with_data: bool,
+}
+
+impl<K: RunKind> Source<K> {
+    pub(crate) fn new(
+        dir: &Path,
+        layout: Layout,
+        point: K::Point,
+        wanted: Vec<usize>,
+    ) -> Source<K> {
+        Source {
+            samples: dir.join("samples"),
+            layout,
+            point,
+            with_data: layout.data && wanted.len() == K::COLUMNS.len(),
+            wanted,
+        }
+    }
+
+    /// Where this segment of the point is, as Parquet or as a journal.
+    pub(crate) fn path(&self, segment: u32, ending: &str) -> PathBuf {
+        let name = file_name(K::index(&self.point), segment, ending);
+        self.samples.join(name)
+    }
+
+    /// The Parquet file of a segment; `None` if there is none.
+    pub(crate) fn parquet(&self, segment: u32) -> Result<Option<ParquetReader<K>>, RunError> {
+        let path = self.path(segment, PARQUET);
+        let file = open_file(&path)?;
+        file.map(|file| ParquetReader::open(file, &path, self, segment))
+            .transpose()
+    }
+
+    /// The journal of a segment; `None` if there is none, or one without rows.
+    pub(crate) fn journal(&self, segment: u32) -> Result<Option<JournalReader<K>>, RunError> {
+        let path = self.path(segment, JOURNAL);
+        let Some(file) = open_file(&path)? else {
+            return Ok(None);
+        };
+        let journal = JournalReader::open(file, &path, self.layout)?;
+        journal
+            .map(|journal| journal.of_segment(self, segment))
+            .transpose()
+    }
+
+    fn part(&self, segment: u32) -> Result<Option<Box<dyn Part<K>>>, RunError> {
+        if let Some(parquet) = self.parquet(segment)? {
+            return Ok(Some(Box::new(parquet)));
+        }
+        if let Some(journal) = self.journal(segment)? {
+            return Ok(Some(Box::new(journal)));
+        }
+        // The writer may have completed the segment between the two looks.
+        let parquet = self.parquet(segment)?;
+        Ok(parquet.map(|parquet| Box::new(parquet) as Box<dyn Part<K>>))
+    }
+}
+
+fn open_file(path: &Path) -> Result<Option<File>, RunError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(RunError::BadSamples {
+            path: path.to_owned(),
+            problem: cause.to_string(),
+        }),
+    }
+}
+
+/// How much of a point there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// One Parquet file: a run of format 1.
+    OneFile,
+    /// So many rows.
+    Rows(u64),
+    /// Not known: as far as rows follow each other.
+    Open,
+}
 
 /// The rows of one point, in the order in which they were pushed; with each, the bytes of its
 /// answer where the run kept them. After an error it ends.
 pub struct SampleReader<K: RunKind = Exchange> {
-    path: PathBuf,
-    file: SerializedFileReader<File>,
-    /// Positions in `K::COLUMNS` of those that are read; the other fields stay at their default.
-    wanted: Vec<usize>,
-    /// One for each wanted column of the row group being read; empty between row groups.
-    columns: Vec<ColumnReader>,
-    next_row_group: usize,
-    rows_left_in_group: u64,
+    source: Source<K>,
+    extent: Extent,
+    part: Option<Box<dyn Part<K>>>,
+    next_segment: u32,
     rows: u64,
-    rows_left: u64,
-    samples: Vec<K::Row>,
-    data: Option<Vec<ByteArray>>,
-    data_column: usize,
+    /// Rows of the parts before, and of this one.
+    read: u64,
+    batch: Batch<K>,
     next: usize,
-    scratch: Scratch,
-}
-
-/// Decoded values on their way into samples, kept for their memory.
-#[derive(Default)]
-struct Scratch {
-    wide: Vec<i64>,
-    narrow: Vec<i32>,
-    real: Vec<f64>,
-    names: Vec<ByteArray>,
+    has_ended: bool,
 }
 
 impl<K: RunKind> SampleReader<K> {
-    /// Opens a sample file and checks that it is one of ours and of this point. `wanted` are the
-    /// positions of the columns to read; the bytes of the answers are read with all columns only.
-    pub(crate) fn open(
-        path: &Path,
-        layout: Layout,
-        point: K::Point,
-        wanted: Vec<usize>,
-    ) -> Result<SampleReader<K>, RunError> {
-        let bad = |problem: String| RunError::BadSamples {
-            path: path.to_owned(),
-            problem,
-        };
-        let file = File::open(path).map_err(|cause| bad(cause.to_string()))?;
-        if !file.metadata().is_ok_and(|m| m.is_file()) {
-            return Err(bad("it is not a file".to_owned()));
-        }
-        let file = contained(|| SerializedFileReader::new(file))
-            .map_err(&bad)?
-            .map_err(|error| {
-                bad(format!(
-                    "it is not a complete Parquet file ({})",
-                    text(&error)
-                ))
-            })?;
-        let metadata = file.metadata().file_metadata();
-        let value = |key: &str| {
-            let pairs = metadata.key_value_metadata()?;
-            pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
-        };
-        let schema = value("wiregauge.schema").and_then(|text| text.parse::<u32>().ok());
-        match schema {
-            None | Some(0) => {
-                return Err(bad("it is Parquet, but not written by wiregauge".to_owned()));
-            }
-            Some(found) if found > SCHEMA => {
-                return Err(RunError::NewerSchema {
-                    path: path.to_owned(),
-                    found: found.into(),
-                    known: SCHEMA,
-                });
-            }
-            Some(_) => {}
-        }
-        let stored = value("wiregauge.point").and_then(|text| serde_json::from_str(text).ok());
-        if stored != Some(point) {
-            return Err(bad("its point differs from run.json".to_owned()));
-        }
-        let mismatch = layout
-            .mismatch::<K>(metadata.schema_descr())
-            .map_err(|e| bad(text(&e)))?;
-        if let Some(problem) = mismatch {
-            return Err(bad(problem));
-        }
-        let data = (layout.data && wanted.len() == K::COLUMNS.len()).then(Vec::new);
-        let columns = layout.columns::<K>();
-        let wanted = wanted.into_iter().filter(|&at| at < columns.len());
-        let rows = u64::try_from(metadata.num_rows())
-            .map_err(|_| bad("it declares a negative number of rows".to_owned()))?;
-        Ok(SampleReader {
-            path: path.to_owned(),
-            file,
-            data,
-            data_column: columns.len(),
-            wanted: wanted.collect(),
-            columns: Vec::new(),
-            next_row_group: 0,
-            rows_left_in_group: 0,
-            rows,
-            rows_left: rows,
-            samples: Vec::new(),
+    pub(crate) fn open(source: Source<K>, extent: Extent) -> Result<SampleReader<K>, RunError> {
+        let mut reader = SampleReader {
+            source,
+            extent,
+            part: None,
+            next_segment: 0,
+            rows: 0,
+            read: 0,
+            batch: Batch {
+                rows: Vec::new(),
+                data: Vec::new(),
+            },
             next: 0,
-            scratch: Scratch::default(),
-        })
+            has_ended: false,
+        };
+        match extent {
+            Extent::OneFile => {
+                let Some(parquet) = reader.source.parquet(0)? else {
+                    return Err(reader.missing());
+                };
+                reader.rows = parquet.rows();
+                reader.part = Some(Box::new(parquet));
+                reader.next_segment = 1;
+            }
+            Extent::Rows(rows) => {
+                reader.rows = rows;
+                // What is wrong with the first file is reported at once.
+                reader.next_part()?;
+            }
+            Extent::Open => {}
+        }
+        Ok(reader)
     }
 
-    /// How many rows the file says that it has.
+    /// How many rows there are.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -133,107 +178,93 @@ impl<K: RunKind> SampleReader<K> {
     pub fn next_rows(&mut self) -> Option<Result<&[K::Row], RunError>> {
         match self.make_ready()? {
             Ok(()) => {
-                let from = std::mem::replace(&mut self.next, self.samples.len());
-                Some(Ok(&self.samples[from..]))
+                let from = std::mem::replace(&mut self.next, self.batch.rows.len());
+                Some(Ok(&self.batch.rows[from..]))
             }
             Err(error) => Some(Err(error)),
         }
     }
 
-    /// Sees to it that there is a row at `next`; `None` at the end of the file.
+    /// Sees to it that there is a row at `next`; `None` at the end.
     fn make_ready(&mut self) -> Option<Result<(), RunError>> {
-        if self.next < self.samples.len() {
+        if self.next < self.batch.rows.len() {
             return Some(Ok(()));
         }
-        match contained(|| self.fill()).and_then(|filled| filled) {
+        if self.has_ended {
+            return None;
+        }
+        match self.fill() {
             Ok(true) => Some(Ok(())),
-            Ok(false) => None,
-            Err(problem) => {
-                self.columns.clear();
-                self.samples.clear();
-                self.next = 0;
-                self.next_row_group = self.file.num_row_groups();
-                self.rows_left_in_group = 0;
-                self.rows_left = 0;
-                Some(Err(RunError::BadSamples {
-                    path: self.path.clone(),
-                    problem,
-                }))
+            Ok(false) => {
+                self.end();
+                None
+            }
+            Err(error) => {
+                self.end();
+                Some(Err(error))
             }
         }
     }
 
-    /// Decodes the next batch; false at the end of the file.
-    fn fill(&mut self) -> Result<bool, String> {
-        while self.rows_left_in_group == 0 {
-            if self.next_row_group == self.file.num_row_groups() {
-                if self.rows_left != 0 {
-                    return Err(format!("{} rows are missing", self.rows_left));
-                }
+    fn end(&mut self) {
+        self.batch.rows.clear();
+        self.next = 0;
+        self.part = None;
+        self.has_ended = true;
+    }
+
+    /// Reads the next batch; false at the end.
+    fn fill(&mut self) -> Result<bool, RunError> {
+        loop {
+            let left = match self.extent {
+                Extent::Rows(rows) => rows.saturating_sub(self.read),
+                Extent::OneFile | Extent::Open => u64::MAX,
+            };
+            if left == 0 {
                 return Ok(false);
             }
-            self.open_row_group()?;
+            if let Some(part) = &mut self.part
+                && part.fill(&mut self.batch)?
+            {
+                // A run that is still being written has more rows by now than when it was opened.
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                self.batch.rows.truncate(left);
+                self.next = 0;
+                self.read += self.batch.rows.len() as u64;
+                return Ok(true);
+            }
+            if self.extent == Extent::OneFile || !self.next_part()? {
+                return Ok(false);
+            }
         }
-        let rows = usize::try_from(self.rows_left_in_group).map_or(BATCH, |rows| rows.min(BATCH));
-        // What is wanted is overwritten in every row, and the rest was never set.
-        self.samples.resize(rows, K::Row::default());
-        self.next = 0;
-        let (columns, data) = self.columns.split_at_mut(self.wanted.len());
-        for (reader, &at) in columns.iter_mut().zip(&self.wanted) {
-            let column = &K::COLUMNS[at];
-            self.scratch
-                .read(reader, &column.kind, &mut self.samples)
-                .map_err(|problem| {
-                    format!(
-                        "column `{}`, row group {}: {problem}",
-                        column.name,
-                        self.next_row_group - 1
-                    )
-                })?;
-        }
-        if let (Some(values), Some(reader)) = (&mut self.data, data.first_mut()) {
-            read_bytes(reader, rows, values).map_err(|e| {
-                format!("column `data`, row group {}: {e}", self.next_row_group - 1)
-            })?;
-        }
-        self.rows_left_in_group -= rows as u64;
-        self.rows_left = self
-            .rows_left
-            .checked_sub(rows as u64)
-            .ok_or_else(|| "it has more rows than declared".to_owned())?;
-        Ok(true)
     }
 
-    fn open_row_group(&mut self) -> Result<(), String> {
-        let group = self
-            .file
-            .get_row_group(self.next_row_group)
-            .map_err(|e| text(&e))?;
-        let rows = group.metadata().num_rows();
-        self.rows_left_in_group = u64::try_from(rows)
-            .map_err(|_| format!("row group {} declares {rows} rows", self.next_row_group))?;
-        // The Parquet crate takes these three for granted and panics.
-        let sound = group.metadata().columns().iter().all(|column| {
-            column.data_page_offset() >= 0
-                && column
-                    .dictionary_page_offset()
-                    .is_none_or(|offset| offset >= 0)
-                && column.compressed_size() >= 0
-        });
-        if !sound {
-            return Err(format!(
-                "row group {} has an invalid offset",
-                self.next_row_group
-            ));
+    /// Goes on to the next segment; false if there is none where none needs to be.
+    fn next_part(&mut self) -> Result<bool, RunError> {
+        self.part = self.source.part(self.next_segment)?;
+        let first_row = self.part.as_ref().map(|part| part.first_row());
+        if first_row == Some(self.read) {
+            self.next_segment += 1;
+            return Ok(true);
         }
-        let data = self.data.is_some().then_some(self.data_column);
-        let wanted = self.wanted.iter().copied().chain(data);
-        self.columns = wanted
-            .map(|column| group.get_column_reader(column))
-            .collect::<Result<_, _>>()
-            .map_err(|e| text(&e))?;
-        self.next_row_group += 1;
-        Ok(())
+        self.part = None;
+        match self.extent {
+            Extent::Rows(rows) if rows > self.read => Err(self.missing()),
+            _ => Ok(false),
+        }
+    }
+
+    /// The error for rows that should be there.
+    fn missing(&self) -> RunError {
+        let path = self.source.path(self.next_segment, PARQUET);
+        let problem = match (self.extent, File::open(&path)) {
+            (Extent::Rows(rows), _) if self.next_segment > 0 => {
+                format!("{} rows are missing", rows.saturating_sub(self.read))
+            }
+            (_, Err(cause)) => cause.to_string(),
+            (_, Ok(_)) => "its rows do not begin with the first".to_owned(),
+        };
+        RunError::BadSamples { path, problem }
     }
 }
 
@@ -246,121 +277,10 @@ impl<K: RunKind> Iterator for SampleReader<K> {
         }
         let at = self.next;
         self.next += 1;
-        let data = self.data.as_ref().map(|values| values[at].data().to_vec());
-        Some(Ok((self.samples[at], data)))
+        let data = self.source.with_data.then(|| {
+            let data = self.batch.data.get(at);
+            data.map(|data| data.data().to_vec()).unwrap_or_default()
+        });
+        Some(Ok((self.batch.rows[at], data)))
     }
-}
-
-impl Scratch {
-    /// Fills one field of all `samples` from its column.
-    fn read<R>(
-        &mut self,
-        reader: &mut ColumnReader,
-        kind: &Kind<R>,
-        samples: &mut [R],
-    ) -> Result<(), String> {
-        let rows = samples.len();
-        match (kind, reader) {
-            (Kind::Wide { set, .. }, ColumnReader::Int64ColumnReader(reader)) => {
-                self.wide.clear();
-                let read = reader.read_records(rows, None, None, &mut self.wide);
-                complete(read, rows)?;
-                samples
-                    .iter_mut()
-                    .zip(&self.wide)
-                    .for_each(|(s, v)| set(s, v.cast_unsigned()));
-            }
-            (Kind::Narrow { set, .. }, ColumnReader::Int32ColumnReader(reader)) => {
-                self.narrow.clear();
-                let read = reader.read_records(rows, None, None, &mut self.narrow);
-                complete(read, rows)?;
-                samples
-                    .iter_mut()
-                    .zip(&self.narrow)
-                    .for_each(|(s, v)| set(s, v.cast_unsigned()));
-            }
-            (Kind::Real { set, .. }, ColumnReader::DoubleColumnReader(reader)) => {
-                self.real.clear();
-                let read = reader.read_records(rows, None, None, &mut self.real);
-                complete(read, rows)?;
-                samples
-                    .iter_mut()
-                    .zip(&self.real)
-                    .for_each(|(s, v)| set(s, *v));
-            }
-            (Kind::Name { names, set, .. }, reader) => {
-                read_bytes(reader, rows, &mut self.names)?;
-                // Values of one dictionary share their bytes, and all of a batch are held until here:
-                // the same place is the same name. Nearly every name is the one before it.
-                let mut before: Option<(&[u8], u8)> = None;
-                for (sample, name) in samples.iter_mut().zip(&self.names) {
-                    if let Some((data, number)) = before
-                        && std::ptr::eq(data, name.data())
-                    {
-                        set(sample, number);
-                        continue;
-                    }
-                    match names.iter().position(|n| n.as_bytes() == name.data()) {
-                        // No list is longer than a byte can count.
-                        Some(number) => {
-                            set(sample, number as u8);
-                            before = Some((name.data(), number as u8));
-                        }
-                        None => {
-                            let name = String::from_utf8_lossy(&name.data()[..name.len().min(40)]);
-                            return Err(format!("`{}` is not a valid value", name.escape_debug()));
-                        }
-                    }
-                }
-            }
-            _ => return Err("its type differs from the schema".to_owned()),
-        }
-        Ok(())
-    }
-}
-
-fn read_bytes(
-    reader: &mut ColumnReader,
-    rows: usize,
-    values: &mut Vec<ByteArray>,
-) -> Result<(), String> {
-    let ColumnReader::ByteArrayColumnReader(reader) = reader else {
-        return Err("its type differs from the schema".to_owned());
-    };
-    values.clear();
-    complete(reader.read_records(rows, None, None, values), rows)
-}
-
-/// Turns a panic into an error. The Parquet crate checks most of what a file claims, but has
-/// assertions that a damaged file can reach (found by the tests of damage); one bad file must not
-/// end a program that lists or exports many. What it left half done is not used again.
-fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        format!(
-            "it is damaged ({})",
-            text.unwrap_or("the Parquet reader failed")
-        )
-    })
-}
-
-/// Holds the reader to the number of rows that the row group has.
-fn complete(read: Result<(usize, usize, usize), ParquetError>, rows: usize) -> Result<(), String> {
-    match read {
-        Ok((_, values, _)) if values == rows => Ok(()),
-        Ok((_, values, _)) => Err(format!(
-            "{} rows are missing at the end",
-            rows.saturating_sub(values)
-        )),
-        Err(error) => Err(text(&error)),
-    }
-}
-
-/// The Parquet crate's message without its own prefix.
-fn text(error: &ParquetError) -> String {
-    let text = error.to_string();
-    text.strip_prefix("Parquet error: ")
-        .map(str::to_owned)
-        .unwrap_or(text)
 }

@@ -1,10 +1,13 @@
 //! Runs of `wiregauge stream`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
-use crate::kind::RunKind;
+use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
+use crate::run_file::RunFile;
 use std::io::{self, Write};
-use wiregauge_record::{StreamPlan, StreamPoint, StreamSummary, Transfer};
+use wiregauge_record::{
+    Ending, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer,
+};
 
 /// The kind of run that holds data which flows without waiting for answers: one row a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +70,21 @@ impl RunKind for Stream {
             .fold(0, |sum, flow| sum.saturating_add(flow.transfers))
     }
 
+    fn is_complete(summary: &StreamSummary) -> bool {
+        summary.ending == Ending::Complete
+    }
+
+    fn planned(plan: &StreamPlan) -> usize {
+        plan.points.len()
+    }
+
+    fn summariser(file: &RunFile<Stream>, point: StreamPoint) -> Box<dyn FromRows<Stream>> {
+        Box::new(CutShort {
+            summariser: StreamSummariser::new(&file.plan, point),
+            end_ns: 0,
+        })
+    }
+
     fn csv_row(text: &mut Vec<u8>, point: &StreamPoint, t: &Transfer) -> io::Result<()> {
         write!(
             text,
@@ -91,5 +109,24 @@ impl RunKind for Stream {
         }
         let together = u8::from(point.together);
         write!(text, ",{},{},{},{together}", t.bytes, t.pending, point.link)
+    }
+}
+
+/// A point that ends with its last row.
+struct CutShort {
+    summariser: StreamSummariser,
+    end_ns: u64,
+}
+
+impl FromRows<Stream> for CutShort {
+    fn push(&mut self, row: &Transfer) {
+        self.end_ns = self.end_ns.max(row.complete_ns);
+        self.summariser.push(row);
+    }
+
+    fn finish(self: Box<Self>) -> StreamSummary {
+        let resources = ResourceUse::default();
+        self.summariser
+            .finish(Ending::Interrupted, self.end_ns, &[], resources)
     }
 }

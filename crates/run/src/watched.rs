@@ -15,7 +15,8 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn of(error: &io::Error) -> Failure {
+    /// What the error says.
+    pub(crate) fn of(error: &io::Error) -> Failure {
         Failure {
             code: error.raw_os_error(),
             kind: error.kind(),

@@ -110,17 +110,17 @@ fn a_later_format_names_both_versions() {
             error,
             RunError::NewerSchema {
                 found: 7,
-                known: 1,
+                known: 2,
                 ..
             }
         ),
         "{error}"
     );
     assert_says(
-        open_changed(|t| t.replacen("\"schema\": 1", "\"schema\": 0", 1)),
+        open_changed(|t| t.replacen("\"schema\": 2", "\"schema\": 0", 1)),
         "format 0",
     );
-    let huge = |t: &str| t.replacen("\"schema\": 1", "\"schema\": 99999999999", 1);
+    let huge = |t: &str| t.replacen("\"schema\": 2", "\"schema\": 99999999999", 1);
     assert!(matches!(open_changed(huge), RunError::NewerSchema { .. }));
 }
 
@@ -249,7 +249,11 @@ fn a_forged_file_is_read_as_far_as_it_makes_sense() {
     let home = tempfile::tempdir().unwrap();
     let dir = finished_run(home.path());
     HONEST.write(&dir.join("samples/point-0000.parquet"));
-    assert_eq!(read_all(&dir).unwrap(), HONEST.rows_of_last);
+    // Its rows are read; that they are fewer than were stored is noticed behind them.
+    let run = Run::open(&dir).unwrap();
+    let read = run.samples(0).unwrap().take_while(Result::is_ok).count();
+    assert_eq!(read, HONEST.rows_of_last);
+    assert_says(read_all(&dir).unwrap_err(), "47 rows are missing");
 
     let error = read_changed(|path| {
         Forged {
@@ -264,13 +268,13 @@ fn a_forged_file_is_read_as_far_as_it_makes_sense() {
     );
     let error = read_changed(|path| {
         Forged {
-            schema: "2",
+            schema: "3",
             ..HONEST
         }
         .write(path)
     });
     assert!(
-        matches!(error, RunError::NewerSchema { found: 2, .. }),
+        matches!(error, RunError::NewerSchema { found: 3, .. }),
         "{error}"
     );
     let error = read_changed(|path| {

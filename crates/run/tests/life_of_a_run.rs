@@ -43,6 +43,7 @@ fn a_run_is_read_as_it_was_written() {
     let mut writer = new_run(home.path());
     let dir = writer.dir().to_owned();
     assert_eq!(Run::open(&dir).unwrap().file.state, State::Running);
+    assert_eq!(files(&dir), ["run.json", "run.lock", "samples"]);
     for index in 0..3 {
         measure(&mut writer, point(index)).unwrap();
     }
@@ -68,6 +69,11 @@ fn a_run_is_read_as_it_was_written() {
     assert_eq!(run.file.points, expected, "to the last bit of every figure");
     assert_eq!(run.file.measured(), 3 * ROWS);
     assert_eq!(run.name(), "run");
+    assert_eq!(
+        (run.state_word(), run.ending_line()),
+        ("complete", None),
+        "nothing is to be said of its end"
+    );
     for index in 0..3 {
         let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
         let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
@@ -171,37 +177,6 @@ fn samples_can_be_pushed_from_another_thread() {
 }
 
 #[test]
-fn a_crash_loses_only_the_point_in_progress() {
-    let home = tempfile::tempdir().unwrap();
-    let mut writer = new_run(home.path());
-    let dir = writer.dir().to_owned();
-    measure(&mut writer, point(0)).unwrap();
-    let mut in_progress = writer.begin_point(point(1)).unwrap();
-    fill(&mut in_progress).unwrap();
-    // What a killed process leaves: nothing is closed, nothing is finished.
-    std::mem::forget(in_progress);
-    std::mem::forget(writer);
-
-    let run = Run::open(&dir).unwrap();
-    assert_eq!(run.file.state, State::Running);
-    assert_eq!(run.file.points.len(), 1);
-    assert_eq!(run.samples(0).unwrap().count() as u64, ROWS);
-    assert!(dir.join("samples/point-0001.parquet.part").exists());
-    let error = run.samples(1).err().unwrap();
-    assert!(
-        matches!(
-            error,
-            RunError::NoSuchPoint {
-                point: 1,
-                points: 1,
-                ..
-            }
-        ),
-        "{error}"
-    );
-}
-
-#[test]
 fn a_run_that_ends_early_leaves_no_unreadable_samples() {
     let home = tempfile::tempdir().unwrap();
     let mut writer = new_run(home.path());
@@ -264,7 +239,11 @@ fn a_summary_that_json_cannot_hold_does_not_spoil_the_run() {
         error: error.to_string(),
     })
     .unwrap();
-    assert_eq!(Run::open(run.dir()).unwrap().file.points.len(), 1);
+    let run = Run::open(run.dir()).unwrap();
+    assert_eq!(run.samples(0).unwrap().count() as u64, ROWS);
+    // The point has a summary of its rows instead.
+    assert_eq!(run.file.points[1].counts.exchanges, ROWS - 1);
+    assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
 }
 
 /// Puts a disk without a byte left in the place of a file that is about to be created.
@@ -279,7 +258,6 @@ fn a_disk_full_of_samples_keeps_the_finished_points() {
     let home = tempfile::tempdir().unwrap();
     let mut run = new_run(home.path());
     measure(&mut run, point(0)).unwrap();
-    let before = fs::read(run.dir().join("run.json")).unwrap();
     fill_disk_at(run.dir().join("samples/point-0001.parquet.part"));
     let error = measure(&mut run, point(1)).unwrap_err();
     assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
@@ -291,9 +269,48 @@ fn a_disk_full_of_samples_keeps_the_finished_points() {
     );
     assert!(text.contains("WIREGAUGE_RUNS"), "{text}");
     assert_eq!(std::io::Error::from(error).kind(), ErrorKind::StorageFull);
-    assert_eq!(fs::read(run.dir().join("run.json")).unwrap(), before);
     run.finish(State::Failed { error: text }).unwrap();
-    assert_eq!(files(&run.dir().join("samples")), ["point-0000.parquet"]);
+    let samples = files(&run.dir().join("samples"));
+    assert_eq!(samples, ["point-0000.parquet", "point-0001.rows"]);
+
+    // The journal could be written, so no row is missing.
+    let run = Run::open(run.dir()).unwrap();
+    assert_eq!(run.file.points[1], summary(point(1), ROWS));
+    let rows: Vec<_> = run.samples(1).unwrap().map(Result::unwrap).collect();
+    let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
+    assert_eq!(rows, expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_that_the_disk_does_not_take_are_counted() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = new_run(home.path());
+    measure(&mut run, point(0)).unwrap();
+    let mut writer = run.begin_point(point(1)).unwrap();
+    (0..ROWS).for_each(|i| writer.push(&sample(i), &[]).unwrap());
+    writer.flush().unwrap();
+    let dir = run.dir().to_owned();
+    // Full from now on: the next file that is needed can't be written.
+    fill_disk_at(dir.join("samples/point-0002.rows"));
+    let mut lost = run.begin_point(point(2)).unwrap();
+    let error = lost.tick().unwrap_err();
+    assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull), "at once");
+    for i in 0..ROWS {
+        let error = lost.push(&sample(i), &[]).unwrap_err();
+        assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
+    }
+    run.end_point(writer, summary(point(1), ROWS)).unwrap();
+    let ended = run.end_point(lost, summary(point(2), ROWS));
+    assert!(ended.is_err(), "what was lost is reported with the point");
+    run.finish(State::Complete).unwrap();
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
+    assert_eq!(run.samples(2).unwrap().count(), 0);
+    assert_eq!(
+        run.ending_line().unwrap(),
+        "stored 200 of 300 exchanges: no space left on device"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -307,7 +324,7 @@ fn a_disk_too_full_for_the_summary_keeps_the_last_good_one() {
     let error = measure(&mut run, point(1)).unwrap_err();
     assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
     assert_eq!(fs::read(run.dir().join("run.json")).unwrap(), before);
-    assert_eq!(files(run.dir()), ["run.json", "samples"]);
+    assert_eq!(files(run.dir()), ["run.json", "run.lock", "samples"]);
 
     // Once there is space again, nothing is lost, not even that point.
     run.finish(State::Failed {

@@ -69,7 +69,7 @@ fn runs_are_listed_newest_last_and_the_unreadable_with_their_problem() {
         ("2026-01-01T00-00-00Z-udp", "failed"),
         ("my-board", "interrupted"),
         ("2026-01-02T00-00-00Z-tcp", "complete"),
-        ("my-board-2", "running or crashed"),
+        ("my-board-2", "killed"),
         ("broken", "unreadable"),
         ("empty", "unreadable"),
     ];

@@ -16,8 +16,8 @@ use wiregauge_record::{
     StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
 };
 use wiregauge_run::{
-    AnyRun, Exchange, PointWriter, Run, RunError, RunFile, RunWriter, State, Stream, find, list,
-    write_csv, write_json, write_parquet,
+    AnyRun, Exchange, Run, RunError, RunFile, RunWriter, State, Stream, find, list, write_csv,
+    write_json, write_parquet,
 };
 
 fn stream_point(index: u32) -> StreamPoint {
@@ -242,32 +242,6 @@ fn one_parquet_file_and_one_json_hold_all_points() {
         serde_json::from_slice::<RunFile<Stream>>(&text).unwrap(),
         run.file
     );
-}
-
-#[test]
-fn a_crash_loses_only_the_point_in_progress() {
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("run");
-    let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
-    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
-    let fill = |writer: &mut PointWriter<Stream>| {
-        rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
-    };
-    let mut writer = run.begin_point(stream_point(0)).unwrap();
-    fill(&mut writer);
-    run.end_point(writer, summed_up(stream_point(0), &rows))
-        .unwrap();
-    let mut in_progress = run.begin_point(stream_point(1)).unwrap();
-    fill(&mut in_progress);
-    // What a killed process leaves.
-    std::mem::forget(in_progress);
-    std::mem::forget(run);
-    let run = Run::<Stream>::open(&dir).unwrap();
-    assert_eq!(
-        (run.file.points.len(), &run.file.state),
-        (1, &State::Running)
-    );
-    assert_eq!(read_all(&dir).unwrap(), rows);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, which links once.
 
 mod common;
+mod cut_short;
 mod damage;
 mod exports;
 mod life_of_a_run;

@@ -249,11 +249,17 @@ impl<C: Codec> Engine<C> {
         }
     }
 
-    /// True if the link must be read until nothing is there before a request begins: nothing is outstanding, and a
+    /// True if what is to be handed over begins a request while nothing is outstanding.
+    #[inline]
+    pub fn begins(&self) -> bool {
+        self.window.waiting() == 0 && self.resync.is_none() && self.output.rest_of_begun().is_none()
+    }
+
+    /// True if the link must be read until nothing is there before a request begins while nothing is outstanding: a
     /// reply does not say which request it answers. Who lets time pass after the last receive reads in any case.
     #[inline]
     pub fn needs_drain(&self) -> bool {
-        !self.drained && self.window.waiting() == 0 && !self.is_numbered()
+        !self.drained && !self.is_numbered()
     }
 
     #[inline]

@@ -191,7 +191,7 @@ impl<C: Generator> Measurement<C> {
         }
         if self.engine.wants_to_send() {
             if !self.send_blocked {
-                return Next::Send;
+                return self.clear_line(now_ns).unwrap_or(Next::Send);
             }
             if let Some(failed) = self.blocked_too_long(now_ns) {
                 return failed;
@@ -240,9 +240,6 @@ impl<C: Generator> Measurement<C> {
             if !self.open {
                 return Some(Next::Connect);
             }
-            if self.engine.needs_drain() {
-                return Some(Next::Drain);
-            }
             self.engine.stage(0, |codec, sequence, to| {
                 let begin = to.len();
                 to.resize(begin + codec.bytes_of(sequence), 0);
@@ -261,6 +258,24 @@ impl<C: Generator> Measurement<C> {
         let sequence = self.sequence(self.engine.window().next());
         let gap_ns = self.engine.gap_ends_ns().filter(|ends| now_ns < *ends);
         self.schedule.due_ns(sequence).max(gap_ns)
+    }
+
+    /// What comes before a request that begins while nothing is outstanding.
+    #[inline]
+    fn clear_line(&self, now_ns: u64) -> Option<Next> {
+        if !self.engine.begins() {
+            return None;
+        }
+        if self.engine.needs_drain() {
+            return Some(Next::Drain);
+        }
+        let gap_ends_ns = self.engine.gap_ends_ns();
+        let until_ns = gap_ends_ns.filter(|ends| now_ns < *ends)?;
+        Some(Next::Receive {
+            until_ns,
+            exact: true,
+            or_writable: false,
+        })
     }
 
     fn wait(&mut self, now_ns: u64) -> Next {

@@ -1,5 +1,6 @@
 //! `wiregauge compare`.
 
+use super::ForceArg;
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub struct CompareArgs {
     /// Write a figure of the comparison to this directory, as SVG and PNG; created if missing.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,6 @@
 //! The flags of `wiregauge control`.
 
-use super::{MissArgs, ModelArgs, PointArgs};
+use super::{ForceArg, MissArgs, ModelArgs, PointArgs};
 use crate::control_limit::{self, ControlLimit};
 use clap::Args;
 use std::path::PathBuf;
@@ -50,6 +50,9 @@ pub struct ControlArgs {
     /// Write figures to this directory as SVG: step response, variance along the trace, cost.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,6 @@
 //! The flags of `wiregauge deadline`.
 
-use super::PointArgs;
+use super::{ForceArg, PointArgs};
 use crate::deadline_limit::{self, DeadlineLimit};
 use crate::values;
 use clap::Args;
@@ -51,6 +51,9 @@ pub struct DeadlineArgs {
     /// Write a figure to this file (.svg or .png).
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! The flags of `wiregauge explain`.
 
+use super::ForceArg;
 use crate::asked::{self, Asked};
 use crate::values;
 use clap::Args;
@@ -45,6 +46,9 @@ pub struct ExplainArgs {
     /// the median data packet, or from --begin on.
     #[arg(long, value_name = "FILE", help_heading = "Captures")]
     pub figure: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -44,8 +44,8 @@ pub use query::QueryArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use serve::{BusArg, ServeArgs};
 pub use shared::{
-    ExchangeProtocolArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg, ServeProtocolArg,
-    protocol_of,
+    ExchangeProtocolArg, ForceArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg,
+    ServeProtocolArg, protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::{StreamArgs, StreamProtocolArg, StreamTypeArg};
@@ -168,11 +168,14 @@ pub enum Command {
     },
     /// Write the man pages to a directory.
     #[command(
-        after_help = "Example:\n  wiregauge man ~/.local/share/man/man1 && man wiregauge-exchange"
+        after_help = "Example:\n  wiregauge man ~/.local/share/man/man1 --force && man wiregauge-exchange"
     )]
     Man {
         /// The directory; created if missing.
         directory: PathBuf,
+        #[command(flatten)]
+        #[allow(missing_docs)]
+        force: ForceArg,
     },
 }
 
@@ -205,6 +208,9 @@ pub struct ExportArgs {
     /// With --json, of an exchange run: compute the figures again from the stored samples.
     #[arg(long, requires = "json")]
     pub recompute: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
 }
 
 /// `wiregauge demo`.

@@ -1,6 +1,6 @@
 //! `wiregauge report`.
 
-use super::{MissArgs, ModelArgs};
+use super::{ForceArg, MissArgs, ModelArgs};
 use crate::point_filter::{PointFilter, filter};
 use crate::values;
 use clap::{Args, ValueEnum};
@@ -18,8 +18,8 @@ Examples:
   wiregauge report last --period 2ms --deadline 500us --jitter 50us   # missed cycles of this loop
   wiregauge report last --model loop.toml     # with what the delays do to this control loop
 
-The page is one file and works offline (documentation: docs/report.md). An existing file
-is overwritten only if it is a wiregauge report or empty.
+The page is one file and works offline (documentation: docs/report.md). An existing file is
+overwritten only with --force, or if it is a page of wiregauge or empty.
 
 The page counts the missed cycles of a loop with this --period, --deadline and --jitter, as
 wiregauge deadline does (documentation: docs/deadline.md). By default, period and deadline are the
@@ -46,7 +46,7 @@ pub struct ReportArgs {
     /// run, or in the current directory for several runs; none with --figures].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write every figure to this directory; created if missing, existing files are overwritten.
+    /// Write every figure to this directory; created if missing.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     /// Format of the figure files [default: svg,png].
@@ -57,6 +57,9 @@ pub struct ReportArgs {
         requires = "figures"
     )]
     pub format: Vec<FigureFormat>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
     /// Only these points of the runs, such as in=48,depth=4; several values of a name are alternatives:
     /// in=48,1000. Names: in, out, depth; for streams direction, transfer, queue; for both link, and together
     /// (yes: at the same time as other links, or no); for loops rate, channels, notify.
@@ -74,6 +77,16 @@ pub struct ReportArgs {
     /// Also count a cycle as missed if the response time differs from the median by more than this.
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = CYCLES)]
     pub jitter: Option<Duration>,
+}
+
+impl FigureFormat {
+    /// Of the names of its files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            FigureFormat::Svg => "svg",
+            FigureFormat::Png => "png",
+        }
+    }
 }
 
 /// What a figure is written as.

@@ -2,7 +2,7 @@
 
 use super::gadget::GadgetArgs;
 use super::usb_virtual::VirtualArgs;
-use super::{CanArgs, PlantArgs, ServeProtocolArg};
+use super::{CanArgs, ForceArg, PlantArgs, ServeProtocolArg};
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -70,6 +70,9 @@ pub struct ServeArgs {
     /// Write every packet of the modelled bus to a capture file, for Wireshark and `wiregauge explain FILE`.
     #[arg(long, value_name = "FILE.pcapng", help_heading = "Model")]
     pub trace: Option<std::path::PathBuf>,
+    #[command(flatten, next_help_heading = "Model")]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
 
     /// Send no answer.
     #[arg(long, value_name = "RATE", value_parser = values::often, help_heading = "Faults")]

@@ -94,6 +94,14 @@ pub struct HostArgs {
     pub host_load: Option<wiregauge_record::HostLoad>,
 }
 
+/// Whether files that exist may be overwritten.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ForceArg {
+    /// Overwrite existing files.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Where the run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
@@ -114,6 +122,12 @@ pub struct KeepArgs {
     /// lines.
     #[arg(long, value_name = "TEXT", value_parser = values::note, help_heading = "Result")]
     pub note: Option<String>,
+    /// If the storage is full, measure on, and count what could not be stored [default: end the run].
+    #[arg(long, help_heading = "Result")]
+    pub keep_going: bool,
+    #[command(flatten, next_help_heading = "Result")]
+    #[allow(missing_docs)]
+    pub force: ForceArg,
 }
 
 /// Which points of a stored run are used.

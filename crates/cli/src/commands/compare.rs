@@ -1,8 +1,8 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
-use super::printed_comparison;
+use super::{ending, printed_comparison};
 use crate::Outcome;
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, TableFormat};
 use crate::caller::{Session, remark};
 use crate::fail_if::Judged;
 use crate::output::files;
@@ -18,6 +18,9 @@ use wiregauge_run::AnyRun;
 /// Runs the command.
 pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let (before, after) = (side(&args.before)?, side(&args.after)?);
+    let beside = args.json || args.format == TableFormat::Md;
+    let sides = before.iter().chain(&after).map(AnyRun::stored);
+    ending::print(sides, beside, session)?;
     let left_out = RefCell::new(Vec::new());
     let wanted = |figure: &Figure| {
         let name = figure.to_string();
@@ -68,7 +71,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if let Some(dir) = &args.figures {
         files::directory(dir)?;
         let drawn = figures::of_comparison(&comparison);
-        for line in super::report::write_figures(dir, &drawn, &[], session)? {
+        for line in super::report::write_figures((dir, args.force.force), &drawn, &[], session)? {
             remark!(session, "{line}");
         }
     }

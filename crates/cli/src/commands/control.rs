@@ -1,6 +1,7 @@
 //! `wiregauge control`: report what the measured delays do to a control loop.
 
 use super::chosen_points::chosen;
+use super::ending;
 use super::loop_assessment::{assess, exchange_run, period_of};
 use super::missed::{self, Missed};
 use super::printed;
@@ -18,6 +19,7 @@ use wiregauge_report::tables::{self, Places};
 /// Runs the command.
 pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    ending::print([run.stored()], args.json, session)?;
     let run = exchange_run(&run)?;
     let chosen = chosen(&args.points, run)?;
     let asked = loop_model::resolve(&args.model, &args.misses, period_of(run))?;
@@ -52,7 +54,12 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     if let Some(dir) = &args.figures {
         let (figures, is_cut) = figures_of(&controls);
-        for line in write_figures(dir, &figures, &[FigureFormat::Svg], session)? {
+        for line in write_figures(
+            (dir, args.force.force),
+            &figures,
+            &[FigureFormat::Svg],
+            session,
+        )? {
             remark!(session, "{line}");
         }
         if is_cut {

@@ -2,14 +2,14 @@
 
 use super::chosen_points::chosen;
 use super::cycles::{self, Requested};
+use super::ending;
 use super::missed::{self, Missed};
 use super::printed;
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
 use crate::deadline_limit::Compliance;
-use crate::failure::StorageFailed;
-use crate::output::files::{named, size};
+use crate::output::files::{self, size};
 use anyhow::bail;
 use std::path::Path;
 use wiregauge_report::figures::{self, Figure};
@@ -29,7 +29,10 @@ enum Format {
 /// Runs the command.
 pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let figure = match args.figure.as_deref() {
-        Some(file) => Some((file, format(file)?)),
+        Some(file) => {
+            files::check(file, args.force.force)?;
+            Some((file, format(file)?))
+        }
         None => None,
     };
     let found = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
@@ -43,6 +46,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     };
     let control_loop =
         cycles::control_loop(requested, run, &chosen, cycles::has_deeper(run), "--depth")?;
+    ending::print([found.stored()], args.json, session)?;
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
     let deadlines = load::deadlines(run, &chosen, control_loop, &mut |part| meter.update(part));
@@ -65,7 +69,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     }
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {
-            Some(drawn) => draw(&drawn, file, format, session)?,
+            Some(drawn) => draw(&drawn, (file, args.force.force), format, session)?,
             None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
@@ -104,12 +108,17 @@ fn format(file: &Path) -> anyhow::Result<Format> {
     }
 }
 
-fn draw(drawn: &Figure, file: &Path, format: Format, session: &Session<'_>) -> anyhow::Result<()> {
+fn draw(
+    drawn: &Figure,
+    (file, force): (&Path, bool),
+    format: Format,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     let bytes = match format {
         Format::Svg => drawn.svg.clone().into_bytes(),
         Format::Png => drawn.png(SCALE),
     };
-    std::fs::write(file, &bytes).map_err(|error| StorageFailed(named("writing", file, &error)))?;
+    files::write(file, &bytes, force, session.caller)?;
     session.caller.wrote(&absolute(file));
     remark!(session, "wrote {} ({})", file.display(), size(bytes.len()));
     Ok(())

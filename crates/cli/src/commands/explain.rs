@@ -1,7 +1,7 @@
 //! `wiregauge explain`: where the time of a stored run went, the link in a few numbers, and what to
 //! expect of settings that it did not measure.
 
-use super::explain_capture;
+use super::{ending, explain_capture};
 use crate::Outcome;
 use crate::args::ExplainArgs;
 use crate::asked::Asked;
@@ -23,11 +23,12 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     explain_capture::refuse_flags(args)?;
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     let stored = run.stored();
+    ending::print([stored], args.json, session)?;
     if stored.points() == 0 {
         bail!(
             "cannot explain {}: no point was finished (the run is {})",
             stored.name(),
-            stored.state().describe()
+            stored.state_word()
         );
     }
     let interrupt = has_interrupt_endpoints(stored.conditions());

@@ -5,7 +5,8 @@ use crate::args::ExplainArgs;
 use crate::caller::Session;
 use crate::failure::StorageFailed;
 use crate::output::captured;
-use anyhow::{Context, anyhow, bail};
+use crate::output::files;
+use anyhow::{anyhow, bail};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -84,7 +85,8 @@ pub(super) fn run(
     out.flush()?;
     drop(out);
     if let Some(figure) = &args.figure {
-        let frames = draw(file, figure, args, (window, &explained))?;
+        let (bytes, frames) = drawn(file, figure, args, (window, &explained))?;
+        files::write(figure, &bytes, args.force.force, session.caller)?;
         session.caller.wrote(figure);
         if !args.json {
             let which = match args.begin {
@@ -194,23 +196,15 @@ fn check_figure(figure: &Path, args: &ExplainArgs) -> anyhow::Result<()> {
              with --begin"
         );
     }
-    match figure.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => bail!(
-            "cannot write {}: there is no directory {}\n  hint: mkdir -p {}",
-            figure.display(),
-            parent.display(),
-            parent.display()
-        ),
-        _ => Ok(()),
-    }
+    files::check(figure, args.force.force)
 }
 
-fn draw(
+fn drawn(
     file: &Path,
     figure: &Path,
     args: &ExplainArgs,
     (window, explained): (Window, &Explained),
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<(Vec<u8>, usize)> {
     let format = format_of(figure)?;
     let most = match format {
         Drawing::Page => FRAMES_OF_PAGE,
@@ -231,8 +225,5 @@ fn draw(
             wiregauge_report::page::bus_page(&name, &words, &drawn).into_bytes()
         }
     };
-    std::fs::write(figure, bytes)
-        .map_err(StorageFailed)
-        .with_context(|| format!("cannot write {}", figure.display()))?;
-    Ok(drawn.rows.len())
+    Ok((bytes, drawn.rows.len()))
 }

@@ -1,40 +1,61 @@
 //! `wiregauge export`: a stored run for other programs.
 
+use super::ending;
 use crate::Outcome;
 use crate::args::ExportArgs;
 use crate::caller::Session;
-use crate::failure::StorageFailed;
-use anyhow::{Context, bail};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use crate::output::files::{self, Output};
+use anyhow::bail;
+use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::Path;
 use wiregauge_run::{AnyRun, Run};
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
+    ending::print([run.stored()], true, session)?;
     let run = match args.recompute {
         true => recomputed(run)?,
         false => run,
     };
     let run = run.stored();
+    let force = args.force.force;
     if let Some(path) = &args.csv {
-        let mut out = open(path, session)?;
-        // The kind is kept, so that `| head` is known as such.
-        run.write_csv(&mut out, args.data)
-            .map_err(std::io::Error::from)?;
-        out.flush()?;
+        written(path, force, session, |out| {
+            // The kind is kept, so that `| head` is known as such.
+            run.write_csv(out, args.data)
+                .map(drop)
+                .map_err(std::io::Error::from)
+        })?;
     }
     if let Some(path) = &args.json {
-        let mut out = open(path, session)?;
-        run.write_json(&mut out).map_err(std::io::Error::from)?;
-        out.flush()?;
+        written(path, force, session, |out| {
+            run.write_json(out).map_err(std::io::Error::from)
+        })?;
     }
     if let Some(path) = &args.parquet {
+        files::check(path, force)?;
         run.write_parquet(path)?;
         session.caller.wrote(path);
     }
     Ok(Outcome::Done)
+}
+
+/// Writes a file, or standard output.
+fn written(
+    path: &Path,
+    force: bool,
+    session: &Session<'_>,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(Output::create(path, force, session.caller)?);
+    write(&mut out)?;
+    let out = out.into_inner().map_err(IntoInnerError::into_error)?;
+    out.finish()?;
+    if !files::is_stdout(path) {
+        session.caller.wrote(path);
+    }
+    Ok(())
 }
 
 fn recomputed(run: AnyRun) -> anyhow::Result<AnyRun> {
@@ -50,15 +71,4 @@ fn recomputed(run: AnyRun) -> anyhow::Result<AnyRun> {
             other.stored().kind()
         ),
     }
-}
-
-fn open<'a>(path: &Path, session: &'a Session<'_>) -> anyhow::Result<Box<dyn Write + 'a>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(BufWriter::new(session.caller.bytes())));
-    }
-    let file = File::create(path)
-        .map_err(StorageFailed)
-        .with_context(|| format!("cannot create {}", path.display()))?;
-    session.caller.wrote(path);
-    Ok(Box::new(BufWriter::new(file)))
 }

@@ -2,13 +2,13 @@
 
 use crate::Outcome;
 use crate::args::{Arguments, group_of};
+use crate::caller::Session;
 use crate::output::files;
-use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const EXIT_STATUS: [(&str, &str); 5] = [
     ("0", "Success."),
@@ -38,7 +38,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 ];
 
 /// Writes a page for the program and one for each command.
-pub fn write(directory: &Path) -> anyhow::Result<Outcome> {
+pub fn write(directory: &Path, force: bool, session: &Session<'_>) -> anyhow::Result<Outcome> {
     files::directory(directory)?;
     let mut program = Arguments::command().disable_help_subcommand(true);
     program.build();
@@ -46,13 +46,20 @@ pub fn write(directory: &Path) -> anyhow::Result<Outcome> {
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
         .collect();
+    let mut pages = Vec::new();
     for &command in &commands {
         let mut others = vec!["wiregauge(1)".to_owned()];
         others.extend(related(command, &commands));
-        page(command, &others, directory)?;
+        pages.push(page(command, &others, directory)?);
     }
     let others: Vec<String> = commands.iter().map(|&command| title(command)).collect();
-    page(&program, &others, directory)?;
+    pages.push(page(&program, &others, directory)?);
+    for (path, _) in &pages {
+        files::check(path, force)?;
+    }
+    for (path, text) in &pages {
+        files::write(path, text, force, session.caller)?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -84,12 +91,12 @@ fn name_of(command: &Command) -> String {
     name.unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-fn page(command: &Command, others: &[String], directory: &Path) -> anyhow::Result<()> {
+/// The page of a command, and the name of its file.
+fn page(command: &Command, others: &[String], directory: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
     let mut text = Vec::new();
     let path = directory.join(format!("{}.1", name_of(command)));
-    render(command, others, &mut text)
-        .and_then(|()| std::fs::write(&path, text))
-        .with_context(|| format!("cannot write the man page {}", path.display()))
+    render(command, others, &mut text)?;
+    Ok((path, text))
 }
 
 fn render(command: &Command, others: &[String], to: &mut Vec<u8>) -> io::Result<()> {

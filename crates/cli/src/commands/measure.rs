@@ -5,7 +5,8 @@ use super::recorder::{LinkRecorder, Recorder};
 use crate::Outcome;
 use crate::args::{KeepArgs, Look};
 use crate::caller::{Session, remark};
-use crate::failure::StorageFailed;
+use crate::failure::{StorageFailed, unless_nobody_reads};
+use crate::output::files;
 use crate::output::progress::{Extent, Progress};
 use crate::output::style::{BAD, CAUTION, RESET};
 use anyhow::Context;
@@ -59,11 +60,7 @@ where
         let (keep, look, plan) = (self.keep, self.look, &self.plan);
         // A file that cannot be written is better known before the run than after it.
         let csv = match self.csv {
-            Some(path) => Some(
-                File::create(path)
-                    .map_err(StorageFailed)
-                    .with_context(|| format!("cannot create {}", path.display()))?,
-            ),
+            Some(path) => Some(files::create(path, keep.force.force)?),
             None => None,
         };
         // Not stored means: in a directory that is gone afterwards.
@@ -83,7 +80,8 @@ where
         let progress = Progress::new(self.points, self.extent, meter);
         let (command, note) = (session.command(), keep.note.clone());
         let recorder = Recorder::<K>::new(&dir, plan, self.links, command, note, progress);
-        let mut recorder = recorder.map_err(StorageFailed)?;
+        let recorder = recorder.map_err(StorageFailed)?;
+        let mut recorder = recorder.stopping(stop.clone(), keep.keep_going);
         session.caller.begun(&dir);
         // A pipe may be read slowly or not at all, which must not hold up what is measured.
         let is_file = |csv: &File| csv.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -98,15 +96,14 @@ where
         let result = multi_link::run(self.links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
-        let (file, finished) = recorder.finish(state_of(&result));
-        let run = Run::<K> {
-            dir: dir.clone(),
-            file,
-        };
+        let (file, mut finished) = recorder.finish(state_of(&result), session.caller.ended_by());
+        // As every later view shows it: a point that was cut short has a summary of its rows.
+        let run = Run::<K>::open(&dir).unwrap_or_else(|_| Run::new(dir.clone(), file));
+        let mut printed = Ok(());
         if !matches!(result, Ok(true)) && (self.is_empty)(&run.file) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
             remove(&dir);
-            if let Some(path) = self.csv {
+            if let Some(path) = self.csv.filter(|path| path.is_file()) {
                 let _ = std::fs::remove_file(path);
             }
             if matches!(state_of(&result), State::Interrupted) && !look.quiet {
@@ -122,9 +119,10 @@ where
                 error_follows: result.is_err(),
                 ..look
             };
-            (self.print)(&run, look, session)?;
+            // Whatever becomes of the output, the run is ended in order.
+            printed = unless_nobody_reads((self.print)(&run, look, session));
             if let Some(pipe) = pipe {
-                write_csv::<K>(&dir, pipe, self.with_data).map_err(StorageFailed)?;
+                finished = finished.and(write_csv::<K>(&dir, pipe, self.with_data));
             }
             if stored && !look.quiet && !look.json {
                 // A reader that has seen enough (`| head`) is no failure.
@@ -142,6 +140,7 @@ where
         if result.is_ok_and(|complete| !complete) {
             return Ok(Outcome::Interrupted);
         }
+        printed?;
         let missed = missed(&run.file);
         for text in &missed {
             session.caller.missed(text);
@@ -176,7 +175,9 @@ fn write_csv<K: RunKind>(dir: &Path, file: File, with_data: bool) -> std::io::Re
 
 /// Removes what a run wrote into a directory that was empty before.
 pub fn remove(dir: &Path) {
-    let _ = std::fs::remove_file(dir.join("run.json"));
+    for file in ["run.json", "run.lock"] {
+        let _ = std::fs::remove_file(dir.join(file));
+    }
     let _ = std::fs::remove_dir_all(dir.join("samples"));
     let _ = std::fs::remove_dir(dir);
 }

@@ -11,6 +11,7 @@ mod deadline;
 mod demo;
 mod devices;
 mod doctor;
+mod ending;
 mod endpoints;
 mod exchange;
 mod explain;
@@ -43,6 +44,7 @@ use crate::Outcome;
 use crate::args::{Arguments, Command};
 use crate::caller::Session;
 use clap::CommandFactory;
+use std::io::Write;
 
 /// Runs the command that the user gave.
 pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -68,14 +70,13 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         Command::Demo(args) => demo::run(&args, session, run),
         Command::Completions { shell } => {
             let mut command = Arguments::command();
-            clap_complete::generate(
-                shell,
-                &mut command,
-                "wiregauge",
-                &mut session.caller.bytes(),
-            );
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command, "wiregauge", &mut script);
+            let mut out = session.caller.bytes();
+            out.write_all(&script)?;
+            out.flush()?;
             Ok(Outcome::Done)
         }
-        Command::Man { directory } => man::write(&directory),
+        Command::Man { directory, force } => man::write(&directory, force.force, session),
     }
 }

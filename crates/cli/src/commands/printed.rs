@@ -13,7 +13,7 @@ use wiregauge_run::{Control, Exchange, Loop, Run, RunFile, RunKind, State, Strea
 
 /// Prints an exchange run to standard output.
 pub fn exchange(run: &Run<Exchange>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(&run.file, look, session, || {
+    print(run, look, session, || {
         let tables = tables::of_exchange_run(run, look.confidence);
         match fails_unanswered(&run.file) && !look.full {
             true => tables.without_figures(),
@@ -31,17 +31,17 @@ fn fails_unanswered(file: &RunFile) -> bool {
 
 /// Prints a stream run to standard output.
 pub fn stream(run: &Run<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(&run.file, look, session, || tables::of_stream(&run.file))
+    print(run, look, session, || tables::of_stream(&run.file))
 }
 
 /// Prints a loop run to standard output.
 pub fn closed_loop(run: &Run<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(&run.file, look, session, || tables::of_loop(&run.file))
+    print(run, look, session, || tables::of_loop(&run.file))
 }
 
 /// Prints a run of a control loop to standard output.
 pub fn control(run: &Run<Control>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(&run.file, look, session, || tables::of_control(&run.file))
+    print(run, look, session, || tables::of_control(&run.file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.
@@ -65,7 +65,7 @@ pub fn loop_beside_published(
         ..Tables::default()
     };
     print(
-        file,
+        run,
         Look {
             quiet: true,
             ..look
@@ -76,7 +76,7 @@ pub fn loop_beside_published(
 }
 
 fn print<K: RunKind>(
-    file: &RunFile<K>,
+    run: &Run<K>,
     look: Look,
     session: &Session<'_>,
     tell: impl Fn() -> Tables,
@@ -89,12 +89,10 @@ fn print<K: RunKind>(
         table_width: session.caller.table_width(),
     };
     match look.json {
-        true => json(&mut out, file)?,
+        true => json(&mut out, &run.file)?,
         false => {
             let mut tables = tell();
-            if look.error_follows {
-                tables.failed = None;
-            }
+            tables.ending = run.ending_line().filter(|_| !look.error_follows);
             text(&mut out, &tables, extent)?;
         }
     }
@@ -150,6 +148,10 @@ pub struct Extent {
 /// Prints what there is to tell of a run for people.
 pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Result<()> {
     let brief = printed.brief.as_ref().filter(|_| !extent.full);
+    if let Some(ending) = &printed.ending {
+        let line = wrapped(ending, extent.width, "  ");
+        writeln!(out, "{CAUTION}{line}{RESET}")?;
+    }
     if !extent.quiet {
         heading(out, printed, extent.width)?;
     }
@@ -168,9 +170,6 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
         None => all(out, printed, extent)?,
     }
     warnings(out, &printed.warnings, extent)?;
-    if let Some(error) = &printed.failed {
-        writeln!(out, "\n{CAUTION}the run failed:{RESET} {error}")?;
-    }
     if brief.is_some() && !extent.quiet {
         writeln!(out, "\n{}", more(printed.warnings.first()))?;
     }

@@ -6,7 +6,8 @@ use crate::output::progress::Progress;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wiregauge_measure::multi_link::{Gate, Turn};
 use wiregauge_measure::sink::{self, Opened, Sink};
@@ -17,6 +18,17 @@ use wiregauge_run::{CsvWriter, PointWriter, Run, RunFile, RunKind, RunWriter, St
 /// A run that is being written.
 pub struct Recorder<K: RunKind> {
     shared: Mutex<Shared<K>>,
+    on_full: OnFull,
+}
+
+/// What the first row that can't be stored does.
+enum OnFull {
+    /// The engine stops at once.
+    Fail,
+    /// The run is told to end, so that its last point has a summary of all rows.
+    End(Arc<AtomicBool>),
+    /// It goes on; what can't be stored is counted.
+    GoOn,
 }
 
 struct Shared<K: RunKind> {
@@ -26,6 +38,8 @@ struct Shared<K: RunKind> {
     /// The CSV file asked for, until it cannot be written.
     csv: Option<CsvWriter<File>>,
     csv_failed: Option<io::Error>,
+    /// The first error of the storage of samples.
+    storage_failed: Option<io::Error>,
 }
 
 /// The part of a run that comes from one link.
@@ -65,8 +79,20 @@ impl<K: RunKind> Recorder<K> {
                 progress,
                 csv: None,
                 csv_failed: None,
+                storage_failed: None,
             }),
+            on_full: OnFull::Fail,
         })
+    }
+
+    /// Sets `stop` when rows can't be stored, so that the run ends in order; with `keep_going` it is measured to its
+    /// end, and the rows are counted.
+    pub fn stopping(mut self, stop: Arc<AtomicBool>, keep_going: bool) -> Recorder<K> {
+        self.on_full = match keep_going {
+            true => OnFull::GoOn,
+            false => OnFull::End(stop),
+        };
+        self
     }
 
     /// Writes the rows of each point to this file as well, as soon as the point is finished. Every
@@ -89,13 +115,46 @@ impl<K: RunKind> Recorder<K> {
         }
     }
 
-    /// Closes the run; gives what was written, and whether its end could be.
-    pub fn finish(&self, state: State) -> (RunFile<K>, io::Result<()>) {
+    /// Closes the run, which `ended_by` ended if it was interrupted; returns what was written, and whether all of it could be.
+    pub fn finish(&self, state: State, ended_by: Option<String>) -> (RunFile<K>, io::Result<()>) {
         let mut shared = self.locked();
         shared.progress.clear();
+        let stored = shared.storage_failed.take().map_or(Ok(()), Err);
+        let state = match &stored {
+            // That it was told to end is not the user's doing.
+            Err(error) if state == State::Interrupted => State::Failed {
+                error: error.to_string(),
+            },
+            _ => state,
+        };
+        if let (State::Interrupted, Some(ended_by)) = (&state, ended_by) {
+            shared.writer.set_ended_by(&ended_by);
+        }
         let finished = shared.writer.finish(state).map_err(io::Error::from);
         let csv = shared.csv_failed.take().map_or(Ok(()), Err);
-        (shared.writer.file().clone(), finished.and(csv))
+        (shared.writer.file().clone(), stored.and(finished).and(csv))
+    }
+
+    /// What was not stored ends the run, or is noted.
+    fn stored(&self, result: Result<(), wiregauge_run::RunError>) -> io::Result<()> {
+        let Err(error) = result else {
+            return Ok(());
+        };
+        match &self.on_full {
+            OnFull::Fail => return Err(error.into()),
+            OnFull::End(stop) => stop.store(true, Ordering::Relaxed),
+            OnFull::GoOn => {}
+        }
+        let mut shared = self.locked();
+        if shared.storage_failed.is_none() {
+            if matches!(self.on_full, OnFull::GoOn) {
+                shared.progress.warn(&format!(
+                    "{error}; the run goes on, and what is not stored is counted"
+                ));
+            }
+            shared.storage_failed = Some(error.into());
+        }
+        Ok(())
     }
 
     fn locked(&self) -> MutexGuard<'_, Shared<K>> {
@@ -106,16 +165,13 @@ impl<K: RunKind> Recorder<K> {
 impl<K: RunKind> Shared<K> {
     /// What is on disk.
     fn run(&self) -> Run<K> {
-        Run {
-            dir: self.writer.dir().to_owned(),
-            file: self.writer.file().clone(),
-        }
+        Run::new(self.writer.dir().to_owned(), self.writer.file().clone())
     }
 
-    fn end_point(&mut self, point: PointWriter<K>, summary: K::Summary) -> io::Result<()> {
-        self.writer.end_point(point, summary)?;
-        if self.csv.is_none() {
-            return Ok(());
+    /// Copies the last point to the CSV file.
+    fn copy_point(&mut self) {
+        if self.csv.is_none() || self.writer.file().points.is_empty() {
+            return;
         }
         let run = self.run();
         let last = run.file.points.len() - 1;
@@ -126,13 +182,13 @@ impl<K: RunKind> Shared<K> {
             self.csv = None;
             self.csv_failed = Some(error.into());
         }
-        Ok(())
     }
 }
 
 impl<K: RunKind> LinkRecorder<'_, K> {
     fn open(&mut self, opened: &Opened) -> io::Result<()> {
-        let shared = &mut *self.recorder.locked();
+        let mut guard = self.recorder.locked();
+        let shared = &mut *guard;
         let conditions = &mut shared.conditions;
         let (link, responder) = (opened.link.clone(), opened.responder.clone());
         match self.link.checked_sub(1) {
@@ -153,7 +209,9 @@ impl<K: RunKind> LinkRecorder<'_, K> {
         for warning in &opened.warnings {
             shared.writer.add_warning(warning.clone());
         }
-        Ok(shared.writer.set_conditions(conditions)?)
+        let stored = shared.writer.set_conditions(conditions);
+        drop(guard);
+        self.recorder.stored(stored)
     }
 
     fn begin(&mut self, point: K::Point, what: String) -> io::Result<()> {
@@ -161,8 +219,11 @@ impl<K: RunKind> LinkRecorder<'_, K> {
         if self.shows() {
             shared.progress.begin(K::index(&point), what);
         }
-        self.point = Some(shared.writer.begin_point(point)?);
+        let mut writer = shared.writer.begin_point(point)?;
         drop(shared);
+        let begun = writer.tick();
+        self.point = Some(writer);
+        self.recorder.stored(begun)?;
         if let Some(gate) = self.gate {
             gate.wait();
         }
@@ -205,6 +266,11 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
             let mut shared = self.recorder.locked();
             shared.progress.update(progress.ended, progress.elapsed);
         }
+        if let Some(point) = &mut self.point {
+            // Where that fails, the next row does as well.
+            let ticked = point.tick();
+            let _ = self.recorder.stored(ticked);
+        }
     }
 
     fn slice_time(&self) -> Option<Duration> {
@@ -220,21 +286,35 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
 
     fn row(&mut self, row: &K::Row, data: &[u8]) -> io::Result<()> {
         match &mut self.point {
-            Some(point) => Ok(point.push(row, data)?),
+            Some(point) => {
+                let pushed = point.push(row, data);
+                self.recorder.stored(pushed)
+            }
             None => Ok(()),
         }
     }
 
     fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
         match self.point.take() {
-            Some(point) => self.recorder.locked().end_point(point, summary),
+            Some(point) => {
+                let mut shared = self.recorder.locked();
+                let ended = shared.writer.end_point(point, summary);
+                if ended.is_ok() {
+                    shared.copy_point();
+                }
+                drop(shared);
+                self.recorder.stored(ended)
+            }
             None => Ok(()),
         }
     }
 
     fn calibrated_after(&mut self, calibration: Calibration) -> io::Result<()> {
-        let shared = &mut *self.recorder.locked();
+        let mut guard = self.recorder.locked();
+        let shared = &mut *guard;
         shared.conditions.after = Some(calibration);
-        Ok(shared.writer.set_conditions(&shared.conditions)?)
+        let stored = shared.writer.set_conditions(&shared.conditions);
+        drop(guard);
+        self.recorder.stored(stored)
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::StreamArgs;
 use crate::caller::Session;
 use crate::failure::StorageFailed;
+use crate::output::files;
 use anyhow::bail;
 use std::path::Path;
 use wiregauge_measure::stream::recording::{NumberedName, RecordFile};
@@ -42,6 +43,11 @@ pub fn file(
             earlier.display()
         );
     }
+    let first = match &split {
+        Some((name, _)) => name.numbered(0),
+        None => path.clone(),
+    };
+    files::check(&first, args.keep.force.force)?;
     let file = RecordFile::create(name, split).map_err(StorageFailed)?;
     Ok(Some(file))
 }

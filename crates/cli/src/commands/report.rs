@@ -1,11 +1,10 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
 use super::cycles::{self, Requested};
-use super::{explain_capture, loop_assessment};
+use super::{ending, explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
 use crate::caller::{Session, remark};
-use crate::failure::StorageFailed;
 use crate::loop_model::{self, LoopModel};
 use crate::output::files::{self, address_of, size};
 use crate::output::progress::Meter;
@@ -48,6 +47,12 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             anyhow::bail!("{}", super::control_run::refused("make a report of", run));
         }
     }
+    let piped = place(args, &runs).is_some_and(|place| files::is_stdout(&place));
+    ending::print(
+        runs.iter().map(AnyRun::stored),
+        piped || args.quiet,
+        session,
+    )?;
     let has_deeper = |run: &AnyRun| matches!(run, AnyRun::Exchange(run) if cycles::has_deeper(run));
     // Also at points that are left out here.
     let deeper: Vec<bool> = runs.iter().map(has_deeper).collect();
@@ -61,7 +66,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let place = place(args, &runs);
     // What cannot be written is better known before the samples are read than after.
     if let Some(place) = &place {
-        files::check(place)?;
+        files::check(place, may_replace(place, args))?;
     }
     if let Some(dir) = &args.figures {
         files::directory(dir)?;
@@ -87,7 +92,6 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     if let [only] = &compared[..] {
         drawn.extend(figures::of_comparison(only));
     }
-    let piped = place.as_deref().is_some_and(files::is_stdout);
     let tell = |line: String| -> std::io::Result<()> {
         match (args.quiet, piped) {
             (true, _) => Ok(()),
@@ -110,14 +114,19 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
             }
             remark!(session, "{CAUTION}warning:{RESET} {why}");
         }
-        for line in write_figures(dir, files, &args.format, session)? {
+        for line in write_figures((dir, args.force.force), files, &args.format, session)? {
             tell(line)?;
         }
     }
     if let Some(place) = &place {
         let comparisons: Vec<_> = compared.iter().map(tables::of_comparison).collect();
         let html = page::html(&subjects, &drawn, &comparisons);
-        files::write(place, html.as_bytes(), session.caller)?;
+        files::write(
+            place,
+            html.as_bytes(),
+            may_replace(place, args),
+            session.caller,
+        )?;
         if !piped {
             session.caller.wrote(place);
         }
@@ -127,6 +136,11 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         }
     }
     Ok(Outcome::Done)
+}
+
+/// True if the page may take the place of a file with content: that of an earlier page, or of anything with --force.
+fn may_replace(place: &Path, args: &ReportArgs) -> bool {
+    args.force.force || files::is_page(place)
 }
 
 /// Where the page goes; `None` if only figures are wanted.
@@ -300,9 +314,9 @@ fn complain(subjects: &[Subject], session: &Session<'_>) {
     }
 }
 
-/// Writes every figure in every format; gives what to tell.
+/// Writes every figure in every format, or none if a file is in the way; gives what to tell.
 pub(super) fn write_figures<'a>(
-    dir: &Path,
+    (dir, force): (&Path, bool),
     figures: impl IntoIterator<Item = &'a Figure>,
     formats: &[FigureFormat],
     session: &Session<'_>,
@@ -311,24 +325,27 @@ pub(super) fn write_figures<'a>(
         true => &[FigureFormat::Svg, FigureFormat::Png],
         false => formats,
     };
-    let mut lines = Vec::new();
-    let mut written = HashSet::new();
+    let mut drawn: Vec<(PathBuf, &Figure, FigureFormat)> = Vec::new();
+    let mut names = HashSet::new();
     for figure in figures {
         for format in formats {
-            let (ending, bytes) = match format {
-                FigureFormat::Svg => ("svg", figure.svg.clone().into_bytes()),
-                FigureFormat::Png => ("png", figure.png(SCALE)),
-            };
-            let path = dir.join(format!("{}.{ending}", figure.name));
-            if !written.insert(path.clone()) {
-                // The same format asked for twice; names of figures differ.
-                continue;
+            let path = dir.join(format!("{}.{}", figure.name, format.ending()));
+            // Names of figures differ; the same format may be asked for twice.
+            if names.insert(path.clone()) {
+                files::check(&path, force)?;
+                drawn.push((path, figure, *format));
             }
-            std::fs::write(&path, &bytes)
-                .map_err(|error| StorageFailed(files::named("writing", &path, &error)))?;
-            session.caller.wrote(&path);
-            lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
         }
+    }
+    let mut lines = Vec::new();
+    for (path, figure, format) in drawn {
+        let bytes = match format {
+            FigureFormat::Svg => figure.svg.clone().into_bytes(),
+            FigureFormat::Png => figure.png(SCALE),
+        };
+        files::write(&path, &bytes, force, session.caller)?;
+        session.caller.wrote(&path);
+        lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
     }
     Ok(lines)
 }

@@ -61,6 +61,9 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             let name = if at == 0 { "note: " } else { "" };
             writeln!(out, "      {name}{written}")?;
         }
+        for said in run.ending.iter().flat_map(|ending| ending.lines()) {
+            writeln!(out, "      {}", said.trim_start())?;
+        }
         for said in run.problem.iter().flat_map(|problem| problem.lines()) {
             writeln!(out, "      {}", said.trim_start())?;
         }
@@ -73,7 +76,7 @@ fn as_json(run: &Listing) -> serde_json::Value {
     let mut object = serde_json::json!({
         "name": run.name, "dir": run.dir, "started": run.started, "kind": run.kind,
         "address": run.address, "state": run.state, "points": run.points, "note": run.note,
-        "problem": run.problem,
+        "ending": run.ending, "problem": run.problem,
     });
     if run.is_readable() {
         object[run.rows] = run.measured.into();

@@ -5,6 +5,7 @@ use crate::Outcome;
 use crate::args::{BusArg, ProfileArg, ServeArgs, ServeProtocolArg, VirtualArgs};
 use crate::caller::{Session, remark};
 use crate::loop_model;
+use crate::output::files;
 use crate::output::style::{CAUTION, RESET};
 use std::io::Write;
 use wiregauge_link::host::Load;
@@ -147,6 +148,9 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         baud: args.baud,
         trace: args.trace.clone(),
     };
+    if let Some(trace) = &what.trace {
+        files::check(trace, args.force.force)?;
+    }
     let stop = session.caller.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));

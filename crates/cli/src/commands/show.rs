@@ -1,7 +1,7 @@
 //! `wiregauge show`: a stored run as it was printed when it was measured, or for a paper, an issue or
 //! a program.
 
-use super::printed;
+use super::{ending, printed};
 use crate::Outcome;
 use crate::args::{Look, ShowArgs, ShowFormat};
 use crate::caller::Session;
@@ -28,7 +28,10 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         }
         ShowFormat::Md => tables::markdown(&run, &tell()),
         ShowFormat::Latex => tables::latex(&run, &tell()),
-        ShowFormat::Csv => tables::csv(&run),
+        ShowFormat::Csv => {
+            ending::print([run.stored()], true, session)?;
+            tables::csv(&run)
+        }
     };
     let mut out = session.caller.bytes();
     out.write_all(text.as_bytes())?;

@@ -7,6 +7,7 @@ use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::caller::Session;
 use crate::constraint::Constraint;
+use crate::output::files;
 use crate::output::progress::Extent;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +24,10 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     stream::check(&plan)?;
     for limit in &args.require {
         check_limit(limit, &plan.points)?;
+    }
+    if let Some(csv) = &args.csv {
+        // Before the recording is begun.
+        files::check(csv, args.keep.force.force)?;
     }
     let recording = Mutex::new(recording::file(args, &plan.points, session)?);
     let measurement = Measurement::<Stream> {

@@ -1,5 +1,5 @@
-//! Files that a command makes for people to keep: never half-written, and never in the place of
-//! something else.
+//! Files that a command makes for people to keep: never half-written, and never in the place of something else, unless
+//! `--force` says so.
 
 use crate::caller::Caller;
 use crate::failure::StorageFailed;
@@ -8,6 +8,7 @@ use anyhow::bail;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// What every page of ours says of itself in its head.
 const MARK: &str = "<meta name=\"generator\" content=\"wiregauge";
@@ -20,21 +21,21 @@ pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Fails if a page must not or cannot be written here.
-pub fn check(path: &Path) -> anyhow::Result<()> {
+/// Fails if a file must not or cannot be written here. An empty file, such as mktemp makes, may be; a file with content
+/// only with `force`.
+pub fn check(path: &Path, force: bool) -> anyhow::Result<()> {
     if is_stdout(path) {
         return Ok(());
     }
     let name = path.display();
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => bail!(
-            "cannot write the page to {name}: it is a directory; use a file in it, such as {}",
-            path.join("report.html").display()
+            "cannot write {name}: it is a directory\n  hint: use a file in it, such as {}",
+            path.join("FILE").display()
         ),
-        Ok(found) if found.is_file() && !is_ours(path, &found)? => bail!(
-            "{name} exists and is not a wiregauge report: it is not overwritten. Remove it, or use another \
-             name with -o FILE"
-        ),
+        Ok(found) if has_content(&found) && !force => {
+            bail!("cannot write {name}: the file exists\n  hint: --force overwrites it")
+        }
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // To be tried where it will be made, so that a directory that is missing or closed to
@@ -47,45 +48,103 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn is_ours(path: &Path, found: &Metadata) -> anyhow::Result<bool> {
-    if found.len() == 0 {
-        return Ok(true);
-    }
+fn has_content(found: &Metadata) -> bool {
+    found.is_file() && found.len() > 0
+}
+
+/// True of a page that wiregauge made: a later one may replace it.
+pub fn is_page(path: &Path) -> bool {
     let mut head = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(HEAD).read_to_end(&mut head))
-        .map_err(|error| cannot(path, &error))?;
-    Ok(String::from_utf8_lossy(&head).contains(MARK))
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(MARK)
 }
 
-/// Writes a page: whole or not at all.
-pub fn write(path: &Path, bytes: &[u8], caller: &dyn Caller) -> anyhow::Result<()> {
-    if is_stdout(path) {
-        let mut out = caller.bytes();
-        out.write_all(bytes)?;
-        out.flush()?;
-        return Ok(());
+/// Creates a file that is written step by step while something is measured.
+pub fn create(path: &Path, force: bool) -> anyhow::Result<File> {
+    check(path, force)?;
+    Ok(File::create(path).map_err(|error| cannot(path, &error))?)
+}
+
+/// A file that is being written, and appears under its name when it is finished. What is no plain file, such as a pipe or
+/// /dev/stdout, gets the bytes at once.
+pub enum Output<'a> {
+    /// Standard output.
+    Stdout(Box<dyn Write + 'a>),
+    /// No plain file.
+    Special(File, PathBuf),
+    /// Under a temporary name.
+    Whole(NamedTempFile, PathBuf),
+}
+
+impl Output<'_> {
+    /// Begins a file; `-` is standard output. One that exists must be empty, or `force` be set.
+    pub fn create<'a>(
+        path: &Path,
+        force: bool,
+        caller: &'a dyn Caller,
+    ) -> anyhow::Result<Output<'a>> {
+        if is_stdout(path) {
+            return Ok(Output::Stdout(caller.bytes()));
+        }
+        check(path, force)?;
+        // A link stays one.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let special = std::fs::metadata(&path).is_ok_and(|found| !found.is_file());
+        let created = match special {
+            true => File::create(&path).map(|file| Output::Special(file, path.clone())),
+            false => platform::as_any_new_file(tempfile::Builder::new().prefix(".wiregauge-"))
+                .tempfile_in(parent(&path))
+                .map(|file| Output::Whole(file, path.clone())),
+        };
+        Ok(created.map_err(|error| cannot(&path, &error))?)
     }
-    check(path)?;
-    // A pipe or /dev/stdout takes what it gets, and a link stays one.
-    let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
-    let written = match special {
-        true => File::create(path).and_then(|mut file| file.write_all(bytes)),
-        false => replace(
-            &path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-            bytes,
-        ),
-    };
-    written.map_err(|error| cannot(path, &error))?;
-    Ok(())
+
+    /// Writes what is left, and gives the file its name.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        self.flush()?;
+        if let Output::Whole(file, path) = self {
+            file.persist(&path)
+                .map_err(|failed| cannot(&path, &failed.error))?;
+        }
+        Ok(())
+    }
+
+    /// The same error with the name of the file; the kind is kept, so that `| head` is known as such.
+    fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        match self {
+            Output::Stdout(_) => result,
+            Output::Special(_, path) | Output::Whole(_, path) => {
+                result.map_err(|error| named("cannot write", path, &error))
+            }
+        }
+    }
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = platform::as_any_new_file(tempfile::Builder::new().prefix(".report-"))
-        .tempfile_in(parent(path))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|failed| failed.error)?;
-    Ok(())
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match self {
+            Output::Stdout(out) => out.write(bytes),
+            Output::Special(file, _) => file.write(bytes),
+            Output::Whole(file, _) => file.write(bytes),
+        };
+        self.named(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = match self {
+            Output::Stdout(out) => out.flush(),
+            Output::Special(file, _) => file.flush(),
+            Output::Whole(file, _) => file.flush(),
+        };
+        self.named(flushed)
+    }
+}
+
+/// Writes a file: whole or not at all.
+pub fn write(path: &Path, bytes: &[u8], force: bool, caller: &dyn Caller) -> anyhow::Result<()> {
+    let mut out = Output::create(path, force, caller)?;
+    out.write_all(bytes)?;
+    out.finish()
 }
 
 fn parent(path: &Path) -> PathBuf {
@@ -94,7 +153,7 @@ fn parent(path: &Path) -> PathBuf {
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StorageFailed {
-    StorageFailed(named("cannot write the page to", path, error))
+    StorageFailed(named("cannot write", path, error))
 }
 
 /// Creates a directory, with those above it.
@@ -147,29 +206,44 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_somebody_else_stays() {
+    fn a_file_with_content_stays_unless_it_is_forced() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("report.html");
-        std::fs::write(&path, "<p>mine</p>").unwrap();
-        let refused = write(&path, b"page", &Called::default())
-            .unwrap_err()
-            .to_string();
-        assert!(refused.contains("not overwritten"), "{refused}");
-        assert_eq!(std::fs::read(&path).unwrap(), b"<p>mine</p>");
+        let path = dir.path().join("rows.csv");
+        std::fs::write(&path, "mine").unwrap();
+        let caller = Called::default();
+        let refused = write(&path, b"rows", false, &caller).unwrap_err();
+        let words = format!(
+            "cannot write {}: the file exists\n  hint: --force overwrites it",
+            path.display()
+        );
+        assert_eq!(refused.to_string(), words);
+        assert_eq!(create(&path, false).unwrap_err().to_string(), words);
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+        write(&path, b"rows", true, &caller).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"rows");
+        create(&path, true).unwrap();
+        // An empty file, such as mktemp makes, may be had.
+        write(&path, b"again", false, &caller).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"again");
     }
 
     #[test]
-    fn a_page_of_ours_is_replaced_whole_and_through_a_link() {
+    fn a_file_is_replaced_whole_and_through_a_link() {
         let dir = tempfile::tempdir().unwrap();
+        let caller = Called::default();
         let (path, link) = (dir.path().join("report.html"), dir.path().join("link"));
         let page = format!("<html>{MARK} 0.1.0\">");
-        write(&path, page.as_bytes(), &Called::default()).unwrap();
+        assert!(!is_page(&path));
+        write(&path, page.as_bytes(), false, &caller).unwrap();
+        assert!(is_page(&path));
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        write(&link, b"", &Called::default()).unwrap();
+        write(&link, b"", true, &caller).unwrap();
         assert!(link.is_symlink() && std::fs::read(&path).unwrap().is_empty());
-        write(&link, page.as_bytes(), &Called::default()).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), page);
-        // Nothing is left lying beside it.
+        // What is not finished leaves the old file as it was, and nothing beside it.
+        let mut begun = Output::create(&link, true, &caller).unwrap();
+        begun.write_all(b"half of a pa").unwrap();
+        drop(begun);
+        assert!(std::fs::read(&path).unwrap().is_empty());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

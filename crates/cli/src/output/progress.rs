@@ -1,7 +1,9 @@
 //! The progress bar of long work, on standard error, drawn only on a terminal and never by the
 //! measuring thread.
 
+use super::style::{CAUTION, RESET};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
 use std::time::{Duration, Instant};
 use wiregauge_measure::slices::Slice;
 
@@ -17,6 +19,8 @@ pub trait Meter: Send {
     }
     /// Figures of the running point, whose index is `point`.
     fn slice(&mut self, _point: u32, _slice: Slice) {}
+    /// Something that must not wait for the end of the work.
+    fn warn(&mut self, text: &str);
     /// The work is over.
     fn clear(&mut self);
 }
@@ -83,6 +87,11 @@ impl Progress {
         self.meter.slice(self.at as u32, slice);
     }
 
+    /// Something that must not wait for the end of the run.
+    pub fn warn(&mut self, text: &str) {
+        self.meter.warn(text);
+    }
+
     fn show(&mut self, within: f64) {
         let part = (self.at as f64 + within) / self.points as f64;
         self.meter.update(part.min(1.0));
@@ -124,6 +133,13 @@ impl Meter for Bar {
         if self.begun.elapsed() > SOON {
             self.bar.set_position((part * PARTS as f64) as u64);
         }
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.bar.suspend(|| {
+            // Nobody may be there to read it.
+            let _ = writeln!(anstream::stderr(), "{CAUTION}warning:{RESET} {text}");
+        });
     }
 
     fn clear(&mut self) {

@@ -9,8 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use windows_sys::Win32::System::Console::{
-    CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, SetConsoleCtrlHandler,
+    CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT,
+    SetConsoleCtrlHandler,
 };
 use windows_sys::core::BOOL;
 
@@ -22,6 +24,9 @@ pub const DEMO_BOARD: &str = "tcp://127.0.0.1:0";
 
 /// Why `doctor` cannot look at this host; `None` where it can.
 pub const NO_DOCTOR: Option<&str> = None;
+
+/// Error of a device that failed: ERROR_IO_DEVICE.
+pub const DEVICE_FAILED: i32 = 1117;
 
 /// Who may change the settings of the system.
 pub const ADMINISTRATOR: &str = "administrator";
@@ -61,14 +66,41 @@ pub fn own_stdout() -> io::Result<File> {
 /// What Ctrl-C raises.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
+/// Which event did.
+static FIRST: OnceLock<&str> = OnceLock::new();
+
+/// Longer than the system leaves a program after these events, at most 20 s.
+const LONG: Duration = Duration::from_secs(60);
+
 /// Called by the system in a thread of its own. What is not handled here ends the program.
 unsafe extern "system" fn on_event(event: u32) -> BOOL {
-    let is_stop = matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT | CTRL_CLOSE_EVENT);
+    let (name, ends_on_return) = match event {
+        CTRL_C_EVENT => ("CTRL_C_EVENT", false),
+        CTRL_BREAK_EVENT => ("CTRL_BREAK_EVENT", false),
+        CTRL_CLOSE_EVENT => ("CTRL_CLOSE_EVENT", true),
+        CTRL_LOGOFF_EVENT => ("CTRL_LOGOFF_EVENT", true),
+        CTRL_SHUTDOWN_EVENT => ("CTRL_SHUTDOWN_EVENT", true),
+        _ => return 0,
+    };
     let is_first = |flag: &Arc<AtomicBool>| !flag.swap(true, Ordering::Relaxed);
-    BOOL::from(is_stop && STOP.get().is_some_and(is_first))
+    let is_handled = STOP.get().is_some_and(is_first);
+    if is_handled {
+        let _ = FIRST.set(name);
+        if ends_on_return {
+            // The system ends the program when this returns: not before the command has.
+            std::thread::sleep(LONG);
+        }
+    }
+    BOOL::from(is_handled)
 }
 
-/// Lets Ctrl-C, Ctrl-Break and the closing of the console raise the flag; a second one ends the program.
+/// Name of the event that raised the flag.
+pub fn ended_by() -> Option<&'static str> {
+    FIRST.get().copied()
+}
+
+/// Lets Ctrl-C, Ctrl-Break, the closing of the console, logging off and shutting down raise the flag; a second event ends
+/// the program.
 pub fn raise_on_ctrl_c(flag: &Arc<AtomicBool>) -> io::Result<()> {
     let _ = STOP.set(Arc::clone(flag));
     // SAFETY: the handler lives as long as the program, and only stores to an atomic.

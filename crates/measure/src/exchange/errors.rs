@@ -1,6 +1,6 @@
 //! Why the measuring loop cannot go on, in words.
 
-use crate::runner::DISCONNECTED;
+use crate::runner::{CLOSED_AT_ONCE, DISCONNECTED};
 use std::io;
 use std::time::Duration;
 use wiregauge_link::{LinkError, LinkErrorKind};
@@ -49,9 +49,8 @@ fn broken(plan: &Plan, started: u64, error: &io::Error) -> LinkError {
         _ if plan.address.starts_with("can:") => {
             error.hint("check bit rates, termination and wiring; the state of the interface: ip -details link show")
         }
-        LinkErrorKind::Disconnected => {
-            error.hint(DISCONNECTED)
-        }
+        LinkErrorKind::Disconnected if started <= 1 => error.hint(CLOSED_AT_ONCE),
+        LinkErrorKind::Disconnected => error.hint(DISCONNECTED),
         LinkErrorKind::Unreachable => error.hint(format!(
             "is the responder running? on the device: wiregauge serve {}",
             plan.address

@@ -22,6 +22,7 @@ mod virtual_time;
 pub use check::check;
 pub use samples::RING_SAMPLES;
 
+use crate::hand_over::HandOver;
 use crate::hello::hello;
 use crate::runner::{self, Measurer, StopFlags, Watcher};
 use crate::sink::{Opened, Progress, RunError, Sink};
@@ -201,6 +202,7 @@ impl Caller<'_> {
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let (mut taken, mut moved_to) = (0, 0);
+        let mut hand_over = HandOver::default();
         let mut slices = Slices::new(sink.slice_time());
         let (mut seen, mut rtts) = (Seen::default(), Times::default());
         let mut take = |drain: &mut SampleDrain,
@@ -230,10 +232,12 @@ impl Caller<'_> {
             if let Some(times) = &mut times {
                 times.look();
             }
-            let pressing = drain.is_pressing();
+            let elapsed = begun.elapsed();
+            let is_due = hand_over.is_due(elapsed, drain.is_pressing());
             // Those that come from now on stay in the ring until a slice has them.
             let waiting = drain.waiting();
-            if slices.end(begun.elapsed(), pressing).is_some() {
+            let slice = slices.end(elapsed);
+            if slices.are_shown() && (is_due || slice.is_some()) {
                 seen.rest(drain.samples(), |sample| {
                     if sample.status.is_timed() {
                         rtts.push(sample.rtt_ns);
@@ -241,12 +245,16 @@ impl Caller<'_> {
                         rtts.fail();
                     }
                 });
-                if let Some(figures) = rtts.take() {
-                    let end = begun.elapsed();
-                    sink.slice(Slice { end, figures });
-                }
             }
-            if pressing {
+            if slice.is_some()
+                && let Some(figures) = rtts.take()
+            {
+                sink.slice(Slice {
+                    end: elapsed,
+                    figures,
+                });
+            }
+            if is_due {
                 let left = take(drain, waiting, &mut times, sink)?;
                 seen.left(left);
                 taken += left;
@@ -256,7 +264,6 @@ impl Caller<'_> {
                 self.sleeper.wake_from_receive();
             }
             moved_to = ended;
-            let elapsed = begun.elapsed();
             sink.progress(Progress { ended, elapsed });
         }
     }

@@ -14,6 +14,7 @@ mod urbs;
 
 pub use check::check;
 
+use crate::hand_over::HandOver;
 use crate::hello::hello;
 use crate::ring::{self, Drain};
 use crate::runner::{self, Measurer, StopFlags, Watcher};
@@ -213,8 +214,9 @@ impl Caller<'_> {
     ) -> io::Result<Option<PointEnd>> {
         let begun = Instant::now();
         let mut taken = 0;
+        let mut hand_over = HandOver::default();
         let mut slices = Slices::new(sink.slice_time());
-        let mut seen = [Seen::default(); 2];
+        let (mut seen, mut bytes) = ([Seen::default(); 2], [0; 2]);
         let mut take = |drain: &mut Drain<Transfer>,
                         rows: usize,
                         urbs: &mut Option<&mut Urbs>,
@@ -242,15 +244,19 @@ impl Caller<'_> {
                 urbs.look();
             }
             let mut both = [&mut drains.in_, &mut drains.out];
-            let pressing = both.iter().any(|drain| drain.is_pressing());
+            let elapsed = begun.elapsed();
+            let is_pressing = both.iter().any(|drain| drain.is_pressing());
+            let is_due = hand_over.is_due(elapsed, is_pressing);
             // Those that come from now on stay in the rings until a slice has them.
             let waiting = both.each_ref().map(|drain| drain.waiting());
-            let elapsed = begun.elapsed();
-            if let Some(length) = slices.end(elapsed, pressing) {
-                let mut bytes = [0; 2];
+            let slice = slices.end(elapsed);
+            if slices.are_shown() && (is_due || slice.is_some()) {
                 for ((drain, seen), bytes) in both.iter_mut().zip(&mut seen).zip(&mut bytes) {
                     seen.rest(drain, |transfer| *bytes += u64::from(transfer.bytes));
                 }
+            }
+            if let Some(length) = slice {
+                let bytes = std::mem::take(&mut bytes);
                 let rate = |bytes: u64| bytes as f64 / length.as_secs_f64();
                 let rates = [(Way::In, "in", bytes[0]), (Way::Out, "out", bytes[1])];
                 let measured = |&(way, ..): &(Way, _, _)| point.direction.ways().contains(&way);
@@ -261,7 +267,7 @@ impl Caller<'_> {
                     figures: figures.collect(),
                 });
             }
-            if pressing {
+            if is_due {
                 for ((drain, seen), rows) in both.iter_mut().zip(&mut seen).zip(waiting) {
                     let left = take(drain, rows, &mut urbs, sink)?;
                     seen.left(left);

@@ -3,11 +3,10 @@
 
 use super::card::Card;
 use super::measure::places;
-use super::progress::Progress;
 use super::{exchange_summary, loop_summary, stream_summary};
 use crate::Subject;
 use crate::link_names;
-use wiregauge_run::{AnyRun, State};
+use wiregauge_run::AnyRun;
 
 /// What is said of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,24 +28,23 @@ pub(super) struct Summary {
 /// Summarises one run.
 pub(super) fn of(subject: &Subject) -> Summary {
     let places = places(&subject.run);
-    let progress = Progress::of(&subject.run);
     let mut summary = match &subject.run {
         AnyRun::Exchange(run) => Summary {
-            unfinished: unfinished(&run.file.state, progress),
+            unfinished: unfinished(&subject.run),
             plan: exchange_summary::plan(&run.file.plan, &run.file.points),
             cards: exchange_summary::cards(&run.file.plan, &places),
             outcome: exchange_summary::outcome(&run.file.plan, &places),
             ..Summary::default()
         },
         AnyRun::Stream(run) => Summary {
-            unfinished: unfinished(&run.file.state, progress),
+            unfinished: unfinished(&subject.run),
             plan: stream_summary::plan(&run.file.plan, &run.file.points),
             cards: stream_summary::cards(&run.file.plan, &places),
             outcome: stream_summary::outcome(&run.file.plan, &places),
             ..Summary::default()
         },
         AnyRun::Loop(run) => Summary {
-            unfinished: unfinished(&run.file.state, progress),
+            unfinished: unfinished(&subject.run),
             plan: loop_summary::plan(&run.file.plan, &run.file.points),
             cards: loop_summary::cards(&places),
             outcome: loop_summary::outcome(&places),
@@ -59,34 +57,25 @@ pub(super) fn of(subject: &Subject) -> Summary {
     summary
 }
 
-fn unfinished(state: &State, progress: Option<Progress>) -> Option<String> {
-    let Progress { done, planned } = progress?;
-    let points = match done {
-        0 => "No point was finished.".to_string(),
-        _ => format!("{done} of {planned} points are finished."),
-    };
-    match state {
-        State::Complete => None,
-        State::Running => Some(format!(
-            "The run was still in progress when this page was made, or its process was killed. {points}"
-        )),
-        State::Interrupted => Some(format!("The run was interrupted. {points}")),
-        State::Failed { error } => Some(failed(error, &points)),
-    }
+/// How the run ended, if it was not measured and stored to its end.
+fn unfinished(run: &AnyRun) -> Option<String> {
+    run.stored().ending_line().map(|line| sentences(&line))
 }
 
-/// The hint of an error comes last, as a sentence of its own.
-fn failed(error: &str, points: &str) -> String {
-    let mut parts = error.split("\n").map(str::trim);
-    let what = parts.next().unwrap_or_default();
-    let hints: Vec<&str> = parts.collect();
-    let what = what.trim_end_matches('.');
-    match hints.join(" ") {
-        hint if hint.is_empty() => format!("The run failed: {what}. {points}"),
-        hint => format!(
-            "The run failed: {what}. {points} {}",
-            sentence(&hint.replacen("hint:", "Hint:", 1))
-        ),
+/// Sentences of a line that has an error; the hint is one of its own.
+fn sentences(line: &str) -> String {
+    let mut parts = line.split('\n').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    let mut sentences = vec![sentence(&capitalised(first))];
+    sentences.extend(parts.map(|hint| sentence(&hint.replacen("hint:", "Hint:", 1))));
+    sentences.join(" ")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
     }
 }
 
@@ -181,18 +170,16 @@ mod tests {
 
     #[test]
     fn the_hint_of_a_failed_run_is_a_sentence_of_its_own() {
-        let points = "2 of 6 points are finished.";
+        let after = "failed after 5 exchanges, 2 of 6 points complete";
         assert_eq!(
-            failed(
-                "tcp://a:7 closed the link\n  hint: was the device restarted?",
-                points
-            ),
-            "The run failed: tcp://a:7 closed the link. 2 of 6 points are finished. Hint: was the device restarted?"
+            sentences(&format!(
+                "{after}: tcp://a:7 closed the link\n  hint: was the device restarted?"
+            )),
+            "Failed after 5 exchanges, 2 of 6 points complete: tcp://a:7 closed the link. Hint: was the device restarted?"
         );
         assert_eq!(
-            failed("no answer\n  hint: use a longer --timeout", points),
-            "The run failed: no answer. 2 of 6 points are finished. Hint: use a longer --timeout."
+            sentences("ended by SIGHUP after 1 exchange"),
+            "Ended by SIGHUP after 1 exchange."
         );
-        assert_eq!(failed("no answer", ""), "The run failed: no answer. ");
     }
 }

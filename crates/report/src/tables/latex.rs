@@ -40,6 +40,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     let mut remark = |text: &str| {
         let _ = writeln!(out, "% {}", comment(text));
     };
+    if let Some(ending) = &tables.ending {
+        remark(ending);
+    }
     remark("Needs \\usepackage{booktabs}.");
     for line in &tables.heading {
         remark(&proper(line));
@@ -47,9 +50,6 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     remark(&format!("measured with: {}", tables.command));
     for warning in &tables.warnings {
         remark(&proper(&format!("{}: {warning}", warning.code)));
-    }
-    if let Some(error) = &tables.failed {
-        remark(&format!("the run failed: {error}"));
     }
     if stored.points() == 0 {
         remark("No point was finished.");

@@ -21,6 +21,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     let stored = run.stored();
     let title = format!("wiregauge {}: {}", stored.kind(), stored.links());
     let mut out = format!("## {}\n\n", escape(&title));
+    if let Some(ending) = &tables.ending {
+        let _ = writeln!(out, "**{}**\n", line_of(ending));
+    }
     for line in &tables.heading {
         let _ = writeln!(out, "{}\n", line_of(line));
     }
@@ -39,9 +42,6 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
             "### {FLOORS} ({FLOORS_ARE})\n\n{}",
             list(&tables.floors)
         );
-    }
-    if let Some(error) = &tables.failed {
-        let _ = writeln!(out, "**The run failed:** {}\n", escape(error));
     }
     if !tables.warnings.is_empty() {
         let warnings = tables.warnings.iter();

@@ -56,11 +56,15 @@ use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
-    match run {
+    let tables = match run {
         AnyRun::Exchange(run) => of_exchange_run(run, confidence),
         AnyRun::Stream(run) => of_stream(&run.file),
         AnyRun::Loop(run) => of_loop(&run.file),
         AnyRun::Control(run) => of_control(&run.file),
+    };
+    Tables {
+        ending: run.stored().ending_line(),
+        ..tables
     }
 }
 
@@ -97,6 +101,7 @@ fn exchange_with(
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
 ) -> Tables {
     Tables {
+        ending: None,
         heading: heading::of_exchange(file),
         set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_exchange(file, confidence)),
@@ -119,6 +124,7 @@ fn exchange_with(
 pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     let rows = flow_rows::rows(&file.points);
     Tables {
+        ending: None,
         heading: heading::of_stream(file),
         set_off: file.plan.links().map(str::to_owned).collect(),
         brief: Some(brief::of_stream(&file.plan, &rows)),
@@ -141,6 +147,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
 /// Tells of a loop run.
 pub fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
+        ending: None,
         heading: heading::of_loop(file),
         set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_loop(&file.points)),

@@ -6,6 +6,8 @@ use super::{Brief, Table, Warning};
 /// What there is to say about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
+    /// How the run ended, if it was not measured and stored to its end.
+    pub ending: Option<String>,
     /// What was measured, on what: one or two lines.
     pub heading: Vec<String>,
     /// Parts of the first line of the heading to be set off, in the order in which they stand there.

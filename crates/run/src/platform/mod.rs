@@ -9,3 +9,14 @@ mod windows;
 pub(crate) use unix::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
+
+/// Whether a program holds the lock of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lock {
+    /// One does.
+    Held,
+    /// None does.
+    Free,
+    /// There is no such file, or it cannot be locked.
+    Unknown,
+}

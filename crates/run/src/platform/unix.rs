@@ -1,5 +1,8 @@
 //! Linux and macOS.
 
+use super::Lock;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -17,13 +20,32 @@ pub(crate) fn data_home(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<P
     data.or_else(|| Some(set("HOME")?.join(".local/share")))
 }
 
-/// Makes a name that was changed last through a power failure.
-pub(crate) fn sync_directory_of(path: &Path) -> io::Result<()> {
-    match path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => File::open(".")?.sync_all(),
+/// Makes the names in a directory last through a power cut.
+pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// Creates a file that stays locked while it is open.
+pub(crate) fn create_locked(path: &Path) -> io::Result<File> {
+    let file = File::create(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        // Some network file systems.
+        Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS) => {
+            Err(io::Error::from(io::ErrorKind::Unsupported))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a program holds the lock of this file.
+pub(crate) fn lock_of(path: &Path) -> Lock {
+    let Ok(file) = File::open(path) else {
+        return Lock::Unknown;
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Lock::Free,
+        Err(Errno::WOULDBLOCK) => Lock::Held,
+        Err(_) => Lock::Unknown,
     }
 }

@@ -58,6 +58,23 @@ impl Oracle<'_> {
         let may_begin = self.resync.is_none() && !self.is_confirming();
         let to_send = self.part > 0 || (may_begin && self.exchanges.started() < self.staged_to);
         if to_send && !self.send_blocked {
+            let begins = waits == 0 && self.part == 0 && self.resync.is_none();
+            if begins && self.needs_quiet() && !self.drained {
+                return match next {
+                    Next::Drain => Ok(()),
+                    _ => wrong("what came before a request must be read first"),
+                };
+            }
+            if begins && let Some(ends_ns) = self.gap_ends_ns(now_ns) {
+                return match next {
+                    Next::Receive {
+                        until_ns,
+                        or_writable: false,
+                        ..
+                    } if *until_ns == ends_ns => Ok(()),
+                    _ => wrong(&format!("the line must be silent until {ends_ns}")),
+                };
+            }
             return match next {
                 Next::Send => Ok(()),
                 _ => wrong("there is something to send"),
@@ -160,9 +177,6 @@ impl Oracle<'_> {
         {
             if !self.open {
                 return Some(Next::Connect);
-            }
-            if self.needs_quiet() && self.exchanges.outstanding() == 0 && !self.drained {
-                return Some(Next::Drain);
             }
             self.staged_to += 1;
             self.ready_bytes += self.request(self.staged_to - 1).len() as u64;

@@ -308,7 +308,7 @@ impl<'a> Run<'a> {
             return Ok(true);
         }
         let now = self.world.now_ns();
-        if self.engine.wants_to_send() && self.engine.window().waiting() == 0 {
+        if self.engine.wants_to_send() && self.engine.begins() {
             // As an open device: what is there answers nothing, and the line must be silent for long enough.
             let is_numbered = self.engine.codec().is_numbered();
             if !is_numbered && (self.engine.needs_drain() || self.received_ns != now) {

@@ -1,11 +1,11 @@
-//! The threads of a loop: one drives the open device, the caller's shows how far it is and stores the cycles.
+//! The threads of a loop: one drives the open device, the caller's stores the cycles as they end.
 
 use super::against::Against;
 use super::{plant_check, summary};
 use crate::commands::recorder::LinkRecorder;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wiregauge_control::{
     CycleAction, CycleEnd, CycleExchange, CyclePlan, CycleRow, Loop, LoopRun, WrongReply,
@@ -13,6 +13,7 @@ use wiregauge_control::{
 use wiregauge_device::{Device, DeviceOptions, Script, ScriptAction, Timing};
 use wiregauge_link::host::{self, Raised};
 use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_measure::ring::{self, Drain, Log};
 use wiregauge_measure::runner::{self, Measurer, StopFlags, Watcher};
 use wiregauge_measure::sink::{Opened, Progress, RunError, Sink};
 use wiregauge_record::{ControlCycle, ControlPlan, CycleStatus, Ending};
@@ -30,12 +31,14 @@ enum Report {
     Ended(Box<Cycles>),
 }
 
-/// All cycles, and how they ended.
+/// How the cycles ended.
 struct Cycles {
-    rows: Vec<CycleRow>,
     diverged: Option<u64>,
     ending: Ending,
 }
+
+/// Cycles between the two threads at most.
+const RING_CYCLES: usize = 1 << 15;
 
 /// Runs the loop; true if it came to its end.
 pub fn run(
@@ -45,7 +48,9 @@ pub fn run(
     stop: &AtomicBool,
     sink: &mut LinkRecorder<'_, Control>,
 ) -> Result<bool, RunError> {
-    let (halt, ended) = (AtomicBool::new(false), AtomicU64::new(0));
+    let halt = AtomicBool::new(false);
+    let (log, drain) =
+        ring::ring(RING_CYCLES.min(usize::try_from(plan.cycles).unwrap_or(RING_CYCLES)));
     let flags = StopFlags {
         stop,
         halt: &halt,
@@ -55,8 +60,8 @@ pub fn run(
         "loop-control",
         &plan.host,
         flags,
-        |measurer| driving_thread(plan, model, (&halt, &ended), measurer),
-        |watcher| take(plan, model, against, (watcher, &ended), sink),
+        |measurer| driving_thread(plan, model, &halt, log, measurer),
+        |watcher| take(plan, model, against, (watcher, drain), sink),
     )
 }
 
@@ -65,10 +70,19 @@ fn take(
     plan: &ControlPlan,
     model: &Loop,
     against: Option<&Against>,
-    (watcher, ended): (&Watcher<'_, Report, ()>, &AtomicU64),
+    (watcher, mut drain): (&Watcher<'_, Report, ()>, Drain<ControlCycle>),
     sink: &mut LinkRecorder<'_, Control>,
 ) -> io::Result<()> {
     let mut begun = Instant::now();
+    let mut ended = 0;
+    // Predictions need all of them.
+    let mut rows = Vec::new();
+    let mut take = |drain: &mut Drain<ControlCycle>, sink: &mut LinkRecorder<'_, Control>| {
+        drain.take_oldest(drain.waiting(), |row| {
+            rows.push(*row);
+            sink.row(row, &[])
+        })
+    };
     loop {
         match watcher.receive() {
             Ok(Some(Report::Opened(opened))) => {
@@ -78,18 +92,18 @@ fn take(
                 watcher.go(());
             }
             Ok(Some(Report::Ended(cycles))) => {
-                let rows: Vec<ControlCycle> = cycles.rows.iter().map(stored).collect();
-                for row in &rows {
-                    sink.row(row, &[])?;
-                }
+                take(&mut drain, sink)?;
                 let ending = cycles.ending;
                 let summary = summary::of(plan, model, &rows, ending, cycles.diverged, against);
                 return sink.end_point(summary);
             }
-            Ok(None) => sink.progress(Progress {
-                ended: ended.load(Ordering::Relaxed),
-                elapsed: begun.elapsed(),
-            }),
+            Ok(None) => {
+                ended += take(&mut drain, sink)?;
+                sink.progress(Progress {
+                    ended,
+                    elapsed: begun.elapsed(),
+                });
+            }
             Err(runner::Gone) => return Ok(()),
         }
     }
@@ -98,7 +112,8 @@ fn take(
 fn driving_thread(
     plan: &ControlPlan,
     model: &Loop,
-    (halt, ended): (&AtomicBool, &AtomicU64),
+    halt: &AtomicBool,
+    log: Log<ControlCycle>,
     measurer: &Measurer<Report, ()>,
 ) -> Result<(), LinkError> {
     if plan.host.lock_memory {
@@ -130,7 +145,8 @@ fn driving_thread(
         model,
         plan,
         halt,
-        ended,
+        log,
+        logged: 0,
         run: None,
         wrong: None,
     };
@@ -147,12 +163,9 @@ fn driving_thread(
         Ok(()) if halt.load(Ordering::Relaxed) => Ending::Interrupted,
         Ok(()) => Ending::Complete,
     };
-    let run = script.run;
-    measurer.send(Report::Ended(Box::new(Cycles {
-        diverged: run.as_ref().and_then(LoopRun::diverged),
-        rows: run.map(|run| run.rows().to_vec()).unwrap_or_default(),
-        ending,
-    })));
+    let diverged = script.run.as_ref().and_then(LoopRun::diverged);
+    script.log_rows(LoopRun::rows);
+    measurer.send(Report::Ended(Box::new(Cycles { diverged, ending })));
     outcome
 }
 
@@ -173,9 +186,22 @@ struct LoopScript<'a> {
     model: &'a Loop,
     plan: &'a ControlPlan,
     halt: &'a AtomicBool,
-    ended: &'a AtomicU64,
+    log: Log<ControlCycle>,
+    /// Rows that are in the log.
+    logged: usize,
     run: Option<LoopRun>,
     wrong: Option<WrongReply>,
+}
+
+impl LoopScript<'_> {
+    /// Puts those of the rows into the log that are not there yet.
+    fn log_rows(&mut self, rows: fn(&LoopRun) -> &[CycleRow]) {
+        let rows = self.run.as_ref().map(rows).unwrap_or_default();
+        for row in rows.iter().skip(self.logged) {
+            self.log.push(stored(row));
+        }
+        self.logged = self.logged.max(rows.len());
+    }
 }
 
 impl Script for LoopScript<'_> {
@@ -195,7 +221,7 @@ impl Script for LoopScript<'_> {
             run.stop();
         }
         let action = run.poll(now_ns, request);
-        self.ended.store(run.rows().len() as u64, Ordering::Relaxed);
+        self.log_rows(LoopRun::settled);
         match action {
             CycleAction::Ended => ScriptAction::End,
             CycleAction::WaitForReplies => ScriptAction::WaitForReplies,

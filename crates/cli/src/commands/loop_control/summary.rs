@@ -5,9 +5,10 @@ use wiregauge_control::{
     CyclePlan, CycleTimes, Loop, Matrix, sampled_costs, sampled_step, step_target, times_of_delays,
 };
 use wiregauge_record::{
-    ControlCycle, ControlPlan, ControlSummary, CycleStatus, Ending, MeasuredStep, Predicted,
+    ControlCycle, ControlPlan, ControlSummariser, ControlSummary, CycleStatus, Ending,
+    MeasuredStep, Predicted,
 };
-use wiregauge_stats::{Estimate, Series, expected_mean, mean_of};
+use wiregauge_stats::{Estimate, expected_mean, mean_of};
 
 /// Cycles that bring a loop from rest to its usual variance, at least; fewer in a short run.
 const LEAD: usize = 200;
@@ -30,11 +31,8 @@ pub fn of(
     diverged_at: Option<u64>,
     against: Option<&Against>,
 ) -> ControlSummary {
-    let counted = |status| rows.iter().filter(|row| row.status == status).count() as u64;
-    let mut delays = Series::new();
-    for delay_ns in rows.iter().filter_map(ControlCycle::delay_ns) {
-        delays.push(delay_ns);
-    }
+    let mut summariser = ControlSummariser::new(plan.point);
+    rows.iter().for_each(|row| summariser.push(row));
     let has_step = plan.point.step != 0.0;
     let cycles = CyclePlan {
         cycles: plan.cycles,
@@ -103,20 +101,13 @@ pub fn of(
         predicted.push(predict(Some(&against.run), &times, &starts));
     }
     ControlSummary {
-        point: plan.point,
-        ending,
-        cycles: rows.len() as u64,
-        samples_lost: counted(CycleStatus::SampleLost),
-        commands_lost: counted(CycleStatus::CommandLost),
-        overtaken: counted(CycleStatus::Overtaken),
-        unsent: counted(CycleStatus::Unsent),
-        delay: delays.distribution(),
         left_out: lead as u64,
         cost: cost.map(positive),
         step,
         diverged_at,
         clipped: rows.iter().filter(|row| is_clipped(model, row)).count() as u64,
         predicted,
+        ..summariser.finish(ending)
     }
 }
 

@@ -147,9 +147,10 @@ impl Bench<'_> {
                 let progress = Progress::new(1, extent_of(&plan), meter);
                 let (command, note) = (session.command(), self.task.note.clone());
                 let recorder = Recorder::<Exchange>::new(dir, &plan, 1, command, note, progress)
-                    .map_err(StorageFailed)?;
+                    .map_err(StorageFailed)?
+                    .stopping(session.caller.stop()?, self.task.keep_going);
                 let ended = exchange::run(&plan, self.stop, &mut recorder.link(turn));
-                let (file, finished) = recorder.finish(state_of(&ended));
+                let (file, finished) = recorder.finish(state_of(&ended), session.caller.ended_by());
                 if file.points.is_empty() {
                     // Nothing was measured: an empty run among the stored ones is in the way.
                     remove(dir);
@@ -177,9 +178,10 @@ impl Bench<'_> {
                 let progress = Progress::new(1, extent_of_stream(&plan), meter);
                 let (command, note) = (session.command(), self.task.note.clone());
                 let recorder = Recorder::<Stream>::new(dir, &plan, 1, command, note, progress)
-                    .map_err(StorageFailed)?;
+                    .map_err(StorageFailed)?
+                    .stopping(session.caller.stop()?, self.task.keep_going);
                 let ended = stream::run(&plan, self.stop, &mut recorder.link(turn));
-                let (file, finished) = recorder.finish(state_of(&ended));
+                let (file, finished) = recorder.finish(state_of(&ended), session.caller.ended_by());
                 if file.points.is_empty() {
                     // Nothing was measured: an empty run among the stored ones is in the way.
                     remove(dir);

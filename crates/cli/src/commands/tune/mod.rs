@@ -15,11 +15,13 @@ mod trade_offs;
 mod usage;
 mod words;
 
+use super::printed;
 use crate::Outcome;
 use crate::args::TuneArgs;
 use crate::caller::{Session, absolute, remark};
-use crate::failure::StorageFailed;
-use anyhow::{Context, bail};
+use crate::failure::{StorageFailed, unless_nobody_reads};
+use crate::output::files;
+use anyhow::bail;
 use found::{Ended, Found};
 pub(super) use found::{shown, with_bounds};
 use search::{Hunt, Places};
@@ -45,7 +47,7 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                  RUN --figures DIR with the confirming run"
             );
         }
-        check_figure(path)?;
+        check_figure(path, args.keep.force.force)?;
     }
     let stop = session.caller.stop()?;
     let quiet = args.quiet || args.json;
@@ -60,23 +62,23 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let Some(found) = hunt.run(&mut places)? else {
         return Ok(Outcome::Interrupted);
     };
-    let printed = json::of(&found);
+    let result = json::of(&found);
     if let Some(dir) = &found.best_run {
-        let text = serde_json::to_vec_pretty(&printed)?;
+        let text = serde_json::to_vec_pretty(&result)?;
         std::fs::write(dir.join(FILE), text).map_err(StorageFailed)?;
         session.caller.measured(dir, places.passing());
     }
-    let mut out = session.caller.words();
-    if args.json {
-        // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, &printed).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        words::tell(&mut out, &found, args.quiet, places.are_kept())?;
-    }
-    out.flush()?;
+    let print = || match args.json {
+        true => printed::json_value(&result, session),
+        false => {
+            let mut out = session.caller.words();
+            words::tell(&mut out, &found, args.quiet, places.are_kept())?;
+            Ok(out.flush()?)
+        }
+    };
+    unless_nobody_reads(print())?;
     if let Some(path) = &args.figure {
-        write_figure(path, &found, session)?;
+        write_figure((path, args.keep.force.force), &found, session)?;
     }
     judge(found, session)
 }
@@ -98,21 +100,21 @@ fn kind_of_figure(path: &Path) -> Option<&'static str> {
 }
 
 /// A file that cannot be written is better known before the search than after it.
-fn check_figure(path: &Path) -> anyhow::Result<()> {
+fn check_figure(path: &Path, force: bool) -> anyhow::Result<()> {
     if kind_of_figure(path).is_none() {
         bail!(
             "cannot write the figure to {}: the name must end in .svg or .png",
             path.display()
         );
     }
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let dir = dir.unwrap_or(Path::new("."));
-    tempfile::tempfile_in(dir)
-        .map(drop)
-        .with_context(|| format!("cannot write the figure to {}", path.display()))
+    files::check(path, force)
 }
 
-fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Result<()> {
+fn write_figure(
+    (path, force): (&Path, bool),
+    found: &Found,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     let Some(front) = found.front() else {
         remark!(session, "nothing was measured: there is nothing to draw");
         return Ok(());
@@ -122,9 +124,7 @@ fn write_figure(path: &Path, found: &Found, session: &Session<'_>) -> anyhow::Re
         Some("png") => figure.png(SCALE),
         _ => figure.svg.into_bytes(),
     };
-    std::fs::write(path, bytes)
-        .map_err(StorageFailed)
-        .with_context(|| format!("cannot write the figure to {}", path.display()))?;
+    files::write(path, &bytes, force, session.caller)?;
     session.caller.wrote(&absolute(path));
     Ok(())
 }

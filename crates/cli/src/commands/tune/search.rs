@@ -127,6 +127,10 @@ impl Meter for Shared {
         self.locked().update(whole);
     }
 
+    fn warn(&mut self, text: &str) {
+        self.locked().warn(text);
+    }
+
     /// Of a run that ends before the search does.
     fn clear(&mut self) {}
 }

@@ -57,6 +57,8 @@ pub struct Task {
     pub control: Option<LoopTask>,
     /// The note of the runs that confirm.
     pub note: Option<String>,
+    /// If the storage is full, they are measured on.
+    pub keep_going: bool,
     timeout: Duration,
     host: HostPlan,
     link: LinkOptions,
@@ -168,6 +170,7 @@ impl Task {
             confirm,
             control,
             note: args.keep.note.clone(),
+            keep_going: args.keep.keep_going,
             timeout: args.timeout.unwrap_or(usual_timeout),
             host: plan::host(&args.host),
             link: LinkOptions {

@@ -5,22 +5,16 @@ use crate::Subject;
 use crate::tables::Tables;
 use std::path::PathBuf;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Run, RunFile, RunKind, SCHEMA, State};
+use wiregauge_run::{AnyRun, Run, RunFile, RunKind, State};
 use wiregauge_stats::Estimate;
 
 pub(super) fn stored<K: RunKind>(plan: K::Plan, points: Vec<K::Summary>) -> Run<K> {
-    Run {
-        dir: PathBuf::from("/there is no such directory"),
-        file: RunFile {
-            schema: SCHEMA,
-            kind: K::NAME.to_owned(),
-            state: State::Complete,
-            plan,
-            conditions: Conditions::default(),
-            points,
-            warnings: Vec::new(),
-        },
-    }
+    let file = RunFile {
+        state: State::Complete,
+        points,
+        ..RunFile::new(&plan, &Conditions::default())
+    };
+    Run::new(PathBuf::from("/there is no such directory"), file)
 }
 
 /// A run without sample files: what is drawn of it comes from its summaries.

@@ -314,29 +314,26 @@ mod tests {
     }
 
     fn warnings(change: impl Fn(&mut RunFile<Loop>)) -> String {
-        let mut file = RunFile {
-            schema: 1,
-            kind: "loop".into(),
-            state: State::Complete,
-            plan: LoopPlan {
-                address: "virtual".into(),
-                points: Vec::new(),
-                duration_ns: 1,
-                settle_ns: 0,
-                find: false,
-                hold_ns: 1,
-                process: vec![Stage::Copy],
-                wait: LoopWait::Sleep,
-                calibrate: false,
-                gpu_device: 0,
-                host: HostPlan {
-                    priority: Some(50),
-                    ..HostPlan::default()
-                },
+        let plan = LoopPlan {
+            address: "virtual".into(),
+            points: Vec::new(),
+            duration_ns: 1,
+            settle_ns: 0,
+            find: false,
+            hold_ns: 1,
+            process: vec![Stage::Copy],
+            wait: LoopWait::Sleep,
+            calibrate: false,
+            gpu_device: 0,
+            host: HostPlan {
+                priority: Some(50),
+                ..HostPlan::default()
             },
-            conditions: Conditions::default(),
+        };
+        let mut file = RunFile {
+            state: State::Complete,
             points: vec![point(Aim::Curve, 0)],
-            warnings: Vec::new(),
+            ..RunFile::new(&plan, &Conditions::default())
         };
         file.conditions.host.rt_runtime_us = Some(950_000);
         change(&mut file);
