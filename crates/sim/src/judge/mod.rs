@@ -172,7 +172,7 @@ impl Judge {
     fn take(&mut self, byte: Byte, at_ns: u64, now_ns: u64, world: &World) {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
-        self.in_doubt |= self.is_foreign(place, sequence, at_ns);
+        self.in_doubt |= self.is_foreign(place, sequence, at_ns, now_ns);
         let is_stranger = place.number.is_some() && (!place.is_next || sequence.is_none());
         self.strangers += u64::from(self.rules.is_echo && is_stranger);
         self.was_damaged |= self.strangers > 0 && self.rules.looks_earlier;
@@ -190,13 +190,17 @@ impl Judge {
     }
 
     /// True if nobody can tell that a byte is not part of the answer that is awaited.
-    fn is_foreign(&self, place: Place, sequence: Option<u64>, at_ns: u64) -> bool {
+    fn is_foreign(&self, place: Place, sequence: Option<u64>, at_ns: u64, now_ns: u64) -> bool {
         let is_outstanding = self.exchanges.outstanding() > 0;
         if self.rules.has_numbers() || !is_outstanding || at_ns < self.begin_ns {
             return false;
         }
         match self.exchanges.awaited() {
-            Some(awaited) if place.is_next && sequence == Some(awaited) => false,
+            // If its time is over, it is lost before it is read, and others may be outstanding.
+            Some(awaited) if place.is_next && sequence == Some(awaited) => {
+                let waited_ns = now_ns - self.exchanges.of(awaited).start_ns;
+                self.rules.reads_at_once && waited_ns > self.rules.timeout_ns
+            }
             Some(awaited) => self.rules.may_be_taken(place.number, awaited),
             // All came in the same receive.
             None => true,

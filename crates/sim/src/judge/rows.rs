@@ -202,7 +202,8 @@ impl Judge {
         }
         let timeout_ns = self.rules.timeout_ns;
         let in_time = |came_ns: u64| came_ns - one.start_ns < timeout_ns;
-        match one.came_ns.is_some_and(in_time) && world.is_undamaged() {
+        let came = one.came_ns.is_some_and(in_time) && !with_another;
+        match came && world.is_undamaged() {
             true => Err("its answer came in time".into()),
             false => Ok(()),
         }
