@@ -9,5 +9,7 @@ mod full_disk;
 mod life_of_a_run;
 mod loops;
 mod many_runs;
+#[cfg(target_os = "linux")]
+mod memory;
 mod one_column;
 mod streams;
