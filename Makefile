@@ -88,7 +88,7 @@ LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cu
 LONG_SELECTIONS = "capi" "$(filter-out capi,$(LONG_CRATES))"
 LONG_TESTS = --profile quick --locked -p wiregauge-py --test tests
 # Those of them that measure time or memory, or load the processors by themselves.
-LONG_ALONE = size:: speed:: programs::
+LONG_ALONE = size:: speed:: memory:: programs::
 # Those that print a table of docs/ for who writes it, and can't fail; the other tests of these files hold what it shows.
 LONG_PRINTED = buffers::table buffers::long_run coverage::table modes::table deadline::table
 

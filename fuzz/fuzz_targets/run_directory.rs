@@ -71,7 +71,7 @@ fuzz_target!(
             }
         }
         let place = PLACE.path();
-        replace(&place.join("run.json"), Some(&files.run_json));
+        replace(&place.join("run.json"), Some(&files.run_json[..]));
         let samples = has_samples.then_some(&files.samples[..]);
         replace(&place.join("samples/point-0000.parquet"), samples);
         let journal = has_journal.then_some(&files.journal[..]);

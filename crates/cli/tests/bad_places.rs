@@ -68,7 +68,7 @@ fn a_broken_run_is_told_which_file_is_broken_and_how() {
     let desk = Desk::new();
     let file = stored_run(&desk);
     let whole = std::fs::read_to_string(&file).expect("run.json");
-    let newer = whole.replacen("\"schema\": 1", "\"schema\": 9", 1);
+    let newer = whole.replacen("\"schema\": 2", "\"schema\": 9", 1);
     let kind = whole.replacen("\"kind\": \"exchange\"", "\"kind\": \"divination\"", 1);
     for (text, says) in [
         ("", "damaged"),
@@ -197,43 +197,10 @@ fn what_cannot_be_served_is_answered_with_what_can() {
         .stderr(contains("192.0.2.1").and(contains("hint: ")));
 }
 
-/// Runs the program with files of at most so many kilobytes, as a disk that is nearly full.
-fn with_room_for(desk: &Desk, kilobytes: u32, arguments: &str) -> Ended {
-    // `ulimit -f` counts blocks of 512 bytes (POSIX); beyond it, and with the signal ignored,
-    // writes fail as on a full disk.
-    let blocks = 2 * kilobytes;
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {WIREGAUGE} {arguments}");
-    Background::start(&mut desk.command_of("sh", ["-c", script.as_str()])).ended()
-}
-
-#[test]
-fn a_full_disk_ends_the_run_and_keeps_the_points_before() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    // The samples of the first point fit; the kept answers of the second do not.
-    let flags = "--in 48,20000 --count 200 --keep-data --no-calibration";
-    let exchange = format!("exchange {} {flags}", server.address);
-    let ended = with_room_for(&desk, 64, &exchange);
-    assert_eq!(ended.code, Some(3), "{ended}");
-    assert!(ended.stderr.contains("File too large"), "{ended}");
-    assert!(ended.stderr.contains("point-0001"), "{ended}");
-    let listed = desk.wiregauge("runs --json").output().expect("it runs");
-    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
-    assert_eq!(listed[0]["state"], "failed", "{listed}");
-    assert_eq!(listed[0]["points"], 1, "{listed}");
-    let exported = desk.wiregauge("export last --csv").assert().success();
-    let text = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
-    assert_eq!(common::rows(&text).len(), 201);
-    // The samples that could not be completed do not keep the disk full.
-    let samples = desk.runs().join(&desk.stored()[0]).join("samples");
-    let left = std::fs::read_dir(samples).expect("the samples").count();
-    assert_eq!(left, 1);
-}
-
 #[test]
 fn a_disk_that_is_full_from_the_start_leaves_nothing_behind() {
     let desk = Desk::new();
-    let ended = with_room_for(&desk, 0, "exchange null:// --count 5 --no-calibration");
+    let ended = desk.with_room_for(0, "exchange null:// --count 5 --no-calibration");
     assert_eq!(ended.code, Some(3), "{ended}");
     assert!(ended.stderr.contains("File too large"), "{ended}");
     assert_eq!(desk.stored(), Vec::<String>::new());

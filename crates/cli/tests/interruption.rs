@@ -1,4 +1,4 @@
-//! Runs that are cut short: Ctrl-C keeps the point in progress, `kill -9` loses no more than that.
+//! Runs that are cut short in the middle of a point, or before it.
 
 use crate::common;
 
@@ -99,7 +99,7 @@ fn ctrl_c_keeps_the_point_in_progress() {
 }
 
 #[test]
-fn a_kill_loses_at_most_the_point_in_progress() {
+fn a_kill_keeps_the_points_before_and_rows_of_the_one_in_progress() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let run = start(&desk, &server.address);
@@ -112,7 +112,7 @@ fn a_kill_loses_at_most_the_point_in_progress() {
     let listing = only_listing(&desk);
     assert_eq!(listing["state"], "killed");
     assert_eq!(listing["points"], 1);
-    assert_eq!(exported_rows(&desk).len(), 501);
+    assert!(exported_rows(&desk).len() >= 501);
     desk.wiregauge("show last").assert().success();
 }
 
@@ -132,9 +132,7 @@ fn a_run_that_was_killed_in_its_first_point_is_not_explained() {
     desk.wiregauge("explain last")
         .assert()
         .code(2)
-        .stderr(contains(
-            "no point was finished (the run is running or crashed)",
-        ));
+        .stderr(contains("no point was finished (the run is killed)"));
 }
 
 /// Starts a run that ends with its standard input.
@@ -225,10 +223,9 @@ fn after_a_kill_the_csv_file_has_every_finished_point() {
     let rows = rows(&written);
     assert_eq!(rows.len(), 501);
     let exported = desk.wiregauge("export last --csv").assert().success();
-    assert_eq!(
-        written,
-        String::from_utf8_lossy(&exported.get_output().stdout)
-    );
+    // Of the second point, the run may have some rows.
+    let exported = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
+    assert!(exported.starts_with(&written));
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn json_of_a_run_holds_every_figure_in_base_units() {
     // At a larger depth, a busy host sends two requests at once: a TRT of 0.
     let flags = "--count 300 --depth 1 --below 1h --rate 2k --no-calibration --json";
     let run = desk.json(&format!("exchange {} {flags}", server.address));
-    assert_eq!(run["schema"], 1);
+    assert_eq!(run["schema"], 2);
     assert_eq!(run["state"], "complete");
     assert_eq!(run["plan"]["address"], server.address.as_str());
     assert_eq!(run["plan"]["schedule"]["every-ns"], 500_000);

@@ -120,6 +120,7 @@ fn a_run_without_points_has_a_page_and_a_warning_but_no_figures() {
     json["points"] = serde_json::json!([]);
     json["state"] = serde_json::json!({"failed": {"error": "it <i>broke</i>"}});
     std::fs::write(&file, json.to_string()).expect("written");
+    std::fs::remove_dir_all(run.join("samples")).expect("removed");
     desk.wiregauge("report ./run -o page.html")
         .assert()
         .success()

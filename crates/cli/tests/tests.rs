@@ -12,6 +12,7 @@ mod deadline;
 mod doctor;
 mod doctor_patterns;
 mod doctor_windows;
+mod ended_runs;
 mod existing_files;
 mod explain;
 mod faults;

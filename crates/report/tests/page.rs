@@ -382,7 +382,7 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
     let page = make("interrupted", Some(State::Interrupted));
     assert!(page.contains("Interrupted after 0 exchanges, 0 of 3 points complete."));
     let page = make("running", None);
-    assert!(page.contains("was killed (SIGKILL, a crash or a power cut)"));
+    assert!(page.contains("Was killed (SIGKILL, a crash or a power cut)"));
     assert!(page_of(&[]).contains("This report has no runs."));
 }
 

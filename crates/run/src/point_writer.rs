@@ -232,9 +232,10 @@ impl<K: RunKind> PointWriter<K> {
     /// Begins the next segment, and has the full one completed by the thread that waits for the disk.
     fn next_segment(&mut self) -> Result<(), WriteError> {
         self.append()?;
-        let Some(segment) = &self.segment else {
+        let Some(segment) = &mut self.segment else {
             return Ok(());
         };
+        segment.seal()?;
         let (number, rows) = (segment.number + 1, segment.journal.stored());
         // Two at once at most, however slow the disk is: memory stays bounded.
         if self.closing.swap(true, Ordering::Acquire) {

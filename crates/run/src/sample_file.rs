@@ -104,6 +104,15 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         Ok(())
     }
 
+    /// Writes what is buffered and gives the memory of the buffers back: no sample follows.
+    pub(crate) fn seal(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.samples = Vec::new();
+        self.data = Vec::new();
+        self.data_ends = Vec::new();
+        Ok(())
+    }
+
     /// The samples that follow belong to another point (only where the layout has its columns).
     pub(crate) fn set_point(&mut self, point: K::Point) -> io::Result<()> {
         self.flush()?;

@@ -131,6 +131,11 @@ impl<K: RunKind> Segment<K> {
         pushed.map_err(WriteError::at(&self.part))
     }
 
+    /// No row follows.
+    pub(crate) fn seal(&mut self) -> Result<(), WriteError> {
+        self.parquet.seal().map_err(WriteError::at(&self.part))
+    }
+
     pub(crate) fn row_groups(&self) -> usize {
         self.parquet.row_groups()
     }

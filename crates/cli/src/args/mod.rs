@@ -63,8 +63,8 @@ losses, and how they depend on message size and queue depth.
 IN and OUT are seen from the host, as in USB. Sizes are in bytes and include the header.
 
 Exit codes: 0 success, 1 a limit (--require, --subject-to, --fail-if) was missed, or not proven
-where a proof is required, 2 usage error, 3 the link or the storage failed, 130 interrupted. A
-failed or interrupted run keeps all of its samples.";
+where a proof is required, 2 usage error, 3 the link or the storage failed, 130 interrupted.
+Whatever ends a run, at most the last second of samples is missing.";
 
 /// Below the options in the help of the program.
 const HELP: &str = "\

@@ -17,8 +17,14 @@ const EXIT_STATUS: [(&str, &str); 5] = [
         "A stated limit was missed (--require, --subject-to, --fail-if), or not proven where a proof is required.",
     ),
     ("2", "Usage error."),
-    ("3", "The link or the storage failed. All samples are kept."),
-    ("130", "Interrupted. All samples are kept."),
+    (
+        "3",
+        "The link or the storage failed, or an output could not be written. What was measured before is kept.",
+    ),
+    (
+        "130",
+        "Interrupted (Ctrl-C, SIGTERM, or SIGHUP: the terminal was closed). All samples are kept.",
+    ),
 ];
 
 const ENVIRONMENT: [(&str, &str); 4] = [

@@ -118,6 +118,15 @@ impl Desk {
         command
     }
 
+    /// Runs the program with files of at most so many kilobytes, as on a disk that is nearly full.
+    pub fn with_room_for(&self, kilobytes: u32, arguments: &str) -> Ended {
+        // `ulimit -f` counts blocks of 512 bytes (POSIX); beyond it, and with the signal ignored,
+        // writes fail as on a full disk.
+        let blocks = 2 * kilobytes;
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {WIREGAUGE} {arguments}");
+        Background::start(&mut self.command_of("sh", ["-c", script.as_str()])).ended()
+    }
+
     /// Standard output of a command that must succeed.
     #[track_caller]
     pub fn output(&self, arguments: &str) -> String {
