@@ -6,6 +6,9 @@ use std::ops::Range;
 use wiregauge_record::Surplus;
 use wiregauge_wire as wire;
 
+/// A message that nobody asked for is kept until it is complete, but not beyond this many bytes.
+pub(crate) const MOST_UNASKED: usize = 64 << 10;
+
 /// How an answer is matched with its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {

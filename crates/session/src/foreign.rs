@@ -1,7 +1,7 @@
 //! Messages of devices that know nothing of wiregauge: requests and replies in a [`Framing`](crate::Framing),
 //! matched by their order.
 
-use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
+use crate::codec::{Answer, Codec, MOST_UNASKED, Matching, Parsed, Verdict};
 use crate::framing::{Framing, Split, Splitter};
 use crate::window::Window;
 
@@ -40,8 +40,11 @@ impl Splitter {
             return Parsed::Stray(bytes.len());
         }
         match self.next(bytes, 0) {
-            Split::More => Parsed::Incomplete,
-            Split::Malformed(_) => Parsed::Stray(bytes.len()),
+            Split::More if bytes.len() < MOST_UNASKED => Parsed::Incomplete,
+            Split::More | Split::Malformed(_) => {
+                self.restart();
+                Parsed::Stray(bytes.len())
+            }
             Split::Message { end, .. } => Parsed::Stray(end),
         }
     }

@@ -1,7 +1,7 @@
 //! Replies that end as the user said, matched with their requests by their order: of measured queries, and of those
 //! that a program sends.
 
-use crate::codec::{Answer, Parsed, Verdict};
+use crate::codec::{Answer, MOST_UNASKED, Parsed, Verdict};
 use crate::reply::{Reply, ReplyReader};
 use crate::window::{Slot, Window};
 use wiregauge_record::ReplyEnd;
@@ -60,6 +60,10 @@ impl Replies {
             false => Verdict::Unexpected,
         };
         match self.reader.next(bytes) {
+            Reply::More if bytes.len() >= MOST_UNASKED && answered_next(window).is_none() => {
+                self.reader.restart();
+                Parsed::Stray(bytes.len())
+            }
             Reply::More => Parsed::Incomplete,
             Reply::Whole(end, mark) => {
                 answer(&bytes[..end], mark, verdict(&bytes[..end - mark]), window)

@@ -9,6 +9,9 @@ use crate::scenario::{Cell, Protocols};
 /// A line that reaches this is cut there.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// A message that nobody asked for is not kept beyond so many bytes.
+const MOST_UNASKED: usize = 64 << 10;
+
 /// What stands at the front.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
@@ -342,6 +345,9 @@ impl Rules {
         let size = match (end, self.datagram) {
             (_, true) => bytes.len(),
             (Some(at), false) => at + END.len(),
+            (None, false) if self.is_unasked(exchanges) && bytes.len() >= MOST_UNASKED => {
+                bytes.len()
+            }
             (None, false) => return Step::Wait,
         };
         let Some(oldest) = exchanges.oldest_missing().or(exchanges.oldest_waiting()) else {
@@ -353,9 +359,15 @@ impl Rules {
         }
     }
 
+    /// True if no answer is awaited.
+    fn is_unasked(&self, exchanges: &Exchanges) -> bool {
+        exchanges.outstanding() == 0 && exchanges.missing() == 0
+    }
+
     fn until_silence(&self, bytes: &[u8], exchanges: &Exchanges) -> Step {
+        let is_long = self.is_unasked(exchanges) && bytes.len() >= MOST_UNASKED;
         match exchanges.oldest_missing().or(exchanges.oldest_waiting()) {
-            _ if !self.is_silent && !self.datagram => Step::Wait,
+            _ if !self.is_silent && !self.datagram && !is_long => Step::Wait,
             None => Step::Stray(bytes.len()),
             Some(oldest) => found(bytes.len(), oldest, Worth::Whole),
         }
