@@ -134,10 +134,10 @@ impl Case {
         let passed = device.finish();
         let young = AGE + 2 * delays.longest();
         let found = match self.kind {
-            Kind::Exchange => self.read::<Exchange>(&desk, |rows| answered(rows)),
-            Kind::Stream => self.read::<Stream>(&desk, |rows| carried(rows)),
-            Kind::Loop => self.read::<Loop>(&desk, |rows| blocks(rows)),
-            Kind::Control => self.read::<Control>(&desk, |rows| cycles(rows)),
+            Kind::Exchange => self.read::<Exchange>(&desk, answered),
+            Kind::Stream => self.read::<Stream>(&desk, carried),
+            Kind::Loop => self.read::<Loop>(&desk, blocks),
+            Kind::Control => self.read::<Control>(&desk, cycles),
         };
         let stored = found.as_ref().map_or(0, |found| found.amount);
         let what = format!(
@@ -149,8 +149,9 @@ impl Case {
         }
         // Signals that come before the program handles them kill it.
         let is_killed = code.is_none();
-        // A source goes on until it sees that nobody reads.
-        let old = match is_killed || self.kind == Kind::Stream {
+        // A source goes on until it sees that nobody reads; what a loop has done was computed.
+        let goes_on = matches!(self.kind, Kind::Stream | Kind::Loop);
+        let old = match is_killed || goes_on {
             true => passed.before(ended.checked_sub(young)),
             false => passed.total(),
         };
@@ -314,10 +315,9 @@ impl Passed {
 
     fn before(&self, at: Option<Instant>) -> u64 {
         let log = self.0.lock().expect("no thread has panicked");
-        let early = log
-            .iter()
-            .filter(|(when, _)| at.is_some_and(|at| *when < at));
-        early.last().map_or(0, |(_, total)| *total)
+        let mut latest_first = log.iter().rev();
+        let early = latest_first.find(|(when, _)| at.is_some_and(|at| *when < at));
+        early.map_or(0, |(_, total)| *total)
     }
 }
 
@@ -335,8 +335,8 @@ impl Device {
     fn start(kind: Kind, desk: &Desk) -> Device {
         let passed = Passed::default();
         let is_over = Arc::new(AtomicBool::new(false));
-        let plant = (kind == Kind::Control)
-            .then(|| desk.serve(&format!("tcp://127.0.0.1:0 {}", "--plant 1000/(s^2+s)")));
+        let plant =
+            (kind == Kind::Control).then(|| desk.serve("tcp://127.0.0.1:0 --plant 1000/(s^2+s)"));
         let mut device = Device {
             address: String::new(),
             passed: passed.clone(),
@@ -363,8 +363,8 @@ impl Device {
         device
     }
 
-    /// Takes the blocks of a loop, which has no device outside its own program, from what is stored: the virtual device
-    /// has a block every 5.12 ms.
+    /// Computes the blocks of a loop, which has no device outside its own program, from the first that are stored: the
+    /// virtual device has one every 5.12 ms.
     fn watch_rows(&self, desk: &Desk, until: Instant) {
         const BLOCK_NS: u128 = 5_120_000;
         while Instant::now() < until {

@@ -54,7 +54,6 @@ catch problem
     warning(problem.identifier, 'the run has no tables and no warnings here: %s', problem.message);
     return
 end
-text = regexprep(text, '\n\nthe run failed:.*$', ''); % It is in run.problem.
 warnings = regexp(text, '^W\d+: [^\n]*(?:\n +\S[^\n]*)*', 'match', 'lineanchors')';
 warnings = regexprep(warnings, '\s*\n\s*', ' ');
 warnings = reshape(warnings, [], 1);

@@ -9,7 +9,8 @@ end
 if isempty(run.points)
     lines{end + 1} = '  no point was finished';
 end
-if ~isempty(run.problem)
+% The tables begin with how the run ended.
+if ~isempty(run.problem) && isempty(strfind(run.tables, strtok(run.problem, sprintf('\n')))) %#ok<STREMP>
     lines{end + 1} = indented(run.problem);
 end
 if isfield(run.conditions, 'note')
