@@ -400,10 +400,14 @@ impl Driver {
         while self.engine.needs_drain() {
             self.take_unasked()?;
         }
+        let mut since = None;
         while let Some(ends_ns) = self.engine.gap_ends_ns() {
             let now = self.clock.now();
             if now >= ends_ns {
                 break;
+            }
+            if now - *since.get_or_insert(now) >= self.engine.never_quiet_ns() {
+                return Err(errors::never_quiet(self.doing, &self.address));
             }
             self.check_interrupt(now, false)?;
             let waited = self.link.wait(false, Duration::from_nanos(ends_ns - now));
@@ -423,6 +427,9 @@ impl Driver {
         let received = received.map_err(|error| self.link_failed(&error))?;
         self.now_ns = self.clock.now();
         self.engine.received(self.now_ns, received);
+        if received == 0 {
+            self.engine.drained();
+        }
         self.poll_unasked()
     }
 

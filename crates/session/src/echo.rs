@@ -7,6 +7,7 @@
 //! A device may send the same few bytes behind each echo: see [`Surplus`].
 
 use crate::codec::{Answer, Codec, Generator, Matching, Parsed, Verdict};
+use crate::numbers::DISTANCE;
 use crate::surplus::{Follows, Surplus};
 use crate::window::Window;
 use wiregauge_wire as wire;
@@ -96,7 +97,11 @@ impl Echo {
         // Numbers wrap after 2^32: the latest that could have been sent is meant.
         let age = u64::from((newest as u32).wrapping_sub(number).wrapping_sub(1));
         let number = newest.checked_sub(age + 1)?;
-        Some(number.checked_sub(self.base).ok_or(()))
+        match number.checked_sub(self.base) {
+            Some(sequence) => Some(Ok(sequence)),
+            // Older ones do not come any more, and once all 2^32 were used any bytes would be one of them.
+            None => (self.base - number <= 2 * DISTANCE).then_some(Err(())),
+        }
     }
 
     /// The whole echo at the front, whoever's it is.

@@ -81,6 +81,8 @@ pub struct Engine<C> {
     reads_late: bool,
     /// The last receive found nothing: nothing stands in the system's buffer.
     drained: bool,
+    /// The link was read until nothing was there, and nothing was sent or waited for since.
+    clear: bool,
     /// Bytes received since the last intact answer, and how many of them are too many.
     unanswered_bytes: u64,
     flood_bytes: u64,
@@ -106,6 +108,7 @@ impl<C: Codec> Engine<C> {
             never_quiet_ns: never_quiet_ns(config.timeout_ns, NEVER_QUIET),
             reads_late: false,
             drained: false,
+            clear: false,
             unanswered_bytes: 0,
             flood_bytes: FLOOD + FLOOD_ANSWERS * (config.answer_bytes * config.staged) as u64,
             stray_bytes: 0,
@@ -256,10 +259,21 @@ impl<C: Codec> Engine<C> {
     }
 
     /// True if the link must be read until nothing is there before a request begins while nothing is outstanding: a
-    /// reply does not say which request it answers. Who lets time pass after the last receive reads in any case.
+    /// reply does not say which request it answers. Who lets time pass after that reads again.
     #[inline]
     pub fn needs_drain(&self) -> bool {
-        !self.drained && !self.is_numbered()
+        !self.clear && !self.is_numbered()
+    }
+
+    /// A receive that was asked for by [`Engine::needs_drain`] found nothing.
+    #[inline]
+    pub fn drained(&mut self) {
+        self.clear = true;
+    }
+
+    /// For how long a device may keep sending unsolicited data.
+    pub fn never_quiet_ns(&self) -> u64 {
+        self.never_quiet_ns
     }
 
     #[inline]
@@ -280,6 +294,7 @@ impl<C: Codec> Engine<C> {
             let quiet = self.config.timeout_ns.max(QUIET_NS);
             resync.until_ns = resync.until_ns.max(now_ns + quiet);
         }
+        self.clear = false;
         let started = self.output.take(count);
         if started > 0 && self.window.waiting() == 0 && !self.is_numbered() {
             // It came before the request, so it is no reply to it.
@@ -311,6 +326,7 @@ impl<C: Codec> Engine<C> {
     #[inline]
     pub fn received(&mut self, now_ns: u64, count: usize) {
         self.drained = count == 0;
+        self.clear = false;
         if count == 0 {
             return;
         }
@@ -602,6 +618,7 @@ impl<C: Codec> Engine<C> {
                 Some((slot, outcome))
             }
         });
+        self.losing_all &= self.window.waiting() > 0;
         if matches!(answer.verdict, Verdict::Intact | Verdict::Unexpected)
             && ended.is_some_and(|(_, outcome)| outcome != Outcome::Duplicated)
         {

@@ -45,6 +45,8 @@ pub struct Measurement<C> {
     lost_in_a_row: u64,
     /// The last send took nothing, and nothing has come since.
     send_blocked: bool,
+    /// Since when a request that is due waits for a quiet line.
+    held_since_ns: Option<u64>,
     proof: AddressProof,
     /// The line must be quiet behind the first answer.
     listening: Option<Listening>,
@@ -87,6 +89,7 @@ impl<C: Generator> Measurement<C> {
             answered_once: false,
             lost_in_a_row: 0,
             send_blocked: false,
+            held_since_ns: None,
             proof: AddressProof::new(renews_proof, plan.timeout_ns),
             listening: None,
             stragglers: None,
@@ -186,6 +189,10 @@ impl<C: Generator> Measurement<C> {
             self.begin_proof(now_ns);
             return self.next_of_proof(now_ns);
         }
+        if self.is_held_too_long(now_ns) {
+            self.fail(Failure::NeverQuiet);
+            return Next::Done;
+        }
         if let Some(next) = self.stage(now_ns) {
             return next;
         }
@@ -230,10 +237,17 @@ impl<C: Generator> Measurement<C> {
     #[inline]
     fn stage(&mut self, now_ns: u64) -> Option<Next> {
         while self.has_place() {
+            let sequence = self.sequence(self.engine.window().next());
             if self.engine.gap_ends_ns().is_some_and(|ends| now_ns < ends) {
+                if self
+                    .schedule
+                    .due_ns(sequence)
+                    .is_none_or(|due| due <= now_ns)
+                {
+                    self.held_since_ns.get_or_insert(now_ns);
+                }
                 break;
             }
-            let sequence = self.sequence(self.engine.window().next());
             if !self.schedule.may_stage(sequence, now_ns) {
                 break;
             }
@@ -262,7 +276,7 @@ impl<C: Generator> Measurement<C> {
 
     /// What comes before a request that begins while nothing is outstanding.
     #[inline]
-    fn clear_line(&self, now_ns: u64) -> Option<Next> {
+    fn clear_line(&mut self, now_ns: u64) -> Option<Next> {
         if !self.engine.begins() {
             return None;
         }
@@ -271,11 +285,19 @@ impl<C: Generator> Measurement<C> {
         }
         let gap_ends_ns = self.engine.gap_ends_ns();
         let until_ns = gap_ends_ns.filter(|ends| now_ns < *ends)?;
+        self.held_since_ns.get_or_insert(now_ns);
         Some(Next::Receive {
             until_ns,
             exact: true,
             or_writable: false,
         })
+    }
+
+    /// True if the line did not become quiet for so long that it never will.
+    #[inline]
+    fn is_held_too_long(&self, now_ns: u64) -> bool {
+        let held_ns = self.held_since_ns.map(|since| now_ns.saturating_sub(since));
+        held_ns.is_some_and(|held_ns| held_ns >= self.engine.never_quiet_ns())
     }
 
     fn wait(&mut self, now_ns: u64) -> Next {
@@ -373,6 +395,9 @@ impl<C: Generator> Measurement<C> {
             }
             return;
         }
+        if count > 0 {
+            self.held_since_ns = None;
+        }
         self.engine.sent(now_ns, count);
         self.schedule.started(self.next_sequence(), now_ns);
     }
@@ -400,6 +425,12 @@ impl<C: Generator> Measurement<C> {
             listening.received(now_ns);
         }
         self.engine.received(now_ns, count);
+    }
+
+    /// [`Next::Drain`] found nothing.
+    #[inline]
+    pub fn drained(&mut self) {
+        self.engine.drained();
     }
 
     /// The link failed. If each exchange has its own, the exchange is lost; else the point has failed.

@@ -32,7 +32,8 @@ pub enum Next {
         until_ns: u64,
     },
     /// Nothing is outstanding, and a reply does not say which request it answers: receive what is there without
-    /// waiting, and report it as for [`Receive`](Next::Receive), 0 bytes included.
+    /// waiting, and report it as for [`Receive`](Next::Receive), or [`drained`](crate::Measurement::drained) if
+    /// nothing is there.
     Drain,
     /// The link is closed: wait for the next start.
     Sleep {

@@ -1,7 +1,7 @@
 //! The numbers of exchanges on the wire, from point to point.
 
 /// No number of a point is this near to one of the next, so that a late reply of one is none of the other.
-const DISTANCE: u64 = 1 << 16;
+pub(crate) const DISTANCE: u64 = 1 << 16;
 
 /// Numbers the exchanges of a run: those of a point follow those of the point before.
 #[derive(Clone, Copy, Debug, Default)]

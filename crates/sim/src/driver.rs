@@ -362,8 +362,13 @@ impl<'a, C: Generator> Run<'a, C> {
                     *to = byte.value;
                 }
                 self.say(now, || format!("  received {} B", bytes.len()));
-                self.measurement.received(now, bytes.len());
-                self.oracle.received(now, &bytes, world)?;
+                if to_the_end && bytes.is_empty() {
+                    self.measurement.drained();
+                    self.oracle.drained();
+                } else {
+                    self.measurement.received(now, bytes.len());
+                    self.oracle.received(now, &bytes, world)?;
+                }
                 if let Some(judge) = &mut self.judge {
                     judge.received(now, &bytes, world)?;
                 }

@@ -165,10 +165,10 @@ impl<'a, C: Generator, T: Time> Driver<'a, C, T> {
                     let received = self.rest(until_ns);
                     self.received(received);
                 }
-                Next::Drain => {
-                    let received = self.drain();
-                    self.received(received);
-                }
+                Next::Drain => match self.drain() {
+                    Ok(0) => self.session.drained(),
+                    received => self.received(received),
+                },
                 Next::Sleep { until_ns } => self.sleep_until(until_ns),
                 Next::Connect => self.connect(),
                 Next::Disconnect => self.link.close(),

@@ -35,7 +35,8 @@ impl<C: Codec> Engine<C> {
             until_ns: 0,
             by_loss: true,
         });
-        resync.until_ns = resync.until_ns.max(now_ns + quiet);
+        // What was damaged may be known only after more bytes have come.
+        resync.until_ns = resync.until_ns.max(now_ns.max(self.heard_ns) + quiet);
         resync.by_loss &= by_loss;
     }
 
@@ -75,7 +76,7 @@ impl<C: Codec> Engine<C> {
         self.output.clear();
         while self.window.unstage().is_some() {}
         self.unparsed = false;
-        self.drained = false;
+        self.clear = false;
         self.resync = None;
         self.confirm.begin(false);
         self.blocked_since_ns = None;

@@ -56,7 +56,7 @@ pub struct Oracle<'a> {
     input: Vec<u8>,
     unread: bool,
     received_ns: u64,
-    /// The last receive found nothing.
+    /// Nothing was there before the next request.
     drained: bool,
     /// When something came last; 0 if nothing has.
     heard_ns: u64,
@@ -76,6 +76,8 @@ pub struct Oracle<'a> {
     /// The last send took nothing, and nothing happened since.
     send_blocked: bool,
     blocked_since_ns: Option<u64>,
+    /// Since when a request that is due waits for a quiet line.
+    held_since_ns: Option<u64>,
 
     // Losses.
     resync: Option<Resync>,
@@ -142,6 +144,7 @@ impl<'a> Oracle<'a> {
             part: 0,
             send_blocked: false,
             blocked_since_ns: None,
+            held_since_ns: None,
             resync: None,
             confirms: false,
             kept: Vec::new(),
@@ -358,6 +361,8 @@ impl<'a> Oracle<'a> {
             return Ok(());
         }
         self.blocked_since_ns = None;
+        self.drained = false;
+        self.held_since_ns = None;
         if let Some(resync) = &mut self.resync {
             // The device may answer what it has only now received whole.
             let quiet = self.scenario.timeout_ns.max(QUIET_NS);
@@ -395,10 +400,15 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
+    /// A receive that had to find out whether something is there found nothing.
+    pub fn drained(&mut self) {
+        self.drained = true;
+    }
+
     /// Bytes were received; none if a wait ended without.
     pub fn received(&mut self, now_ns: u64, came: &[Byte], world: &World) -> Result<(), Fault> {
         self.send_blocked = false;
-        self.drained = came.is_empty();
+        self.drained = false;
         if came.is_empty() {
             return Ok(());
         }

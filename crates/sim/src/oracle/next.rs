@@ -50,6 +50,14 @@ impl Oracle<'_> {
                 _ => wrong("the exchange of this link is over"),
             };
         }
+        let held_ns = self.held_since_ns.map_or(0, |since| now_ns - since);
+        if held_ns >= self.never_quiet_ns() {
+            self.fail(Failure::NeverQuiet);
+            return match next {
+                Next::Done => Ok(()),
+                _ => wrong("the line never becomes quiet"),
+            };
+        }
         match self.stage(now_ns) {
             Some(needed) if needed == *next => return Ok(()),
             Some(needed) => return wrong(&format!("{needed:?} comes before the next exchange")),
@@ -66,6 +74,7 @@ impl Oracle<'_> {
                 };
             }
             if begins && let Some(ends_ns) = self.gap_ends_ns(now_ns) {
+                self.held_since_ns.get_or_insert(now_ns);
                 return match next {
                     Next::Receive {
                         until_ns,
@@ -171,6 +180,12 @@ impl Oracle<'_> {
 
     /// Makes ready what may start now; what must be done before.
     fn stage(&mut self, now_ns: u64) -> Option<Next> {
+        if self.has_place() && self.gap_ends_ns(now_ns).is_some() {
+            let due = self.pace.due_ns(self.staged_to);
+            if due.is_none_or(|due| due <= now_ns) {
+                self.held_since_ns.get_or_insert(now_ns);
+            }
+        }
         while self.has_place()
             && self.gap_ends_ns(now_ns).is_none()
             && self.pace.may_stage(self.staged_to, now_ns)

@@ -9,6 +9,9 @@ use crate::scenario::{Cell, Protocols};
 /// A line that reaches this is cut there.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// A number of an earlier point is at most this far before those of the point.
+const OLDEST: u64 = 2 << 16;
+
 /// A message that nobody asked for is not kept beyond so many bytes.
 const MOST_UNASKED: usize = 64 << 10;
 
@@ -182,7 +185,9 @@ impl Rules {
 
     /// True if the number is one of an earlier point.
     fn is_earlier(&self, number: u32, exchanges: &Exchanges) -> bool {
-        self.sequence(number, exchanges).is_none() && u64::from(number) < self.base
+        let back = u64::from((self.base as u32).wrapping_sub(number));
+        let is_near = back > 0 && back <= OLDEST.min(self.base);
+        self.sequence(number, exchanges).is_none() && is_near
     }
 
     // --- echoes ---

@@ -305,7 +305,7 @@ impl Oracle<'_> {
             began_ns: before.map_or(now_ns, |resync| resync.began_ns),
             until_ns: before
                 .map_or(0, |resync| resync.until_ns)
-                .max(now_ns + quiet),
+                .max(now_ns.max(self.heard_ns) + quiet),
             by_loss: by_loss && before.is_none_or(|resync| resync.by_loss),
         });
     }

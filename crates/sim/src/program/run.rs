@@ -367,6 +367,9 @@ impl<'a> Run<'a> {
         let now = self.world.now_ns();
         self.received_ns = now;
         self.engine.received(now, came.len());
+        if came.is_empty() {
+            self.engine.drained();
+        }
         self.judge.received(now, &came, &self.world);
         self.truth.received(now, &came, &self.world)?;
         if self.trace {
