@@ -83,9 +83,8 @@ impl Judge {
             _ if self.rest.heard_ns.is_none() => (false, 0),
             Ends::With(end) => (self.rest.last != end, QUIET_NS),
             Ends::Silence(silence_ns) | Ends::Gap(silence_ns) => (true, silence_ns),
-            // An echo to an earlier point may have another size.
-            Ends::Size => (self.arrivals.is_begun() && self.strangers == 0, QUIET_NS),
-            Ends::Numbered | Ends::Unknown => (false, 0),
+            // Nothing in the bytes shows where an echo begins that nobody asked for.
+            Ends::Size | Ends::Numbered | Ends::Unknown => (false, 0),
         };
         match is_begun && silent_ns < least_ns {
             true => wrong(format!("{silent_ns} ns after the beginning of a message")),
