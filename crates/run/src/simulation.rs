@@ -195,8 +195,15 @@ impl Case {
             assert_eq!(run.progress.life, Life::Ended);
         }
         let mut found = BTreeMap::new();
+        let is_whole =
+            end == End::Finished && !self.truth.is_cut_after_end && self.truth.is_finished;
         for (at, summary) in run.file.points.iter().enumerate() {
             let rows = self.rows(&run, at);
+            if is_whole {
+                let of = summary.point.index;
+                let stored = run.file.stored.iter().find(|stored| stored.point == of);
+                assert_eq!(stored.map(|stored| stored.rows), Some(rows as u64));
+            }
             assert!(found.insert(summary.point.index, rows).is_none());
         }
         for (of, pushed) in &self.truth.pushed {
