@@ -3,7 +3,7 @@
 use crate::journal::{Encoder, FRAME_START, FrameStart, Head};
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::segment::{Place, WriteError};
+use crate::place::{Place, WriteError};
 use crate::storage::{Output, Storage, StoredFile};
 use std::io::{self, Write};
 use std::marker::PhantomData;

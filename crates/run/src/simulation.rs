@@ -1,7 +1,7 @@
 //! Runs on the simulated disk, ended in every way at every moment: what a reader finds is a beginning of what was
 //! pushed, and misses at most the last second.
 
-use crate::segment::Limits;
+use crate::place::Limits;
 use crate::simulated_disk::{Faults, SimulatedDisk};
 use crate::storage::Storage;
 use crate::testing::{conditions, plan, point, sample, summary};
