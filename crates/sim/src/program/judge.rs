@@ -413,7 +413,7 @@ impl Judge {
         let missing = self.asked.iter().filter(is_missing).count();
         let start_ns = self.asked[waits].start_ns;
         let is_confirmed = |(_, last_ns): &(u64, u64)| {
-            let took = (last_ns - start_ns).max(self.longest_ns);
+            let took = last_ns.saturating_sub(start_ns).max(self.longest_ns);
             now_ns >= last_ns + (2 * took).max(QUIET_NS)
         };
         let is_over = self.drained
