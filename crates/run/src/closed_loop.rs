@@ -3,10 +3,9 @@
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, wide};
 use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
-use crate::run_file::RunFile;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Block, Ending, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, Xrun,
+    Block, Conditions, Ending, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, Xrun,
 };
 
 /// The kind of run that holds a closed loop: one row a block.
@@ -67,7 +66,11 @@ impl RunKind for Loop {
         plan.points.len()
     }
 
-    fn summariser(_file: &RunFile<Loop>, point: LoopPoint) -> Box<dyn FromRows<Loop>> {
+    fn summariser(
+        _plan: &LoopPlan,
+        _conditions: &Conditions,
+        point: LoopPoint,
+    ) -> Box<dyn FromRows<Loop>> {
         Box::new(CutShort {
             summariser: LoopSummariser::new(point),
             facts: LoopFacts::default(),

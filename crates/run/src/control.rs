@@ -3,10 +3,9 @@
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, real, wide};
 use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
-use crate::run_file::RunFile;
 use std::io::{self, Write};
 use wiregauge_record::{
-    ControlCycle, ControlPlan, ControlPoint, ControlSummariser, ControlSummary, Ending,
+    Conditions, ControlCycle, ControlPlan, ControlPoint, ControlSummariser, ControlSummary, Ending,
 };
 
 /// The kind of run that holds a control loop over a link: one row a cycle.
@@ -77,7 +76,11 @@ impl RunKind for Control {
         1
     }
 
-    fn summariser(_file: &RunFile<Control>, point: ControlPoint) -> Box<dyn FromRows<Control>> {
+    fn summariser(
+        _plan: &ControlPlan,
+        _conditions: &Conditions,
+        point: ControlPoint,
+    ) -> Box<dyn FromRows<Control>> {
         Box::new(ControlSummariser::new(point))
     }
 

@@ -3,10 +3,9 @@
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
 use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
-use crate::run_file::RunFile;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample, Summariser,
+    Conditions, Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample, Summariser,
 };
 
 /// The kind of run that holds requests and their answers: one row an exchange.
@@ -92,9 +91,13 @@ impl RunKind for Exchange {
         plan.points.len()
     }
 
-    fn summariser(file: &RunFile<Exchange>, point: Point) -> Box<dyn FromRows<Exchange>> {
-        let responder = responder_of(file, point.link);
-        Box::new(Summariser::new(&file.plan, point, responder))
+    fn summariser(
+        plan: &Plan,
+        conditions: &Conditions,
+        point: Point,
+    ) -> Box<dyn FromRows<Exchange>> {
+        let responder = responder_of(conditions, point.link);
+        Box::new(Summariser::new(plan, point, responder))
     }
 
     fn csv_row(text: &mut Vec<u8>, point: &Point, s: &Sample) -> io::Result<()> {
@@ -147,9 +150,9 @@ impl FromRows<Exchange> for Summariser {
 }
 
 /// The responder of a link of the run.
-pub(crate) fn responder_of(file: &RunFile<Exchange>, link: u32) -> Option<&Responder> {
+pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Responder> {
     match (link as usize).checked_sub(1) {
-        None => file.conditions.responder.as_ref(),
-        Some(further) => file.conditions.more_links.get(further)?.responder.as_ref(),
+        None => conditions.responder.as_ref(),
+        Some(further) => conditions.more_links.get(further)?.responder.as_ref(),
     }
 }

@@ -4,7 +4,7 @@ use crate::error::RunError;
 use crate::journal::{Decoder, FILE_START, FRAME_START, FrameStart, Head, LONGEST_HEAD, MAGIC};
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::sample_reader::{BATCH, Batch, Part, Source};
+use crate::part::{BATCH, Batch, Part, Source};
 use parquet::data_type::ByteArray;
 use std::fs::File;
 use std::io::{self, BufReader, Read};

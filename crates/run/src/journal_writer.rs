@@ -3,9 +3,9 @@
 use crate::journal::{Encoder, FRAME_START, FrameStart, Head};
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::segment::{Place, WriteError};
+use crate::place::{Place, WriteError};
 use crate::storage::{Output, Storage, StoredFile};
-use std::io::Write;
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub(crate) struct JournalWriter<K: RunKind> {
     stored: u64,
     /// Bytes of whole frames.
     length: u64,
+    /// A torn frame stands at the end: readers would not see what follows it.
+    is_torn: bool,
     kind: PhantomData<fn(K)>,
 }
 
@@ -57,6 +59,7 @@ impl<K: RunKind> JournalWriter<K> {
                 waiting: 0,
                 stored: head.first_row,
                 length,
+                is_torn: false,
                 kind: PhantomData,
             }),
             Err(cause) => {
@@ -97,10 +100,15 @@ impl<K: RunKind> JournalWriter<K> {
         self.waiting += 1;
     }
 
-    /// Writes the rows that wait. Where that fails they go on waiting, and the file is cut back to its last whole frame.
+    /// Writes the rows that wait. Where that fails they go on waiting, and the file is cut back to its last whole frame;
+    /// where that fails too, it takes no more.
     pub(crate) fn append(&mut self) -> Result<(), WriteError> {
         if self.waiting == 0 {
             return Ok(());
+        }
+        if self.is_torn {
+            let cause = io::Error::other("a torn frame could not be cut off");
+            return Err(WriteError::at(&self.path)(cause));
         }
         let start = FrameStart::new(
             self.head,
@@ -110,8 +118,7 @@ impl<K: RunKind> JournalWriter<K> {
         );
         self.frame[..FRAME_START].copy_from_slice(&start.encode());
         if let Err(cause) = Output(self.file()).write_all(&self.frame) {
-            // What can't be cut off is a torn frame at the end, which readers ignore.
-            let _ = self.file.truncate(self.length);
+            self.is_torn = self.file.truncate(self.length).is_err();
             return Err(WriteError::at(&self.path)(cause));
         }
         self.length += self.frame.len() as u64;

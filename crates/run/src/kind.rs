@@ -3,11 +3,11 @@
 //! `exchange.rs` and `stream.rs`, and its name in the list in `kinds.rs`.
 
 use crate::columns::{Column, PointColumn};
-use crate::run_file::RunFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
 use std::io;
+use wiregauge_record::Conditions;
 
 /// A kind of run.
 pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
@@ -74,7 +74,11 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
 
     /// What computes the summary of a point from its rows alone. What rows do not contain is absent in it.
     #[doc(hidden)]
-    fn summariser(file: &RunFile<Self>, point: Self::Point) -> Box<dyn FromRows<Self>>;
+    fn summariser(
+        plan: &Self::Plan,
+        conditions: &Conditions,
+        point: Self::Point,
+    ) -> Box<dyn FromRows<Self>>;
 
     /// Writes a row under `CSV`, without the end of the line.
     #[doc(hidden)]

@@ -24,6 +24,8 @@ mod layout;
 mod listing;
 mod microseconds;
 mod parquet_reader;
+mod part;
+mod place;
 mod platform;
 mod point_writer;
 mod recompute;

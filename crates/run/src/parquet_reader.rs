@@ -4,8 +4,8 @@
 use crate::columns::Kind;
 use crate::error::RunError;
 use crate::kind::RunKind;
+use crate::part::{BATCH, Batch, Part, Source};
 use crate::run_file::SCHEMA;
-use crate::sample_reader::{BATCH, Batch, Part, Source};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;

@@ -3,7 +3,8 @@
 use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
-use crate::segment::{Place, Segment, WriteError};
+use crate::place::{Place, WriteError};
+use crate::segment::Segment;
 use crate::watched::Failure;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -15,7 +15,7 @@ use wiregauge_record::{PointSummary, Summariser};
 pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
     let mut file = run.file.clone();
     for (at, summary) in file.points.iter_mut().enumerate() {
-        let responder = responder_of(&run.file, summary.point.link);
+        let responder = responder_of(&run.file.conditions, summary.point.link);
         let mut summariser = Summariser::new(&run.file.plan, summary.point, responder);
         let mut samples = run.samples(at)?;
         while let Some(rows) = samples.next_rows() {

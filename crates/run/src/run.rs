@@ -5,8 +5,9 @@ use crate::error::RunError;
 use crate::exchange::Exchange;
 use crate::kind::RunKind;
 use crate::layout::Layout;
+use crate::part::Source;
 use crate::run_file::{RunFile, Text};
-use crate::sample_reader::{Extent, SampleReader, Source};
+use crate::sample_reader::{Extent, SampleReader};
 use std::path::{Path, PathBuf};
 
 /// A run on disk, of one kind. [`AnyRun`](crate::AnyRun) opens what may be of any.

@@ -280,8 +280,9 @@ fn write_data<W: Write + Send>(
 mod tests {
     use super::*;
     use crate::disk::Disk;
-    use crate::sample_reader::{Extent, SampleReader, Source};
-    use crate::segment::{Limits, Place};
+    use crate::part::Source;
+    use crate::place::{Limits, Place};
+    use crate::sample_reader::{Extent, SampleReader};
     use crate::testing::{any_sample, point, sample};
     use crate::{Exchange, PointWriter, RunError};
     use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Runs on the simulated disk, ended in every way at every moment: what a reader finds is a beginning of what was
 //! pushed, and misses at most the last second.
 
-use crate::segment::Limits;
+use crate::place::Limits;
 use crate::simulated_disk::{Faults, SimulatedDisk};
 use crate::storage::Storage;
 use crate::testing::{conditions, plan, point, sample, summary};
@@ -195,8 +195,15 @@ impl Case {
             assert_eq!(run.progress.life, Life::Ended);
         }
         let mut found = BTreeMap::new();
+        let is_whole =
+            end == End::Finished && !self.truth.is_cut_after_end && self.truth.is_finished;
         for (at, summary) in run.file.points.iter().enumerate() {
             let rows = self.rows(&run, at);
+            if is_whole {
+                let of = summary.point.index;
+                let stored = run.file.stored.iter().find(|stored| stored.point == of);
+                assert_eq!(stored.map(|stored| stored.rows), Some(rows as u64));
+            }
             assert!(found.insert(summary.point.index, rows).is_none());
         }
         for (of, pushed) in &self.truth.pushed {

@@ -3,10 +3,10 @@
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
 use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
-use crate::run_file::RunFile;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Ending, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, StreamSummary, Transfer,
+    Conditions, Ending, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, StreamSummary,
+    Transfer,
 };
 
 /// The kind of run that holds data which flows without waiting for answers: one row a transfer.
@@ -78,9 +78,13 @@ impl RunKind for Stream {
         plan.points.len()
     }
 
-    fn summariser(file: &RunFile<Stream>, point: StreamPoint) -> Box<dyn FromRows<Stream>> {
+    fn summariser(
+        plan: &StreamPlan,
+        _conditions: &Conditions,
+        point: StreamPoint,
+    ) -> Box<dyn FromRows<Stream>> {
         Box::new(CutShort {
-            summariser: StreamSummariser::new(&file.plan, point),
+            summariser: StreamSummariser::new(plan, point),
             end_ns: 0,
         })
     }

@@ -5,8 +5,9 @@ use crate::journal_reader::JournalReader;
 use crate::kind::RunKind;
 use crate::layout::Layout;
 use crate::parquet_reader;
+use crate::part::{Part, Source};
 use crate::run_file::{RunFile, State, StoredPoint};
-use crate::sample_reader::{Extent, Part, SampleReader, Source};
+use crate::sample_reader::{Extent, SampleReader};
 use crate::segment::{JOURNAL, PARQUET, file_name, point_of};
 use crate::time_check::check_times;
 use std::fs::{self, File};
@@ -16,7 +17,7 @@ use std::path::Path;
 pub(crate) fn add<K: RunKind>(dir: &Path, file: &mut RunFile<K>) {
     for source in sources(dir, file) {
         let point = source.point;
-        let mut summariser = K::summariser(file, point);
+        let mut summariser = K::summariser(&file.plan, &file.conditions, point);
         let rows = summarised(source, &mut |row| summariser.push(row));
         if rows == 0 {
             continue;
