@@ -6,10 +6,10 @@ mod recovery;
 
 use crate::buffers::{Input, Output};
 use crate::codec::{Answer, Codec, Matching, Parsed, Verdict};
+use crate::confirm::Confirm;
 use crate::event::{Ended, Event, Outcome};
 use crate::framing::Malformed;
 use crate::window::{Finished, Window};
-use confirm::Confirm;
 use std::ops::Range;
 use wiregauge_record::Surplus;
 

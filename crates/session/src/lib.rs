@@ -31,6 +31,7 @@ mod address_proof;
 mod batch_trial;
 mod buffers;
 mod codec;
+mod confirm;
 mod echo;
 mod engine;
 mod event;

@@ -6,86 +6,6 @@ use super::{Engine, QUIET_NS};
 use crate::codec::{Codec, Matching, Parsed};
 use crate::event::Event;
 
-/// Replies laid out for beforehand.
-const USUAL: usize = 64;
-
-/// A reply, or bytes between replies, that came while an exchange is being confirmed.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    bytes: usize,
-    received_ns: u64,
-}
-
-/// What came since the first exchange after a loss began.
-#[derive(Debug)]
-pub(super) struct Confirm {
-    /// Replies are missing, so the next exchange must be confirmed.
-    due: bool,
-    /// All replies that can be awaited have come.
-    settled: bool,
-    candidates: Vec<Candidate>,
-    replies: usize,
-    /// Bytes of all candidates, at the front of the input.
-    held: usize,
-    /// No further reply is to be expected after this.
-    until_ns: u64,
-}
-
-impl Confirm {
-    pub(super) fn new() -> Confirm {
-        Confirm {
-            due: false,
-            settled: false,
-            candidates: Vec::with_capacity(USUAL),
-            replies: 0,
-            held: 0,
-            until_ns: 0,
-        }
-    }
-
-    /// The next exchange must be confirmed, or not.
-    pub(super) fn begin(&mut self, due: bool) {
-        self.drop_candidates();
-        self.due = due;
-    }
-
-    /// The bytes that were kept are gone.
-    pub(super) fn drop_candidates(&mut self) {
-        self.settled = false;
-        self.candidates.clear();
-        self.replies = 0;
-        self.held = 0;
-    }
-
-    /// True if the exchange that is outstanding, or the next one, must be confirmed.
-    #[inline]
-    pub(super) fn is_due(&self) -> bool {
-        self.due
-    }
-
-    #[inline]
-    pub(super) fn is_settled(&self) -> bool {
-        self.settled
-    }
-
-    #[inline]
-    pub(super) fn held(&self) -> usize {
-        self.held
-    }
-
-    /// When no further reply is to be expected, once there is one.
-    #[inline]
-    pub(super) fn until_ns(&self) -> Option<u64> {
-        (self.replies > 0).then_some(self.until_ns)
-    }
-
-    fn push(&mut self, bytes: usize, received_ns: u64, is_reply: bool) {
-        self.held += bytes;
-        self.replies += usize::from(is_reply);
-        self.candidates.push(Candidate { bytes, received_ns });
-    }
-}
-
 impl<C: Codec> Engine<C> {
     /// The line is quiet after a loss. Where only the order says which request a reply answers, and replies are still
     /// missing, the next exchange must be confirmed; else none of them is expected any more.
@@ -114,9 +34,10 @@ impl<C: Codec> Engine<C> {
         if let (true, Some(slot)) = (is_reply, self.window.oldest_waiting()) {
             let took_ns = self.received_ns.saturating_sub(slot.start_ns);
             let next_ns = (2 * took_ns.max(self.longest_ns)).max(QUIET_NS);
-            self.confirm.until_ns = self.received_ns.saturating_add(next_ns);
+            self.confirm
+                .expect_until(self.received_ns.saturating_add(next_ns));
         }
-        if self.confirm.replies > self.window.missing() {
+        if self.confirm.replies() > self.window.missing() {
             self.settle();
         }
     }
@@ -124,19 +45,19 @@ impl<C: Codec> Engine<C> {
     /// Drops what was kept, as bytes of no reply.
     #[cold]
     pub(super) fn drop_kept(&mut self) {
-        self.stray_bytes += self.confirm.held as u64;
-        self.input.drop_front(self.confirm.held);
+        self.stray_bytes += self.confirm.held() as u64;
+        self.input.drop_front(self.confirm.held());
         self.confirm.drop_candidates();
     }
 
     /// The last reply that came is the one to the outstanding exchange. Of the requests that were given up, the
     /// newest are those whose replies came before it.
     pub(super) fn settle(&mut self) {
-        let late = self.confirm.replies.saturating_sub(1);
+        let late = self.confirm.replies().saturating_sub(1);
         while self.window.missing() > late {
             self.window.forget_oldest_missing();
         }
-        self.confirm.settled = true;
+        self.confirm.settle();
         self.codec.reset();
     }
 
@@ -145,9 +66,9 @@ impl<C: Codec> Engine<C> {
     pub(super) fn poll_settled(&mut self) -> Option<Event> {
         let last_ns = self.received_ns;
         let mut event = None;
-        while event.is_none() && !self.confirm.candidates.is_empty() {
-            let candidate = self.confirm.candidates.remove(0);
-            self.confirm.held -= candidate.bytes;
+        while event.is_none()
+            && let Some(candidate) = self.confirm.pop()
+        {
             let bytes = &self.input.bytes()[..candidate.bytes];
             let parsed = match self.codec.idle_ns() {
                 Some(_) => self.codec.parse_idle(bytes, &self.window),
@@ -160,7 +81,7 @@ impl<C: Codec> Engine<C> {
             };
             self.received_ns = last_ns;
         }
-        if self.confirm.candidates.is_empty() {
+        if self.confirm.is_empty() {
             self.confirm.begin(false);
             self.window.forget_missing();
             self.codec.reset();

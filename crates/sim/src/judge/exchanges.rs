@@ -1,6 +1,6 @@
 //! What is known of each exchange.
 
-use super::rows::Kind;
+use super::row::Kind;
 use std::collections::BTreeSet;
 
 /// One exchange.

@@ -21,12 +21,14 @@
 //! And at the next point an echo to an earlier one, which may have had another size, can look like a damaged one.
 
 mod arrivals;
+mod begin;
 mod exchanges;
 mod rest;
+mod row;
 mod rows;
 mod rules;
 
-pub use rows::{Kind, Row};
+pub use row::{Kind, Row};
 pub use rules::Rules;
 
 use crate::oracle::Fault;

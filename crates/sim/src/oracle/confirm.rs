@@ -1,16 +1,9 @@
 //! The first exchange after a loss, where replies come in order: which reply is whose is only known when its time is
 //! over, or when all that can come has come.
 
+use super::exchanges::Kept;
 use super::{Oracle, QUIET_NS};
 use wiregauge_record::Sample;
-
-/// Bytes that came for it.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    bytes: Vec<u8>,
-    received_ns: u64,
-    is_reply: bool,
-}
 
 impl Oracle<'_> {
     /// The line is quiet.

@@ -28,6 +28,17 @@ pub struct One {
     pub stand: Stand,
 }
 
+/// Bytes that came for an exchange that is to be confirmed.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// What came.
+    pub bytes: Vec<u8>,
+    /// When.
+    pub received_ns: u64,
+    /// A reply, or bytes of nothing.
+    pub is_reply: bool,
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Exchanges {
