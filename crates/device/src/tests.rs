@@ -34,6 +34,9 @@ struct Line {
     /// When the last send began, and when the last receive that gave something ended.
     sent_at: Option<Instant>,
     received_at: Option<Instant>,
+    /// A blocking receive sleeps as long as it wants, and how often one was called.
+    has_fixed_sleep: bool,
+    blocking_receives: usize,
     answer: Answer,
 }
 
@@ -59,6 +62,8 @@ impl Script {
             call: Duration::ZERO,
             sent_at: None,
             received_at: None,
+            has_fixed_sleep: false,
+            blocking_receives: 0,
             answer: Box::new(answer),
         })))
     }
@@ -114,11 +119,12 @@ impl Link for Script {
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.line().blocking_receives += 1;
         self.receive(into)
     }
 
     fn set_receive_timeout(&mut self, _: Option<Duration>) -> io::Result<bool> {
-        Ok(true)
+        Ok(!self.line().has_fixed_sleep)
     }
 
     fn wait(&mut self, _: bool, _: Duration) -> io::Result<()> {
@@ -431,4 +437,34 @@ fn a_device_that_forgot_this_host_gets_hello_before_the_next_exchange() {
     let kinds = [0, wire::HELLO_REQUEST, 2 * wire::HELLO_REQUEST]
         .map(|at| Request::decode(&sent[at..]).unwrap().kind);
     assert_eq!(kinds, [Kind::Hello, Kind::Hello, Kind::Message]);
+}
+
+#[test]
+fn a_link_whose_receive_sleeps_too_long_is_polled_near_the_timeout() {
+    for (timeout, may_sleep) in [(Duration::from_millis(40), false), (LONG, true)] {
+        let script = Script::new(|bytes| vec![bytes.to_vec()]);
+        script.line().has_fixed_sleep = true;
+        let mut device = script.device("tcp://host:1", lines(), timeout);
+        // The reply is there at once; only how it was waited for counts.
+        let _ = device.exchange(b"x", None);
+        assert_eq!(script.line().blocking_receives > 0, may_sleep);
+    }
+}
+
+#[test]
+fn malformed_bytes_of_a_reply_that_was_given_up_do_not_fail_the_next_call() {
+    let prefix = Framing::LengthPrefix(LengthField {
+        bytes: 2,
+        big_endian: true,
+        counts_itself: true,
+    });
+    let script = Script::new(|bytes| match bytes.ends_with(b"lost") {
+        true => vec![],
+        false => vec![bytes.to_vec()],
+    });
+    let mut device = script.device("tcp://host:1", Some(prefix), SHORT);
+    device.exchange(b"lost", None).unwrap_err();
+    script.line().to_host.push_back(vec![0, 0]);
+    device.set_timeout(LONG).unwrap();
+    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use wiregauge_record::{
     Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Sample, Schedule, Status, Wait,
 };
-use wiregauge_session::{Echo, End, Exchange, Generator, Measurement, Next};
+use wiregauge_session::{Echo, End, Exchange, Generator, Lines, Measurement, Next};
 use wiregauge_wire as wire;
 use wiregauge_wire::{HelloReply, HelloRequest, Kind, Request, Response};
 
@@ -292,4 +292,34 @@ fn an_address_that_the_device_has_forgotten_is_proved_again() {
     assert_eq!(session.end(), Some(&End::Complete));
     assert_eq!(count(&samples, Status::Lost), 1);
     assert_eq!(responder.proofs, 1);
+}
+
+#[test]
+fn a_greeting_before_the_request_is_not_the_first_byte_of_the_answer() {
+    let plan = plan(Connect::Each, Schedule::AsFastAsPossible, 9, 200 * MS);
+    let codec = Lines::new(0, 8, 8, false);
+    let mut session = Measurement::new(&plan, point(8, 8), false, 1, codec);
+    assert_eq!(session.next(0), Next::Connect);
+    session.connected(0, 10);
+    assert_eq!(session.next(10), Next::Drain);
+    receive(&mut session, b"hello\n", 20);
+    assert!(session.poll(20).is_none());
+    assert_eq!(session.next(20), Next::Drain);
+    session.drained();
+    assert_eq!(session.next(20), Next::Send);
+    session.sent(100, 8);
+    receive(&mut session, b"0000", 150);
+    assert!(session.poll(150).is_none());
+    receive(&mut session, b"000\n", 300);
+    let row = session.poll(300).expect("the answer is whole").sample;
+    assert_eq!(
+        (row.status, row.rtt_ns, row.access_ns),
+        (Status::Ok, 200, 50)
+    );
+    assert_eq!(session.stray_bytes(), 6);
+}
+
+fn receive<C: Generator>(session: &mut Measurement<C>, bytes: &[u8], now: u64) {
+    session.space()[..bytes.len()].copy_from_slice(bytes);
+    session.received(now, bytes.len());
 }

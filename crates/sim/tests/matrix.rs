@@ -48,3 +48,9 @@ fn a_few_random_scenarios_are_reported_as_they_happened() {
     all_pass(&report);
     assert_eq!(report.cases, 1_000);
 }
+
+#[test]
+fn a_program_whose_link_damages_replies_is_judged_to_its_end() {
+    let report = many(6251..6252, Case::Program, |_| {});
+    all_pass(&report);
+}

@@ -19,6 +19,7 @@ const MS: u64 = 1_000_000;
 /// What a call of the link takes.
 const SEND: u64 = 2 * US;
 const RECEIVE: u64 = 3 * US;
+const OPEN: u64 = 40 * US;
 
 const TIMEOUT: u64 = 50 * MS;
 
@@ -31,6 +32,8 @@ struct Timed<S> {
     /// When each request was handed over, and when each reply had been received.
     sent: Vec<u64>,
     received: Vec<u64>,
+    /// The longest sleep of a blocking receive.
+    receive_timeout: Duration,
 }
 
 impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
@@ -59,11 +62,13 @@ impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
     }
 
     fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.wait(false, Duration::from_nanos(TIMEOUT / 4))?;
+        self.wait(false, self.receive_timeout)?;
         self.receive(into)
     }
 
-    fn set_receive_timeout(&mut self, _timeout: Option<Duration>) -> io::Result<bool> {
+    fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
+        // Nobody wakes it, so it must wake up by itself.
+        self.receive_timeout = timeout.expect("a timeout");
         Ok(true)
     }
 
@@ -77,6 +82,7 @@ impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
     fn close(&mut self) {}
 
     fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        self.clock.advance(OPEN);
         Ok(())
     }
 }
@@ -89,6 +95,16 @@ struct Measured {
 }
 
 fn measure<C: Generator>(
+    codec: C,
+    wait: Wait,
+    interval_ns: Option<u64>,
+    service: impl FnMut(u64) -> Option<u64> + Send,
+) -> Measured {
+    measure_over(Connect::Once, codec, wait, interval_ns, service)
+}
+
+fn measure_over<C: Generator>(
+    connect: Connect,
     codec: C,
     wait: Wait,
     interval_ns: Option<u64>,
@@ -107,7 +123,7 @@ fn measure<C: Generator>(
         more_links: Vec::new(),
         protocol: Protocol::Lines,
         queries: None,
-        connect: Connect::Once,
+        connect,
         points: vec![point],
         limit: Limit::Count(20),
         warmup: 0,
@@ -130,6 +146,7 @@ fn measure<C: Generator>(
         arriving: VecDeque::new(),
         sent: Vec::new(),
         received: Vec::new(),
+        receive_timeout: Duration::ZERO,
     };
     let (end, _, rows) = virtual_time::measure(&mut link, &plan, (codec, 1, None), clock);
     assert!(matches!(end, LoopEnd::Complete));
@@ -169,7 +186,7 @@ fn an_exchange_is_lost_when_its_timeout_is_over_and_not_before() {
         assert_eq!((lost.sequence, lost.status), (5, Status::Lost));
         assert_eq!(lost.start_ns, measured.sent[5]);
         let late = lost.rtt_ns - TIMEOUT;
-        // A spinning loop reads the clock after some receives, and a blocking one wakes up four times.
+        // A spinning loop reads the clock after some receives only.
         let receives = if wait == Wait::Spin { 100 } else { 5 };
         assert!(late <= receives * RECEIVE, "{wait:?}: {late} ns late");
         let others = measured.rows.iter().filter(|row| row.sequence != 5);
@@ -215,5 +232,18 @@ fn a_late_reply_has_the_time_at_which_it_came_although_nothing_was_outstanding()
             "{wait:?}"
         );
         assert!(late.rtt_ns < 61 * MS);
+    }
+}
+
+#[test]
+fn the_time_to_connect_is_that_of_opening_the_link() {
+    for wait in [Wait::Block, Wait::Poll] {
+        let codec = Echo::new(0, 8, false);
+        let measured = measure_over(Connect::Each, codec, wait, None, |_| Some(100 * US));
+        assert_eq!(measured.rows.len(), 21);
+        for (n, row) in measured.rows.iter().enumerate() {
+            assert_eq!((row.status, row.connect_ns), (Status::Ok, OPEN), "row {n}");
+            assert_eq!(row.start_ns, measured.sent[n]);
+        }
     }
 }

@@ -406,7 +406,9 @@ impl Judge {
     /// Where the exchange to be confirmed is known now, the last answer is its own, and those before it are late ones,
     /// of the newest requests that were given up.
     fn settle(&mut self, now_ns: u64) {
-        let Some(waits) = self.oldest(Stand::Waits).filter(|_| self.confirms) else {
+        // Where events are not computed, nothing is taken off what came, so that it may be of before the request.
+        let settles = self.confirms && !self.void;
+        let Some(waits) = self.oldest(Stand::Waits).filter(|_| settles) else {
             return;
         };
         let is_missing = |asked: &&Asked| matches!(asked.stand, Stand::Missing | Stand::Abandoned);
