@@ -16,6 +16,7 @@ WIREGAUGE = $(TARGET)/$(WIREGAUGE_PROFILE)/wiregauge
 QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
 SCENARIOS ?= 100000
+DISKS ?= $(SCENARIOS)
 SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
@@ -79,7 +80,7 @@ LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-pyth
 
 test-all: ## Run what takes longer: simulations, mutations (unless their sources are those that passed), the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick BENCH_FLAGS=--quick VERIFY_FLAGS=--quick UNLESS_PROVED=1
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick DISKS=20000 BENCH_FLAGS=--quick VERIFY_FLAGS=--quick UNLESS_PROVED=1
 
 # The crates with tests that are kept out for their length; no others are built for them. Beside crates/py, which has no
 # such tests and depends on the program, what they share with the program has the features that it has there, so that
@@ -107,15 +108,15 @@ simulations: ## Run the tests that are kept out of `make test` for their length.
 	done; \
 	exit $$status
 
-simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and as many runs on failing disks; REPEAT=NUMBER: repeat an exchange, made smaller if it fails.
+simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and as many runs on failing disks (DISKS); REPEAT=NUMBER: repeat an exchange, made smaller if it fails.
 	@scripts/setup demo
 	@echo "building the simulator"
 	@# With the program's features, so that what it shares with the program is built once.
 	@cargo build --profile quick --locked -p wiregauge-cli -p wiregauge-sim --bin simulate $(QUIET)
 	@$(TARGET)/quick/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
-	@# SCENARIOS=1 SEED=NUMBER repeats one.
+	@# DISKS=1 SEED=NUMBER repeats one.
 	@$(if $(REPEAT),true,echo "simulating disks that fail, fill up and lose their power")
-	@$(if $(REPEAT),true,SCENARIOS=$(SCENARIOS) SEED=$(SEED) cargo test --profile quick --locked -p wiregauge-run --lib $(QUIET) simulation::many_disks -- --ignored)
+	@$(if $(REPEAT),true,SCENARIOS=$(DISKS) SEED=$(SEED) cargo test --profile quick --locked -p wiregauge-run --lib $(QUIET) simulation::many_disks -- --ignored)
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo
