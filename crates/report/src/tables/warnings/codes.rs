@@ -194,7 +194,7 @@ codes! {
          exchange without an answer for such a reason is lost.",
         "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
          the socket: use --priority, or a lower --depth.";
-    Unasked "W37": "The device sent data that no request asked for.",
+    Unasked "W37": "The device sent unsolicited data.",
         "Responses of this protocol do not say which request they answer. Data that arrived while a request was \
          outstanding was taken for its response: RTTs may be wrong until the next pause.",
         "Stop what the device sends by itself, or start exchanges with pauses (--interval). With --protocol text, check \

@@ -339,7 +339,7 @@ impl Found {
             Found::Unasked { points, bytes } => Warning::new(
                 Code::Unasked,
                 format!(
-                    "the device sent {} B that no request asked for{}",
+                    "the device sent {} B of unsolicited data{}",
                     grouped(*bytes),
                     at(points)
                 ),
