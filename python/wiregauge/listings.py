@@ -32,7 +32,8 @@ class Listing:
     address : str
         The (first) device.
     state : str
-        ``complete``, ``interrupted``, ``failed``, ``running``, ``killed``, ``running or killed``, or ``unreadable``.
+        ``complete``, ``interrupted``, ``failed``, ``running``, ``killed``, ``running or killed``, or
+        ``unreadable``.
     points : int
         Finished points.
     measured : int

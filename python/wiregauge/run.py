@@ -103,7 +103,7 @@ class Run:
 
     @property
     def ending(self) -> str | None:
-        """How it ended, if it was not measured and stored to its end: ``ended by SIGHUP after 14,213 exchanges, ...``."""
+        """How it ended, if it is not complete: ``ended by SIGHUP after 14,213 exchanges, ...``."""
         return None if self._tables.ending is None else in_python(self._tables.ending)
 
     @property
