@@ -75,37 +75,32 @@ test: ## Run the tests, after what set-up they need.
 	@scripts/check-cycles
 
 # What `make test-all` adds to `make test`, in order.
-LONG_PARTS = docs simulations simulate mutations mutations-wire verify test-python test-octave test-browser \
+LONG_PARTS = docs $(addprefix simulations-,$(LONG_CRATES)) simulate mutations mutations-wire verify test-python test-octave test-browser \
   test-lab test-firmware test-windows check-macos fuzz bench bench-languages bench-targets
 
-test-all: ## Run what takes longer: simulations, mutations (unless their sources are those that passed), the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
+test-all: ## Run what takes longer, unless it passed on the same sources (FULL=1: in any case): simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick DISKS=20000 BENCH_FLAGS=--quick VERIFY_FLAGS=--quick UNLESS_PROVED=1
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick DISKS=20000 BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
 
-# The crates with tests that are kept out for their length; no others are built for them. Beside crates/py, which has no
-# such tests and depends on the program, what they share with the program has the features that it has there, so that
-# it is built once. For the same reason capi goes alone: proptest, which the others use, adds features to regex.
+# The crates with tests that are kept out for their length. Each is built beside crates/py, which has no such tests and
+# depends on the program, so that what they share with the program has the features that it has there and is built once.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
-LONG_SELECTIONS = "capi" "$(filter-out capi,$(LONG_CRATES))"
-LONG_TESTS = --profile quick --locked -p wiregauge-py --test tests
+LONG_TESTS = cargo test --profile quick --locked -p wiregauge-py -p wiregauge-$* --test tests
 # Those of them that measure time or memory, or load the processors by themselves.
 LONG_ALONE = size:: speed:: memory:: programs::
 # Those that print a table of docs/ for who writes it, and can't fail; the other tests of these files hold what it shows.
 LONG_PRINTED = buffers::table buffers::long_run coverage::table modes::table deadline::table
 
-simulations: ## Run the tests that are kept out of `make test` for their length.
+simulations: $(addprefix simulations-,$(LONG_CRATES)) ## Run the tests that are kept out of `make test` for their length.
+
+simulations-%:
 	@scripts/setup simulations
-	@echo "building the simulations"
-	@for crates in $(LONG_SELECTIONS); do \
-	  cargo test $(LONG_TESTS) $$(printf ' -p wiregauge-%s' $$crates) --no-run $(QUIET); \
-	done
-	@echo "running the simulations (a minute or two)"
+	@echo "building the long tests of $*"
+	@$(LONG_TESTS) --no-run $(QUIET)
+	@echo "running the long tests of $*"
 	@status=0; \
-	run() { cargo test $(LONG_TESTS) $$(printf ' -p wiregauge-%s' $$crates) --quiet --no-fail-fast -- --ignored "$$@" || status=1; }; \
-	for crates in $(LONG_SELECTIONS); do \
-	  run $(addprefix --skip ,$(LONG_ALONE) $(LONG_PRINTED)); \
-	  run --test-threads 1 $(LONG_ALONE); \
-	done; \
+	$(LONG_TESTS) --quiet --no-fail-fast -- --ignored $(addprefix --skip ,$(LONG_ALONE) $(LONG_PRINTED)) || status=1; \
+	$(LONG_TESTS) --quiet --no-fail-fast -- --ignored --test-threads 1 $(LONG_ALONE) || status=1; \
 	exit $$status
 
 simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and as many runs on failing disks (DISKS); REPEAT=NUMBER: repeat an exchange, made smaller if it fails.
@@ -120,12 +115,12 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and 
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo
-	@$(if $(UNLESS_PROVED),scripts/unless-proved mutations,scripts/mutate-session)
+	@scripts/mutate-session
 
 mutations-wire: ## Break the receivers of the protocol one place at a time: the test vectors must notice each.
 	@scripts/setup test
 	@echo "breaking crates/wire (a minute or two)"
-	@$(if $(UNLESS_PROVED),scripts/unless-proved mutations-wire,scripts/mutate-wire)
+	@scripts/mutate-wire
 
 verify: build ## Recompute all figures with numpy; check statements, intervals, packet captures (VERIFY_FLAGS=--quick: under two minutes).
 	@scripts/setup verify
@@ -198,11 +193,11 @@ firmware_with = $(shell grep -rlE --exclude-dir=build '^#!/(bin/|usr/bin/env )$(
 lint-scripts:
 	@scripts/setup lint
 	@echo "checking scripts"
-	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows scripts/wheel-windows windows/fetch-python scripts/unless-proved \
+	@shellcheck scripts/setup scripts/fetch-uplot scripts/install-lib scripts/test-python scripts/test-octave scripts/test-firmware scripts/test-windows scripts/wheel-windows windows/fetch-python \
 	  scripts/kernels scripts/test-parts scripts/fuzz-target verify/tokio_modbus/build bench/gpu_loop.sh .ci/run lab/guest/* lab/plans/*.sh $(call firmware_with,bash)
 	@shellcheck --shell=bash firmware/parts/*.sh
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --select E4,E7,E9,F,I \
-	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session crates/report/tests/browser $(wildcard bench) lab lab/run windows
+	  docs/vectors scripts/check-docs scripts/check-cycles scripts/mutate-wire scripts/mutate-session scripts/unless-proved crates/report/tests/browser $(wildcard bench) lab lab/run windows
 	@PATH="$$PATH:.venv/bin" ruff check --quiet --isolated --config 'src = ["verify"]' --select E4,E7,E9,F,I verify verify/run
 	@PATH="$$PATH:.venv/bin" ruff check --quiet python firmware $(call firmware_with,python3)
 	@PATH="$$PATH:.venv/bin" ruff format --quiet --check firmware $(call firmware_with,python3)
