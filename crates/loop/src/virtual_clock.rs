@@ -9,22 +9,41 @@ use super::virtual_device::places::{Places, has_number, noise, write_number};
 use super::waiting::wait_until;
 use std::sync::atomic::AtomicBool;
 use wiregauge_link::LinkError;
-use wiregauge_link::host::Clock;
+use wiregauge_link::host::{Clock, Time};
 use wiregauge_record::{LinkDetail, LoopPoint, LoopWait, Stall, Xrun};
 
 /// The device. Between `start` and `stop` it runs.
-#[derive(Default)]
-pub struct VirtualClock {
+pub struct VirtualClock<T = Clock> {
+    /// A clock that begins now.
+    start_clock: fn() -> T,
     input: Pages,
     output: Pages,
-    running: Option<Running>,
+    running: Option<Running<T>>,
     /// Blocks handed over, kept beyond `stop`.
     blocks: u64,
 }
 
-struct Running {
+impl Default for VirtualClock {
+    fn default() -> VirtualClock {
+        VirtualClock::on(Clock::start)
+    }
+}
+
+impl<T> VirtualClock<T> {
+    fn on(start_clock: fn() -> T) -> VirtualClock<T> {
+        VirtualClock {
+            start_clock,
+            input: Pages::default(),
+            output: Pages::default(),
+            running: None,
+            blocks: 0,
+        }
+    }
+}
+
+struct Running<T> {
     /// Reads zero when the first sample comes in.
-    clock: Clock,
+    clock: T,
     place: Places,
     copies: bool,
     /// The next block to be waited for, and the next to be played.
@@ -33,7 +52,7 @@ struct Running {
     end: DeviceEnd,
 }
 
-impl Running {
+impl<T> Running<T> {
     /// Looks at what was played until now: each block in its place?
     fn look(&mut self, output: &[i16], now_ns: u64) {
         while self.copies && self.playing < self.next {
@@ -61,7 +80,7 @@ impl Running {
     }
 }
 
-impl LoopDevice for VirtualClock {
+impl<T: Time + Send> LoopDevice for VirtualClock<T> {
     fn detail(&self) -> LinkDetail {
         LinkDetail {
             settings: vec![(
@@ -96,7 +115,7 @@ impl LoopDevice for VirtualClock {
             ..DeviceEnd::default()
         };
         self.running = Some(Running {
-            clock: Clock::start(),
+            clock: (self.start_clock)(),
             place,
             copies,
             next: 0,
@@ -165,7 +184,7 @@ impl LoopDevice for VirtualClock {
     }
 }
 
-fn running(running: &mut Option<Running>) -> &mut Running {
+fn running<T>(running: &mut Option<Running<T>>) -> &mut Running<T> {
     running
         .as_mut()
         .expect("the engine starts the device before it waits for a block")
@@ -174,7 +193,22 @@ fn running(running: &mut Option<Running>) -> &mut Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use wiregauge_record::{Aim, LoopPath};
+
+    /// A clock that only sleeps advance, and each look by 1 us.
+    #[derive(Default)]
+    struct Asleep(AtomicU64);
+
+    impl Time for Asleep {
+        fn now(&self) -> u64 {
+            self.0.fetch_add(1_000, Ordering::Relaxed) + 1_000
+        }
+
+        fn sleep_until(&self, at_ns: u64) {
+            self.0.fetch_max(at_ns, Ordering::Relaxed);
+        }
+    }
 
     fn point(preload_bytes: u64) -> LoopPoint {
         LoopPoint {
@@ -189,44 +223,54 @@ mod tests {
         }
     }
 
-    /// Copies so many blocks, resting a while before one of them.
-    fn copied(point: &LoopPoint, blocks: u64, rest: Option<(u64, u64)>) -> DeviceEnd {
-        let (mut device, halt) = (VirtualClock::default(), AtomicBool::new(false));
+    /// Copies so many blocks but those that are left out, resting a while (in ms) before one of them.
+    fn copied(
+        point: &LoopPoint,
+        blocks: u64,
+        rest: Option<(u64, u64)>,
+        left_out: Option<u64>,
+    ) -> DeviceEnd {
+        let (mut device, halt) = (VirtualClock::on(Asleep::default), AtomicBool::new(false));
         device.start(point, true).expect("starts");
         for k in 0..blocks {
             let arrived = device.wait(LoopWait::Sleep, &halt).expect("waits");
             let arrived = arrived.expect("nobody halts it");
             assert!(arrived.seen_ns >= arrived.due_ns);
             assert_eq!(arrived.due_ns, (k + 1) * 1_000_000);
-            if let Some((at, ms)) = rest
-                && at == k
-            {
-                std::thread::sleep(std::time::Duration::from_millis(ms));
+            if let Some((_, ms)) = rest.filter(|&(at, _)| at == k) {
+                let clock = &running(&mut device.running).clock;
+                clock.sleep_until(clock.now() + ms * 1_000_000);
             }
             let (input, output) = device.block();
-            output.copy_from_slice(input);
+            if left_out != Some(k) {
+                output.copy_from_slice(input);
+            }
             device.submit().expect("submits");
         }
         device.stop()
     }
 
     #[test]
-    fn a_generous_preload_holds_and_each_block_leaves_where_the_preload_says() {
-        let end = copied(&point(200_000), 80, None);
+    fn a_preload_holds_and_each_block_leaves_where_the_preload_says() {
+        let end = copied(&point(200_000), 80, None, None);
         assert_eq!((end.overruns, end.underruns, end.wrong), (0, 0, 0));
-        // A preload of 50 blocks: 80 blocks later some 30 of them were played.
-        assert!((25..=80).contains(&end.checked), "{end:?}");
+        // The first is played at 50 ms, the 31st at 80 ms, when the last has come in.
+        assert_eq!(end.checked, 31);
     }
 
     #[test]
     fn a_rest_longer_than_the_preload_starves_the_output_and_longer_than_the_ring_loses_input() {
-        let end = copied(&point(40_000), 60, Some((20, 50)));
-        assert!(end.underruns >= 20, "{end:?}");
-        assert_eq!(end.overruns, 0, "{end:?}");
-        // Block 20 is played when block 30 begins to come in.
-        let starved = |stall: &Stall| (stall.xrun, stall.at_ns) == (Xrun::Underrun, 30_000_000);
-        assert!(end.stalls.iter().any(starved), "{end:?}");
-        let end = copied(&point(40_000), 30, Some((20, 400)));
+        let end = copied(&point(40_000), 60, Some((20, 50)), None);
+        // Block 20 is played at 30 ms and leaves at 71 ms, as do those that came in meanwhile: all from then on are late.
+        assert_eq!((end.overruns, end.wrong), (0, 0), "{end:?}");
+        let first = Stall {
+            xrun: Xrun::Underrun,
+            at_ns: 30_000_000,
+            late_ns: 41_003_000,
+        };
+        assert_eq!(end.stalls[0], first);
+        assert_eq!(end.underruns, 40);
+        let end = copied(&point(40_000), 30, Some((20, 400)), None);
         assert!(end.overruns >= 1, "{end:?}");
         assert!(
             end.stalls.iter().any(|stall| stall.xrun == Xrun::Both),
@@ -236,18 +280,7 @@ mod tests {
 
     #[test]
     fn a_block_that_leaves_elsewhere_is_seen() {
-        let (mut device, halt) = (VirtualClock::default(), AtomicBool::new(false));
-        device.start(&point(20_000), true).expect("starts");
-        for k in 0..40_u64 {
-            device.wait(LoopWait::Sleep, &halt).expect("waits");
-            let (input, output) = device.block();
-            if k != 7 {
-                output.copy_from_slice(input);
-            }
-            device.submit().expect("submits");
-        }
-        let end = device.stop();
-        assert_eq!(end.wrong, 1, "{end:?}");
+        assert_eq!(copied(&point(20_000), 40, None, Some(7)).wrong, 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Waiting for a moment of the monotonic clock: asleep, spinning, or first the one and then the other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use wiregauge_link::host::Clock;
+use wiregauge_link::host::Time;
 use wiregauge_record::LoopWait;
 
 /// A sleep is no longer than this, so that a raised flag is seen in time even where no signal comes.
@@ -11,7 +11,7 @@ const LONGEST_SLEEP_NS: u64 = 100_000_000;
 /// A moment that is past is not waited for: one look at the clock, no system call.
 #[inline]
 pub(super) fn wait_until(
-    clock: &Clock,
+    clock: &impl Time,
     how: LoopWait,
     at_ns: u64,
     halt: &AtomicBool,

@@ -4,10 +4,10 @@
 
 use super::errors;
 use super::samples::SampleLog;
-use super::time::Time;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use wiregauge_link::host::Time;
 use wiregauge_link::host::{COARSEST_WAIT_NS, ClockGaps, Interrupter};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
 use wiregauge_record::{BatchTrial, Plan, Point, Surplus, Wait};

@@ -12,7 +12,6 @@ mod loop_tests;
 mod point;
 mod samples;
 mod stage_matcher;
-mod time;
 #[cfg(test)]
 mod times_tests;
 mod unexpected;

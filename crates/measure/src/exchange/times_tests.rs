@@ -2,12 +2,12 @@
 //! and the status that the link saw.
 
 use super::driver::LoopEnd;
-use super::time::Time;
 use super::virtual_time::{self, VirtualClock};
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::Link;
+use wiregauge_link::host::Time;
 use wiregauge_record::{
     Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Sample, Schedule, Status, Wait,
 };

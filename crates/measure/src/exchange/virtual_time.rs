@@ -2,10 +2,10 @@
 
 use super::driver::{Control, Counters, Driver, LoopEnd};
 use super::samples::{self, Kept};
-use super::time::Time;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wiregauge_link::Link;
+use wiregauge_link::host::Time;
 use wiregauge_record::{Plan, Sample};
 use wiregauge_session::{BatchTrial, Generator, Measurement};
 

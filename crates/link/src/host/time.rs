@@ -1,6 +1,6 @@
-//! The clock that the measuring loop reads, so that its tests can have one of their own.
+//! The clock that a loop reads, so that its tests can have one of their own.
 
-use wiregauge_link::host::Clock;
+use super::clock::Clock;
 
 /// A clock that starts at zero.
 pub trait Time {
