@@ -18,6 +18,7 @@ mod front;
 mod gaps;
 mod histogram;
 mod legend;
+mod lettering;
 mod limit_names;
 mod limits;
 pub(crate) mod look;

@@ -1,9 +1,9 @@
 //! SVG to PNG: the same pixels on every machine, because the font is embedded and no other is used.
 
 use super::Figure;
+use super::lettering::outlined;
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb::Database};
-use std::sync::{Arc, OnceLock};
+use resvg::usvg::{Options, Tree};
 
 /// No side of a picture is longer; beyond this it would be a mistake.
 const MAX_SIDE: f32 = 8192.0;
@@ -13,11 +13,8 @@ impl Figure {
     /// 600 dpi and a text width of 6 inches. The scale is held to what makes a picture of 1 to
     /// 8192 pixels a side.
     pub fn png(&self, scale: f32) -> Vec<u8> {
-        let options = Options {
-            fontdb: fonts(),
-            ..Options::default()
-        };
-        let tree = Tree::from_str(&self.svg, &options).expect("figures are valid SVG");
+        let svg = outlined(&self.svg).expect("figures are valid XML");
+        let tree = Tree::from_str(&svg, &Options::default()).expect("figures are valid SVG");
         let size = tree.size();
         let longest = size.width().max(size.height());
         let scale = if scale.is_finite() { scale } else { 1.0 };
@@ -31,23 +28,4 @@ impl Figure {
             .encode_png()
             .expect("a picture in memory can be encoded")
     }
-}
-
-fn fonts() -> Arc<Database> {
-    static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
-    let make = || {
-        let mut fonts = Database::new();
-        // The second one has characters that the first one lacks.
-        fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-        fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
-        let family = fonts
-            .faces()
-            .next()
-            .and_then(|face| face.families.first())
-            .map(|(name, _)| name.clone())
-            .expect("the embedded font has a name");
-        fonts.set_sans_serif_family(family);
-        Arc::new(fonts)
-    };
-    Arc::clone(FONTS.get_or_init(make))
 }
