@@ -10,8 +10,10 @@ import os
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -27,6 +29,9 @@ ECHO_PORT = 7
 # goes by as on the wall (sleep=on): if it jumped to the next timer instead, TCP's timers would run out before
 # the host could answer.
 VIRTUAL_TIME = ["-icount", "shift=5,sleep=on,align=off"]
+
+# Thumb's `wfi` and `nop`.
+WFI, NOP = b"\x30\xbf", b"\x00\xbf"
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -45,14 +50,21 @@ class Board:
 class Qemu:
     """A running QEMU: its monitor on standard input and output, the board's UART on a pipe."""
 
-    def __init__(self, board: Board, virtual: bool, pcap: Path | None) -> None:
+    def __init__(self, board: Board, virtual: bool, awake: bool, pcap: Path | None) -> None:
+        binary = BUILD / board.binary
+        if awake:
+            # Read once, when QEMU starts.
+            self._awake = tempfile.NamedTemporaryFile(suffix=".elf")
+            self._awake.write(without_sleep(binary))
+            self._awake.flush()
+            binary = Path(self._awake.name)
         ports = [ECHO_PORT] + ([PROTOCOL_PORT] if board.answers else [])
         # Host port 0: the system chooses a free one, so that nobody else can take it before QEMU does.
         forwards = "".join(
             f",hostfwd={kind}:127.0.0.1:0-:{port}" for port in ports for kind in ("tcp", "udp")
         )
         self.uart, uart_end = os.pipe()
-        command = ["qemu-system-arm", "-M", board.machine, "-kernel", str(BUILD / board.binary)]
+        command = ["qemu-system-arm", "-M", board.machine, "-kernel", str(binary)]
         command += ["-nodefaults", "-display", "none", "-qmp", "stdio"]
         command += ["-chardev", f"file,id=uart,path=/dev/fd/{uart_end}", "-serial", "chardev:uart"]
         command += ["-nic", f"user,id=net,model={board.nic}{forwards}"]
@@ -103,6 +115,34 @@ class Qemu:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def without_sleep(binary: Path) -> bytes:
+    """Returns an ELF file with each instruction that waits for an interrupt replaced by one that does nothing.
+
+    While a processor sleeps, virtual time goes by as on the wall, and a frame wakes it when the host gets round to it.
+    One that never sleeps takes for a frame what its instructions take, whatever the host does.
+    """
+    listing = subprocess.run(
+        ["arm-none-eabi-objdump", "-d", str(binary)], capture_output=True, text=True, check=True
+    ).stdout
+    waits = [int(at, 16) for at in re.findall(r"^ *([0-9a-f]+):\s+bf30\s+wfi", listing, re.MULTILINE)]
+    if not waits:
+        raise RuntimeError(f"{binary} has no instruction that waits for an interrupt")
+    image = bytearray(binary.read_bytes())
+    # ELF32, little-endian: where the program headers lie, and of each segment its place in the file and in memory.
+    (headers,) = struct.unpack_from("<I", image, 28)
+    size, count = struct.unpack_from("<HH", image, 42)
+    segments = [struct.unpack_from("<IIIII", image, headers + k * size) for k in range(count)]
+    for wait in waits:
+        for _kind, offset, address, _physical, length in segments:
+            at = wait - address + offset
+            if address <= wait < address + length and image[at : at + 2] == WFI:
+                image[at : at + 2] = NOP
+                break
+        else:
+            raise RuntimeError(f"{binary} has no segment with address {wait:#x}")
+    return bytes(image)
 
 
 def _pass_on(complaints: IO[bytes]) -> None:
@@ -161,6 +201,7 @@ def main(board: Board) -> None:
     if board.answers:
         parser.add_argument("--echo", action="store_true", help="print the addresses of plain echo")
     parser.add_argument("--virtual", action="store_true", help="the processor's time goes by instructions")
+    parser.add_argument("--awake", action="store_true", help="the processor never sleeps")
     parser.add_argument("--until-eof", action="store_true", help="end when standard input does")
     parser.add_argument(
         "--pcap", type=Path, metavar="FILE", help="store the board's frames with the times of its processor"
@@ -173,7 +214,7 @@ def main(board: Board) -> None:
     signal.signal(signal.SIGTERM, _raise_interrupt)
     signal.signal(signal.SIGINT, _raise_interrupt)
     try:
-        qemu = Qemu(board, options.virtual, options.pcap)
+        qemu = Qemu(board, options.virtual, options.awake, options.pcap)
     except (OSError, RuntimeError) as error:
         _fail(f"{error}; is qemu-system-arm installed?")
     signal.signal(signal.SIGUSR1, lambda *_: qemu.ask("system_reset"))
