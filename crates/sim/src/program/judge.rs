@@ -548,6 +548,10 @@ impl Judge {
             Outcome::Late => Stand::CameLate,
             _ => Stand::Closed,
         };
+        if is_first && outcome != Outcome::Lost {
+            // It is confirmed, also where the events are not computed.
+            self.confirms = false;
+        }
         if outcome == Outcome::Duplicated && before == Stand::CameLate {
             asked.stand = before;
         }
