@@ -35,7 +35,7 @@ use crate::oracle::Fault;
 use crate::world::{Byte, World};
 use arrivals::{Arrivals, Place};
 use exchanges::Exchanges;
-use rest::Rest;
+use rest::{QUIET_NS, Rest};
 
 /// The judge of one point, or of one program.
 #[derive(Debug)]
@@ -66,6 +66,10 @@ pub struct Judge {
     was_damaged: bool,
     /// The same for any link.
     ever_damaged: bool,
+    /// When bytes were read last.
+    read_ns: u64,
+    /// There was a pause within an answer after which what had come of it may have been dropped.
+    is_torn: bool,
 }
 
 impl Judge {
@@ -87,6 +91,8 @@ impl Judge {
             bytes_in_rows: 0,
             was_damaged: false,
             ever_damaged: false,
+            read_ns: 0,
+            is_torn: false,
             rules,
         }
     }
@@ -154,6 +160,8 @@ impl Judge {
         self.was_damaged |= !world.is_undamaged();
         self.ever_damaged |= self.was_damaged;
         self.received_bytes += bytes.len() as u64;
+        self.is_torn |= self.arrivals.is_begun() && now_ns - self.read_ns >= QUIET_NS;
+        self.read_ns = now_ns;
         let mut rest = bytes;
         for &(count, at_ns) in world.came() {
             let is_seen = at_ns == now_ns || world.was_kept_away(at_ns, now_ns);

@@ -49,8 +49,8 @@ pub enum Ends {
     Gap(u64),
     /// Its size.
     Size,
-    /// The judge does not know.
-    Unknown,
+    /// Whatever ends the answer whose bytes they are.
+    Answer,
 }
 
 impl Rules {
@@ -128,7 +128,10 @@ impl Rules {
             number_mask: u64::MAX,
             reads_at_once: false,
             counts_bytes: false,
-            ends: Ends::Unknown,
+            ends: match has_numbers {
+                true => Ends::Numbered,
+                false => Ends::Answer,
+            },
             second_unexpected: false,
             checked_bytes: None,
             is_echo: false,
