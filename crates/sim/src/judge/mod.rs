@@ -186,8 +186,16 @@ impl Judge {
         let is_stranger = place.number.is_some() && (!place.is_next || sequence.is_none());
         self.strangers += u64::from(self.rules.is_echo && is_stranger);
         self.was_damaged |= self.strangers > 0 && self.rules.looks_earlier;
-        if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
-            self.exchanges.of_mut(sequence).bytes += 1;
+        if byte.tag.changed == 0 {
+            // Neighbouring echoes share values: where bytes were lost, the rest of one may complete the one before it.
+            let is_rest = self.rules.is_echo && !place.is_next;
+            let completes = self.exchanges.awaited().filter(|_| is_rest);
+            for counts in sequence
+                .into_iter()
+                .chain(completes.filter(|one| Some(*one) != sequence))
+            {
+                self.exchanges.of_mut(counts).bytes += 1;
+            }
         }
         if self.arrivals.take(place, byte.tag, now_ns)
             && let Some(sequence) = sequence
