@@ -68,7 +68,9 @@ pub struct Judge {
     ever_damaged: bool,
     /// When bytes were read last.
     read_ns: u64,
-    /// There was a pause within an answer after which what had come of it may have been dropped.
+    /// The last byte belongs to no answer.
+    was_unasked: bool,
+    /// There was a pause within a message after which what had come of it may have been dropped.
     is_torn: bool,
 }
 
@@ -92,6 +94,7 @@ impl Judge {
             was_damaged: false,
             ever_damaged: false,
             read_ns: 0,
+            was_unasked: false,
             is_torn: false,
             rules,
         }
@@ -160,7 +163,8 @@ impl Judge {
         self.was_damaged |= !world.is_undamaged();
         self.ever_damaged |= self.was_damaged;
         self.received_bytes += bytes.len() as u64;
-        self.is_torn |= self.arrivals.is_begun() && now_ns - self.read_ns >= QUIET_NS;
+        let may_be_begun = self.arrivals.is_begun() || self.was_unasked;
+        self.is_torn |= may_be_begun && now_ns - self.read_ns >= QUIET_NS;
         self.read_ns = now_ns;
         let mut rest = bytes;
         for &(count, at_ns) in world.came() {
@@ -182,6 +186,7 @@ impl Judge {
     fn take(&mut self, byte: Byte, at_ns: u64, now_ns: u64, world: &World) {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
+        self.was_unasked = place.number.is_none();
         self.in_doubt |= self.is_foreign(place, sequence, at_ns, now_ns);
         let is_stranger = place.number.is_some() && (!place.is_next || sequence.is_none());
         self.strangers += u64::from(self.rules.is_echo && is_stranger);
