@@ -2,7 +2,7 @@
 //! matched by their order.
 
 use crate::codec::{Answer, Codec, MOST_UNASKED, Matching, Parsed, Verdict};
-use crate::framing::{Framing, Split, Splitter};
+use crate::framing::{Split, Splitter};
 use crate::window::Window;
 
 impl Codec for Splitter {
@@ -36,10 +36,8 @@ impl Codec for Splitter {
 impl Splitter {
     /// A message that nobody asked for is none of these bytes' answers, but its end must be known.
     fn parse_unasked(&mut self, bytes: &[u8]) -> Parsed {
-        if *self.framing() == Framing::Raw {
-            return Parsed::Stray(bytes.len());
-        }
-        match self.next(bytes, 0) {
+        // Its size is unknown where neither framing nor caller states it: then only a quiet line shows its end.
+        match self.next(bytes, usize::MAX) {
             Split::More if bytes.len() < MOST_UNASKED => Parsed::Incomplete,
             Split::More | Split::Malformed(_) => {
                 self.restart();

@@ -138,6 +138,31 @@ fn a_message_that_nobody_asked_for_answers_nothing_even_if_its_end_comes_after_t
 }
 
 #[test]
+fn what_comes_at_rest_without_a_known_end_delays_the_next_request_until_the_line_is_quiet() {
+    let mut engine = engine(&Framing::Raw, false, TIMEOUT);
+    // Of a reply that came too late to be expected.
+    receive(&mut engine, b"la", MS);
+    engine.received(MS, 0);
+    engine.drained();
+    assert_eq!(engine.gap_ends_ns(), Some(MS + TIMEOUT));
+    receive(&mut engine, b"te", 2 * MS);
+    let quiet = 2 * MS + TIMEOUT;
+    assert_eq!(engine.gap_ends_ns(), Some(quiet));
+    send(&mut engine, 4, quiet);
+    assert_eq!(engine.stray_bytes(), 4);
+    let came = receive(&mut engine, b"0000", quiet + MS);
+    assert_eq!(ended(&came), [(0, Outcome::Answered)]);
+    assert_eq!(engine.gap_ends_ns(), None);
+}
+
+#[test]
+fn a_datagram_that_comes_at_rest_delays_nothing() {
+    let mut engine = engine(&Framing::Raw, true, TIMEOUT);
+    receive(&mut engine, b"late", MS);
+    assert_eq!((engine.gap_ends_ns(), engine.stray_bytes()), (None, 4));
+}
+
+#[test]
 fn the_rest_of_a_late_request_may_still_be_answered() {
     let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
     engine.stage(4, |_, _, to| to.extend_from_slice(b"????"));

@@ -170,8 +170,7 @@ fn what_comes_while_a_request_waits_for_room_does_not_answer_it() {
     assert_right(&scenario);
 }
 
-#[test]
-fn a_reply_that_comes_in_the_pause_of_a_program_answers_no_later_query() {
+fn framings() -> [Framing; 4] {
     let length = LengthField {
         bytes: 2,
         big_endian: true,
@@ -180,35 +179,64 @@ fn a_reply_that_comes_in_the_pause_of_a_program_answers_no_later_query() {
     let line = Framing::Terminator {
         end: b"\n".to_vec(),
     };
-    let framings = [
+    [
         line,
         Framing::Raw,
         Framing::Fixed { bytes: 20 },
         Framing::LengthPrefix(length),
-    ];
-    for framing in framings {
-        let mut scenario = five_a_second(1, Protocols::Lines, 20, 20);
-        scenario.faults = Faults {
+    ]
+}
+
+/// A program of one exchange after the other, each of which is lost after 50 ms.
+fn program(seed: u64, framing: Framing, faults: Faults, pauses_ns: u64) -> Program {
+    let mut scenario = five_a_second(seed, Protocols::Lines, 20, 20);
+    scenario.faults = faults;
+    Program {
+        scenario,
+        framing: Some(framing),
+        calls: Calls::Exchange,
+        requests: 9,
+        depth: 1,
+        largest: 20,
+        abandons: 0,
+        hurries: 0,
+        naps: 0,
+        pauses_ns,
+    }
+}
+
+fn assert_program_is_right(program: &Program) {
+    if let Err(fault) = program.run(false) {
+        let _ = program.run(true);
+        panic!("{} at {} ns: {program:#?}", fault.what, fault.at_ns);
+    }
+}
+
+#[test]
+fn a_reply_that_comes_in_the_pause_of_a_program_answers_no_later_query() {
+    for framing in framings() {
+        let faults = Faults {
             service_ns: MS,
             stall_every: 2,
             stall_ns: 150 * MS,
             ..Faults::default()
         };
-        let program = Program {
-            scenario,
-            framing: Some(framing),
-            calls: Calls::Exchange,
-            requests: 9,
-            depth: 1,
-            largest: 20,
-            abandons: 0,
-            hurries: 0,
-            naps: 0,
-            pauses_ns: 200 * MS,
-        };
-        if let Err(fault) = program.run(false) {
-            let _ = program.run(true);
-            panic!("{} at {} ns: {program:#?}", fault.what, fault.at_ns);
+        assert_program_is_right(&program(1, framing, faults, 200 * MS));
+    }
+}
+
+#[test]
+fn no_request_of_a_program_is_sent_within_a_message() {
+    for seed in 0..SEEDS {
+        for framing in framings() {
+            let faults = Faults {
+                late_answer: 300_000,
+                late_ns: 200 * MS,
+                pause: 1_000_000,
+                pause_ns: 15 * MS,
+                ..Faults::default()
+            };
+            assert_program_is_right(&program(seed, framing, faults, 10 * MS));
         }
     }
 }

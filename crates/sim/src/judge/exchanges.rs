@@ -20,7 +20,7 @@ pub struct One {
     pub was_late: bool,
     /// When its answer had come whole.
     pub came_ns: Option<u64>,
-    /// Unchanged bytes of its answer that came.
+    /// Unchanged bytes of its answer that came, or of another that may be taken for them.
     pub bytes: u64,
     /// The program gave it up.
     pub is_abandoned: bool,

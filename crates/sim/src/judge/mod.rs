@@ -35,7 +35,7 @@ use crate::oracle::Fault;
 use crate::world::{Byte, World};
 use arrivals::{Arrivals, Place};
 use exchanges::Exchanges;
-use rest::Rest;
+use rest::{QUIET_NS, Rest};
 
 /// The judge of one point, or of one program.
 #[derive(Debug)]
@@ -66,6 +66,12 @@ pub struct Judge {
     was_damaged: bool,
     /// The same for any link.
     ever_damaged: bool,
+    /// When bytes were read last.
+    read_ns: u64,
+    /// The last byte belongs to no answer.
+    was_unasked: bool,
+    /// There was a pause within a message after which what had come of it may have been dropped.
+    is_torn: bool,
 }
 
 impl Judge {
@@ -87,6 +93,9 @@ impl Judge {
             bytes_in_rows: 0,
             was_damaged: false,
             ever_damaged: false,
+            read_ns: 0,
+            was_unasked: false,
+            is_torn: false,
             rules,
         }
     }
@@ -154,6 +163,9 @@ impl Judge {
         self.was_damaged |= !world.is_undamaged();
         self.ever_damaged |= self.was_damaged;
         self.received_bytes += bytes.len() as u64;
+        let may_be_begun = self.arrivals.is_begun() || self.was_unasked;
+        self.is_torn |= may_be_begun && now_ns - self.read_ns >= QUIET_NS;
+        self.read_ns = now_ns;
         let mut rest = bytes;
         for &(count, at_ns) in world.came() {
             let is_seen = at_ns == now_ns || world.was_kept_away(at_ns, now_ns);
@@ -174,12 +186,21 @@ impl Judge {
     fn take(&mut self, byte: Byte, at_ns: u64, now_ns: u64, world: &World) {
         let place = self.arrivals.place_of(byte.tag, world);
         let sequence = place.number.and_then(|number| self.sequence(number));
+        self.was_unasked = place.number.is_none();
         self.in_doubt |= self.is_foreign(place, sequence, at_ns, now_ns);
         let is_stranger = place.number.is_some() && (!place.is_next || sequence.is_none());
         self.strangers += u64::from(self.rules.is_echo && is_stranger);
         self.was_damaged |= self.strangers > 0 && self.rules.looks_earlier;
-        if let Some(sequence) = sequence.filter(|_| byte.tag.changed == 0) {
-            self.exchanges.of_mut(sequence).bytes += 1;
+        if byte.tag.changed == 0 {
+            // Neighbouring echoes share values: where bytes were lost, the rest of one may complete the one before it.
+            let is_rest = self.rules.is_echo && !place.is_next;
+            let completes = self.exchanges.awaited().filter(|_| is_rest);
+            for counts in sequence
+                .into_iter()
+                .chain(completes.filter(|one| Some(*one) != sequence))
+            {
+                self.exchanges.of_mut(counts).bytes += 1;
+            }
         }
         if self.arrivals.take(place, byte.tag, now_ns)
             && let Some(sequence) = sequence

@@ -145,6 +145,8 @@ impl Judge {
 
     /// The system took bytes.
     pub fn sent(&mut self, now_ns: u64, mut count: usize) {
+        // Its rest may be taken for the reply.
+        self.void |= count > 0 && !self.numbered && !self.waiting() && self.next.is_some();
         if count > 0 && self.was_resyncing {
             let quiet = self.timeout_ns.max(QUIET_NS);
             self.quiet_until_ns = self.quiet_until_ns.max(now_ns + quiet);
@@ -548,6 +550,10 @@ impl Judge {
             Outcome::Late => Stand::CameLate,
             _ => Stand::Closed,
         };
+        if is_first && outcome != Outcome::Lost {
+            // It is confirmed, also where the events are not computed.
+            self.confirms = false;
+        }
         if outcome == Outcome::Duplicated && before == Stand::CameLate {
             asked.stand = before;
         }
