@@ -84,6 +84,8 @@ pub trait Stored {
     fn points(&self) -> usize;
     /// Measured rows of all finished points.
     fn measured(&self) -> u64;
+    /// Stored rows of all points.
+    fn stored_rows(&self) -> u64;
     /// What the rows are, in the plural.
     fn rows(&self) -> &'static str;
     /// The summary of a finished point, as it stands in `run.json`.
@@ -157,6 +159,10 @@ impl<K: RunKind> Stored for Run<K> {
 
     fn measured(&self) -> u64 {
         self.file.measured()
+    }
+
+    fn stored_rows(&self) -> u64 {
+        self.progress.rows
     }
 
     fn rows(&self) -> &'static str {

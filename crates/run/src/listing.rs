@@ -29,7 +29,8 @@ pub struct Listing {
     pub points: usize,
     /// What was measured, as `run.json` says it; empty where it cannot be read.
     pub kind: &'static str,
-    /// Measured exchanges, transfers or the like of all finished points.
+    /// Measured exchanges, transfers or the like of all points; of a run that did not complete, the stored ones, as in
+    /// `ending`.
     pub measured: u64,
     /// What `measured` counts, in the plural; empty where it cannot be read.
     pub rows: &'static str,
@@ -44,6 +45,7 @@ impl Listing {
         match AnyRun::open_brief(&dir) {
             Ok(run) => {
                 let run = run.stored();
+                let ending = run.ending_line();
                 Listing {
                     name,
                     dir,
@@ -51,10 +53,13 @@ impl Listing {
                     address: run.address().to_owned(),
                     links: run.links(),
                     state: run.state_word().to_owned(),
-                    ending: run.ending_line(),
                     points: run.points(),
                     kind: run.kind(),
-                    measured: run.measured(),
+                    measured: match ending {
+                        Some(_) => run.stored_rows(),
+                        None => run.measured(),
+                    },
+                    ending,
                     rows: run.rows(),
                     note: run.conditions().note.clone(),
                     problem: match run.state() {

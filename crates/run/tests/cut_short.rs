@@ -117,6 +117,29 @@ fn the_list_of_runs_tells_a_running_one_from_a_killed_one() {
     drop((writer, point_writer));
 }
 
+/// What the column shows and the sentence below it must be the same number.
+#[test]
+fn the_list_counts_the_rows_that_the_sentence_on_the_ending_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("first");
+    let mut run = common::RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
+    let mut first = run.begin_point(point(0)).unwrap();
+    (0..ROWS).for_each(|i| first.push(&sample(i), &[]).unwrap());
+    first.flush().unwrap();
+    let killed_in_the_first = home.path().join("copy");
+    fs::rename(killed(&dir, home.path()), &killed_in_the_first).unwrap();
+    let (writer, point_writer) = begun(home.path());
+    killed(writer.dir(), home.path());
+    let runs = list(home.path()).unwrap();
+    for (name, rows) in [("copy", ROWS), ("killed", 2 * ROWS), ("run", 2 * ROWS)] {
+        let listed = runs.iter().find(|run| run.name == name).unwrap();
+        let ending = listed.ending.as_deref().unwrap();
+        assert_eq!(listed.measured, rows, "{name}: {ending}");
+        assert!(ending.contains(&format!(" {rows} exchanges")), "{ending}");
+    }
+    drop((run, first, writer, point_writer));
+}
+
 #[test]
 fn a_journal_that_was_cut_gives_the_rows_before_the_cut() {
     let home = tempfile::tempdir().unwrap();
