@@ -222,9 +222,14 @@ impl Judge {
                 self.void = true;
                 return;
             };
-            // It comes after the quiet behind its timeout: no order can be known any more.
+            // It comes after the quiet behind its timeout, or another came in its place and it may be taken for that of
+            // a later request: no order can be known any more.
             let asked = self.asked.get(given.number as usize);
-            let is_closed = asked.is_none_or(|asked| asked.stand == Stand::Closed);
+            let is_closed = asked.is_none_or(|asked| match asked.stand {
+                Stand::Closed => true,
+                Stand::Answered | Stand::CameLate => self.waiting(),
+                _ => false,
+            });
             if is_closed && !self.numbered {
                 self.void = true;
                 return;
