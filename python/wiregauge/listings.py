@@ -37,7 +37,7 @@ class Listing:
     points : int
         Finished points.
     measured : int
-        Measured exchanges, transfers or blocks.
+        Measured exchanges, transfers, blocks or cycles; of a run that did not come to its end, all that are stored.
     problem : str or None
         Why it cannot be read, or why the run failed.
     note : str or None
@@ -125,7 +125,7 @@ def runs() -> Runs:
     >>> [listing.name for listing in wg.runs() if listing.kind == "exchange"]
     """
     called = _call.command("runs", [], extra=["--json"])
-    counts = ("exchanges", "transfers", "blocks")
+    counts = ("exchanges", "transfers", "blocks", "cycles")
     return Runs(
         Listing(
             name=found["name"],

@@ -125,6 +125,17 @@ fn the_list_of_runs_says_which_run_and_how_others_ended() {
     );
     assert!(listed.contains("      ended by SIGHUP after "), "{listed}");
     assert!(listed.contains("      was killed (SIGKILL"), "{listed}");
+    let lines: Vec<&str> = listed.lines().collect();
+    let below = |line: &&str| line.starts_with("      ") && line.contains(" after ");
+    assert_eq!(lines.iter().filter(|line| below(line)).count(), 2);
+    for pair in lines.windows(2).filter(|pair| below(&pair[1])) {
+        let after = pair[1].split(" after ").nth(1).unwrap_or_default();
+        let counted = after.split(" exchanges").next().unwrap_or_default();
+        assert!(
+            pair[0].ends_with(&format!(" {counted} exchanges")),
+            "{listed}"
+        );
+    }
 }
 
 #[test]
