@@ -54,7 +54,7 @@ class Qemu:
         binary = BUILD / board.binary
         if awake:
             # Read once, when QEMU starts.
-            self._awake = tempfile.NamedTemporaryFile(suffix=".elf")
+            self._awake = tempfile.NamedTemporaryFile(suffix=".elf")  # noqa: SIM115
             self._awake.write(without_sleep(binary))
             self._awake.flush()
             binary = Path(self._awake.name)
@@ -118,10 +118,10 @@ class Qemu:
 
 
 def without_sleep(binary: Path) -> bytes:
-    """Returns an ELF file with each instruction that waits for an interrupt replaced by one that does nothing.
+    """Returns an ELF file with each instruction that waits for an interrupt replaced by a `nop`.
 
-    While a processor sleeps, virtual time goes by as on the wall, and a frame wakes it when the host gets round to it.
-    One that never sleeps takes for a frame what its instructions take, whatever the host does.
+    While a processor sleeps, virtual time goes by as on the wall, and a frame wakes it when the host gets
+    round to it. One that never sleeps takes for a frame what its instructions take, whatever the host does.
     """
     listing = subprocess.run(
         ["arm-none-eabi-objdump", "-d", str(binary)], capture_output=True, text=True, check=True
@@ -130,7 +130,7 @@ def without_sleep(binary: Path) -> bytes:
     if not waits:
         raise RuntimeError(f"{binary} has no instruction that waits for an interrupt")
     image = bytearray(binary.read_bytes())
-    # ELF32, little-endian: where the program headers lie, and of each segment its place in the file and in memory.
+    # ELF32, little-endian: where the program headers lie; of each segment its place in file and memory.
     (headers,) = struct.unpack_from("<I", image, 28)
     size, count = struct.unpack_from("<HH", image, 42)
     segments = [struct.unpack_from("<IIIII", image, headers + k * size) for k in range(count)]

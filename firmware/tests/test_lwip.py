@@ -336,8 +336,8 @@ def test_bare_metal_is_faster_than_an_rtos(
 def wire_times(capture: Path, protocol: int, port: int, request_bytes: int) -> list[float]:
     """Return the times in ns from a request's frame to that of its answer, by the board's processor, sorted.
 
-    A processor that sleeps when the frame comes is woken by the host when the host gets round to it: the times of one
-    that never sleeps are its own. The first, which is kept apart in runs too, is left out.
+    A processor that sleeps when the frame comes is woken by the host when the host gets round to it: the
+    times of one that never sleeps are its own. The first, which is kept apart in runs too, is left out.
     """
     times, asked = [], None
     for at_us, frame in frames(capture):

@@ -37,7 +37,8 @@ class Listing:
     points : int
         Finished points.
     measured : int
-        Measured exchanges, transfers, blocks or cycles; of a run that did not come to its end, all that are stored.
+        Measured exchanges, transfers, blocks or cycles; of a run that did not come to its end, all that are
+        stored.
     problem : str or None
         Why it cannot be read, or why the run failed.
     note : str or None
