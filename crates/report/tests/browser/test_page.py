@@ -199,7 +199,7 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
         path = self.reports.report("interrupted", self.reports.interrupted())
         with self.open(path) as page:
             first = page.value("document.querySelector('#summary .notice').innerText")
-            self.assertIn("ended by SIGINT after", first)
+            self.assertIn("Ended by SIGINT after", first)
 
     def test_figures_that_zoom_are_drawn(self) -> None:
         path = self.reports.report("small", self.reports.small())
