@@ -777,9 +777,10 @@ class VirtualTime(unittest.TestCase):
             with self.subTest(name, run=run):
                 once, again = (RUNS / boot / run for boot in (name, f"{name}-again"))
                 self.assertGreater(len(results.samples(once)), 0)
-                self.assertEqual(results.differing(once, again, allowed_us=100), [])
+                # A time that shifts past the beginning of a frame waits for the next one.
+                self.assertEqual(results.differing(once, again, allowed_us=1_000), [])
                 same = results.files(once) == results.files(again)
-                print(f"{name}/{run}: {'equal to the bit' if same else 'equal but for less than 0.1 ms'}")
+                print(f"{name}/{run}: {'equal to the bit' if same else 'equal but for less than a frame of 1 ms'}")
 
 
 def hold() -> int:

@@ -71,7 +71,8 @@ def command_line(plan: Plan, kernel: Kernel, archive: Path, disk: Path, seed: in
         # beside the guest's thread it may do so before the guest's last instructions are counted. On one processor the
         # main thread mostly preempts the guest's as soon as it is woken, so that the order is always the same: of 12
         # boots of the plan `virtual` on a busy machine none differed. Not always: with both threads in SCHED_BATCH,
-        # where neither preempts the other, 6 of 12 differed from some jump on, by at most 45 us.
+        # where neither preempts the other, 6 of 12 differed from some jump on, by at most 45 us. Such a shift can put an exchange
+        # into the next frame: beside builds that took all processors, times of the plan `acm` differed by up to 550 us.
         command = ["taskset", "--cpu-list", str(own_processor()), *command]
     return command
 
