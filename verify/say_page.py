@@ -34,7 +34,7 @@ def check_progress(checks: Checks, run: dict, page: str, answer: str | None, whe
     done = sum(point["ending"]["how"] == "complete" for point in run["points"])
     planned = len(run["plan"]["points"])
     whole = run["state"] == "complete"
-    said = re.search(r"(\d+) of (\d+) points are finished|No point was finished", words(page))
+    said = re.search(r"(\d+) of (\d+) points complete", words(page))
     checks.that(bool(said) != whole, "an incomplete run is said to be one", where)
     if said and not whole:
         counts = (int(said.group(1)), int(said.group(2))) if said.group(1) else (0, planned)
