@@ -1,14 +1,15 @@
 //! Drives the exchange engine over a link: sends, waits, receives. Sending never blocks. No other thread wakes this
 //! one, so a wait ends after a tenth of a second at most, or sooner if the timeout is short.
 
+mod begin;
+
 use super::errors;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use wiregauge_link::host::Clock;
-use wiregauge_link::{Link, LinkError, LinkErrorKind, MAX_WAIT};
-use wiregauge_measure::hello::hello;
-use wiregauge_record::{Point, Responder, Wait};
+use wiregauge_link::{Link, LinkError, MAX_WAIT};
+use wiregauge_record::{Point, Wait};
 use wiregauge_session::{Config, Ended, Engine, Event, Messages, Outcome};
 use wiregauge_wire::Status;
 
@@ -117,6 +118,8 @@ pub struct Driver {
     /// The time of the last send or receive.
     now_ns: u64,
     proved_ns: u64,
+    /// After this time it is renewed.
+    pub(super) proof_lasts_ns: u64,
     interrupt_checked_ns: Option<u64>,
     pub(super) interrupt: Option<Interrupt>,
     prepared: Point,
@@ -165,6 +168,7 @@ impl Driver {
             clock: Clock::start(),
             now_ns: 0,
             proved_ns: 0,
+            proof_lasts_ns: PROOF_NS,
             interrupt_checked_ns: None,
             interrupt: None,
             prepared: UNPREPARED,
@@ -257,68 +261,7 @@ impl Driver {
         }
     }
 
-    // --- before a call ---
-
-    /// Sends HELLO: who the device is, and over datagrams a proof of this host's address.
-    pub fn hello(&mut self) -> Result<Responder, LinkError> {
-        self.engine.discard();
-        let reply = hello(
-            self.link.as_mut(),
-            &self.address,
-            self.datagram,
-            self.timeout,
-            &mut || self.interrupt.as_mut().is_some_and(|interrupt| interrupt()),
-        );
-        self.now_ns = self.clock.now();
-        self.proved_ns = self.now_ns;
-        reply.map_err(|error| match error.kind() {
-            LinkErrorKind::Timeout | LinkErrorKind::Protocol => error.hint(
-                "does the device run wiregauge firmware? open other devices with a framing; serial line: check \
-                 the baud rate",
-            ),
-            _ => error,
-        })
-    }
-
-    /// Before each call: finishes what the last one left, and lets the device know this host.
-    #[inline]
-    pub fn begin(&mut self, doing: &'static str) -> Result<(), LinkError> {
-        self.begin_waiting(doing);
-        if self.engine.is_resyncing() {
-            self.finish_resync()?;
-        }
-        if self.needs_hello || self.proof_is_old() {
-            self.hello()?;
-            self.needs_hello = false;
-        }
-        Ok(())
-    }
-
-    /// Waits until the line is quiet, or all missing replies came.
-    #[cold]
-    fn finish_resync(&mut self) -> Result<(), LinkError> {
-        // The line may have been quiet since the last call.
-        self.now_ns = self.clock.now();
-        while self.engine.is_resyncing() {
-            self.turn(&mut Ignore, None)?;
-        }
-        Ok(())
-    }
-
-    /// A wait begins: the interrupt callback is asked after a while.
-    #[inline]
-    pub fn begin_waiting(&mut self, doing: &'static str) {
-        self.doing = doing;
-        self.interrupt_checked_ns = None;
-    }
-
-    #[inline]
-    fn proof_is_old(&self) -> bool {
-        let last_ns = || self.proved_ns.max(self.engine.heard_ns());
-        self.datagram
-            && self.engine.codec().is_wiregauge()
-            && self.clock.now().saturating_sub(last_ns()) > PROOF_NS
-    }
+    // --- before an exchange ---
 
     /// Lays the link and the engine out for payloads of these sizes; nothing may be outstanding.
     #[inline]

@@ -3,10 +3,12 @@
 use crate::{Device, DeviceOptions, DeviceProtocol, Framing, Replies, Requests};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wiregauge_link::host;
 use wiregauge_link::{Address, Link, LinkError, LinkErrorKind};
+use wiregauge_record::Point;
 use wiregauge_session::{LengthField, Message, Messages, Splitter};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Found, HelloReply, Kind, Request, Response, Status};
@@ -37,6 +39,12 @@ struct Line {
     /// A blocking receive sleeps as long as it wants, and how often one was called.
     has_fixed_sleep: bool,
     blocking_receives: usize,
+    /// Nothing comes but replies, so nothing is received while none is awaited.
+    only_replies: bool,
+    /// Bytes of a packet, where what comes is in transfers, and of a transfer: one that is not full ends with a packet
+    /// that is not full.
+    packet: Option<usize>,
+    transfer: usize,
     answer: Answer,
 }
 
@@ -45,6 +53,16 @@ impl Line {
     fn pass(&self) {
         let begun = Instant::now();
         while begun.elapsed() < self.call {}
+    }
+
+    /// Nothing says that the transfer that has begun is over.
+    fn is_inside_transfer(&self) -> bool {
+        match (self.packet, self.to_host.front()) {
+            (Some(packet), Some(piece)) => {
+                piece.len().is_multiple_of(packet) && piece.len() < self.transfer
+            }
+            _ => false,
+        }
     }
 }
 
@@ -64,6 +82,9 @@ impl Script {
             received_at: None,
             has_fixed_sleep: false,
             blocking_receives: 0,
+            only_replies: false,
+            packet: None,
+            transfer: 0,
             answer: Box::new(answer),
         })))
     }
@@ -91,6 +112,17 @@ impl Script {
 }
 
 impl Link for Script {
+    fn prepare(&mut self, point: Point) -> io::Result<()> {
+        let mut line = self.line();
+        let bytes = point.in_bytes as usize;
+        line.transfer = bytes.next_multiple_of(line.packet.unwrap_or(1));
+        Ok(())
+    }
+
+    fn only_replies(&self) -> bool {
+        self.line().only_replies
+    }
+
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut line = self.line();
         line.sent_at = Some(Instant::now());
@@ -110,6 +142,9 @@ impl Link for Script {
     fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut line = self.line();
         line.pass();
+        if line.is_inside_transfer() {
+            return Ok(0);
+        }
         let Some(piece) = line.to_host.pop_front() else {
             return Ok(0);
         };
@@ -437,6 +472,87 @@ fn a_device_that_forgot_this_host_gets_hello_before_the_next_exchange() {
     let kinds = [0, wire::HELLO_REQUEST, 2 * wire::HELLO_REQUEST]
         .map(|at| Request::decode(&sent[at..]).unwrap().kind);
     assert_eq!(kinds, [Kind::Hello, Kind::Hello, Kind::Message]);
+}
+
+/// The kinds of the requests in what was sent to a device of the wiregauge protocol.
+fn kinds(mut sent: &[u8]) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    while let Found::Frame { header, end, .. } = wire::next_frame::<Request>(sent, 1 << 20) {
+        kinds.push(header.kind);
+        sent = &sent[end..];
+    }
+    kinds
+}
+
+/// HELLO is due because the device forgot this host, or because the proof of its address is old.
+#[test]
+fn a_hello_that_had_no_reply_is_due_until_one_has() {
+    for is_forgotten in [true, false] {
+        let is_silent = Arc::new(AtomicBool::new(false));
+        let silent = Arc::clone(&is_silent);
+        let script = Script::new(move |frame| match kinds(frame).as_slice() {
+            [Kind::Message] if frame.windows(4).any(|part| part == b"who?") => {
+                vec![respond_with(Status::Unproven, frame)]
+            }
+            _ if silent.load(Ordering::Relaxed) => vec![],
+            _ => vec![respond(frame)],
+        });
+        let mut device = script.device("udp://host:1", None, LONG);
+        let renews = device.driver.as_ref().unwrap().proof_lasts_ns;
+        match is_forgotten {
+            true => drop(device.exchange(b"who?", None).unwrap_err()),
+            false => device.driver.as_mut().unwrap().proof_lasts_ns = 0,
+        }
+        script.line().sent.clear();
+        is_silent.store(true, Ordering::Relaxed);
+        device.set_timeout(SHORT).unwrap();
+        let error = device.exchange(b"one", None).unwrap_err();
+        assert_eq!(error.kind(), LinkErrorKind::Timeout);
+        let sent = kinds(&script.line().sent);
+        assert!(sent.iter().all(|kind| *kind == Kind::Hello), "{sent:?}");
+
+        script.line().sent.clear();
+        is_silent.store(false, Ordering::Relaxed);
+        device.set_timeout(LONG).unwrap();
+        device.driver.as_mut().unwrap().proof_lasts_ns = renews;
+        assert_eq!(device.exchange(b"two", None).unwrap().payload, b"two");
+        // A token is requested and sent back, then the message goes; nothing is due any more.
+        assert_eq!(device.exchange(b"three", None).unwrap().payload, b"three");
+        let sent = kinds(&script.line().sent);
+        let expected = [Kind::Hello, Kind::Hello, Kind::Message, Kind::Message];
+        assert_eq!(sent, expected, "forgotten: {is_forgotten}");
+    }
+}
+
+/// A reply that fills its last packet ends no longer transfer.
+#[test]
+fn a_usb_transfer_is_no_longer_than_the_raw_reply_that_is_awaited() {
+    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    script.line().packet = Some(64);
+    let mut device = script.device("usb://1d6b:0104", Some(Framing::Raw), LONG);
+    for bytes in [64, 256, 128, 64] {
+        let request = vec![7; bytes];
+        assert_eq!(device.exchange(&request, None).unwrap().payload, request);
+    }
+}
+
+#[test]
+fn what_a_transfer_has_behind_the_reply_answers_no_later_request() {
+    let fixed = Framing::Fixed { bytes: 2 };
+    for framing in [Framing::Raw, fixed, lines().unwrap()] {
+        for only_replies in [false, true] {
+            let script = Script::new(|bytes| vec![[bytes, b"x\n", bytes, b"y\n"].concat()]);
+            script.line().packet = Some(64);
+            script.line().only_replies = only_replies;
+            let mut device = script.device("usb://1d6b:0104", Some(framing.clone()), LONG);
+            for request in [*b"01", *b"23", *b"45", *b"67"] {
+                let reply = device.exchange(&request, None).unwrap().payload;
+                assert!(reply.starts_with(&request), "{framing:?}, {only_replies}");
+            }
+            device.submit(b"89", None).unwrap();
+            assert!(device.next_reply().unwrap().payload.starts_with(b"89"));
+        }
+    }
 }
 
 #[test]
