@@ -145,11 +145,11 @@ fn measure(
     let (end, counters, samples) = match protocol {
         Protocol::Echo => {
             let codec = Echo::new(0, out, false);
-            virtual_time::measure(&mut link, &plan, (codec, usize::MAX, trial), clock)
+            virtual_time::measure((&mut link, false), &plan, (codec, usize::MAX, trial), clock)
         }
         _ => {
             let codec = Exchange::new(0, out, in_, false);
-            virtual_time::measure(&mut link, &plan, (codec, usize::MAX, trial), clock)
+            virtual_time::measure((&mut link, false), &plan, (codec, usize::MAX, trial), clock)
         }
     };
     if let LoopEnd::Failed(error) = &end {

@@ -5,13 +5,19 @@ mod calibrate;
 mod check;
 mod driver;
 mod errors;
+#[cfg(test)]
+mod gap_tests;
 mod instrument;
 mod kernel_times;
 #[cfg(test)]
 mod loop_tests;
 mod point;
+#[cfg(test)]
+mod refusal_tests;
 mod samples;
 mod stage_matcher;
+#[cfg(test)]
+mod timed_link;
 #[cfg(test)]
 mod times_tests;
 mod unexpected;

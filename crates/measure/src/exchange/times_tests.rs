@@ -2,90 +2,10 @@
 //! and the status that the link saw.
 
 use super::driver::LoopEnd;
+use super::timed_link::{MS, OPEN, RECEIVE, TIMEOUT, Timed, US, plan};
 use super::virtual_time::{self, VirtualClock};
-use std::collections::VecDeque;
-use std::io;
-use std::time::Duration;
-use wiregauge_link::Link;
-use wiregauge_link::host::Time;
-use wiregauge_record::{
-    Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Sample, Schedule, Status, Wait,
-};
+use wiregauge_record::{Connect, Sample, Status, Wait};
 use wiregauge_session::{Echo, Generator, Lines};
-
-const US: u64 = 1_000;
-const MS: u64 = 1_000_000;
-
-/// What a call of the link takes.
-const SEND: u64 = 2 * US;
-const RECEIVE: u64 = 3 * US;
-const OPEN: u64 = 40 * US;
-
-const TIMEOUT: u64 = 50 * MS;
-
-/// A device that echoes, request `n` after `service(n)`, or not at all. Notes when the link was called.
-struct Timed<S> {
-    clock: VirtualClock,
-    service: S,
-    requests: u64,
-    arriving: VecDeque<(u64, Vec<u8>)>,
-    /// When each request was handed over, and when each reply had been received.
-    sent: Vec<u64>,
-    received: Vec<u64>,
-    /// The longest sleep of a blocking receive.
-    receive_timeout: Duration,
-}
-
-impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let begun = self.clock.now();
-        self.sent.push(begun);
-        let taken = self.clock.advance(SEND);
-        if let Some(after) = (self.service)(self.requests) {
-            self.arriving.push_back((taken + after, bytes.to_vec()));
-        }
-        self.requests += 1;
-        Ok(bytes.len())
-    }
-
-    fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let begun = self.clock.now();
-        let ended = self.clock.advance(RECEIVE);
-        let mut count = 0;
-        while self.arriving.front().is_some_and(|(at, _)| *at <= begun) {
-            let (_, reply) = self.arriving.pop_front().expect("it was just seen");
-            into[count..count + reply.len()].copy_from_slice(&reply);
-            count += reply.len();
-            self.received.push(ended);
-        }
-        Ok(count)
-    }
-
-    fn receive_blocking(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.wait(false, self.receive_timeout)?;
-        self.receive(into)
-    }
-
-    fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
-        // Nobody wakes it, so it must wake up by itself.
-        self.receive_timeout = timeout.expect("a timeout");
-        Ok(true)
-    }
-
-    fn wait(&mut self, _or_writable: bool, at_most: Duration) -> io::Result<()> {
-        let latest = self.clock.now() + at_most.as_nanos() as u64;
-        let arrives = self.arriving.front().map_or(u64::MAX, |(at, _)| *at);
-        self.clock.sleep_until(latest.min(arrives));
-        Ok(())
-    }
-
-    fn close(&mut self) {}
-
-    fn reopen(&mut self, _is_interrupted: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        self.clock.advance(OPEN);
-        Ok(())
-    }
-}
 
 /// What was measured: the rows, when each request was handed over, and when each reply had been received.
 struct Measured {
@@ -110,45 +30,10 @@ fn measure_over<C: Generator>(
     interval_ns: Option<u64>,
     service: impl FnMut(u64) -> Option<u64> + Send,
 ) -> Measured {
-    let point = Point {
-        index: 0,
-        out_bytes: 8,
-        in_bytes: 8,
-        depth: 1,
-        link: 0,
-        together: false,
-    };
-    let plan = Plan {
-        address: "memory".into(),
-        more_links: Vec::new(),
-        protocol: Protocol::Lines,
-        queries: None,
-        connect,
-        points: vec![point],
-        limit: Limit::Count(20),
-        warmup: 0,
-        schedule: interval_ns.map_or(Schedule::AsFastAsPossible, Schedule::EveryNs),
-        timeout_ns: TIMEOUT,
-        give_up: 10,
-        wait,
-        below_ns: Vec::new(),
-        keep_data: false,
-        batch: None,
-        calibrate: false,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
-    };
+    let plan = plan(connect, wait, interval_ns);
     let clock = VirtualClock::default();
-    let mut link = Timed {
-        clock: clock.clone(),
-        service,
-        requests: 0,
-        arriving: VecDeque::new(),
-        sent: Vec::new(),
-        received: Vec::new(),
-        receive_timeout: Duration::ZERO,
-    };
-    let (end, _, rows) = virtual_time::measure(&mut link, &plan, (codec, 1, None), clock);
+    let mut link = Timed::new(clock.clone(), service);
+    let (end, _, rows) = virtual_time::measure((&mut link, false), &plan, (codec, 1, None), clock);
     assert!(matches!(end, LoopEnd::Complete));
     Measured {
         rows,
