@@ -48,6 +48,8 @@ extern crate self as wiregauge_run;
 #[path = "../tests/common/mod.rs"]
 mod testing;
 mod time_check;
+#[cfg(test)]
+mod torn_tests;
 mod unfinished;
 mod watched;
 

@@ -53,6 +53,8 @@ struct State {
     unsynced: Vec<Change>,
     jobs: VecDeque<(Duration, Job)>,
     faults_seen: u32,
+    /// The next write takes this many bytes and fails at the rest.
+    tear: Option<usize>,
     /// The process was ended: nothing it still does reaches the disk.
     is_dead: bool,
 }
@@ -91,6 +93,7 @@ impl SimulatedDisk {
                 unsynced: Vec::new(),
                 jobs: VecDeque::new(),
                 faults_seen: 0,
+                tear: None,
                 is_dead: false,
             })),
         }
@@ -120,6 +123,11 @@ impl SimulatedDisk {
                 None => return,
             }
         }
+    }
+
+    /// Lets the next write take this many bytes and fail at the rest.
+    pub(crate) fn tear_next_write(&self, bytes: usize) {
+        self.state().tear = Some(bytes);
     }
 
     /// How often something went wrong.
@@ -313,6 +321,14 @@ impl StoredFile for SimulatedFile {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
         let mut taken = bytes.len().min(room);
+        if let Some(left) = state.tear.take() {
+            if left == 0 {
+                state.faults_seen += 1;
+                return Err(failure());
+            }
+            taken = taken.min(left);
+            state.tear = Some(left - taken);
+        }
         let chance = state.faults.short_write;
         if taken > 1 && chance > 0 && state.rng.u32(..1_000_000) < chance {
             taken = state.rng.usize(1..taken);
