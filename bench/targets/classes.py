@@ -83,7 +83,7 @@ CLASSES = (
     Class(
         "linux-armhf",
         "Linux, armhf",
-        "`wiregauge serve` for armhf, emulated instruction by instruction; the host's kernel",
+        "`wiregauge-serve` for armhf, emulated instruction by instruction; the host's kernel",
         "linux",
         ("--arch", "armhf"),
         clock="host",

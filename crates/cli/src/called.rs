@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
 use wiregauge_measure::slices::Slice;
+use wiregauge_program::console::Console;
 
 /// How far a command is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,11 +136,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Caller for Called {
-    fn words(&self) -> Box<dyn Write + '_> {
-        Box::new(self.plain(|left| &mut left.said))
-    }
-
+impl Console for Called {
     fn bytes(&self) -> Box<dyn Write + '_> {
         Box::new(self.tail(|left| &mut left.said))
     }
@@ -150,6 +147,16 @@ impl Caller for Called {
 
     fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
         Ok(Arc::clone(&self.stop))
+    }
+
+    fn serving(&self, address: &str) {
+        self.left().serving = Some(address.to_owned());
+    }
+}
+
+impl Caller for Called {
+    fn words(&self) -> Box<dyn Write + '_> {
+        Box::new(self.plain(|left| &mut left.said))
     }
 
     fn meter(&self, _hidden: bool) -> Box<dyn Meter> {
@@ -184,10 +191,6 @@ impl Caller for Called {
 
     fn wrote(&self, path: &Path) {
         self.left().files.push(absolute(path));
-    }
-
-    fn serving(&self, address: &str) {
-        self.left().serving = Some(address.to_owned());
     }
 }
 

@@ -5,15 +5,14 @@ use crate::output::progress::Meter;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
+use wiregauge_program::console::Console;
 
 /// Columns where there is no terminal, and at most for sentences.
 pub(crate) const WIDTH: usize = 100;
 
 /// Takes what a command says and makes, and ends it.
-pub trait Caller: Sync {
+pub trait Caller: Console {
     /// Where words go that may be set off with colours; without, if nobody would see them.
     fn words(&self) -> Box<dyn Write + '_>;
 
@@ -27,19 +26,10 @@ pub trait Caller: Sync {
         WIDTH
     }
 
-    /// Where results go whose bytes count.
-    fn bytes(&self) -> Box<dyn Write + '_>;
-
     /// Standard output, for data alone: words go to where remarks go from now on. `None` where there is none.
     fn yield_stdout(&self) -> Option<std::io::Result<std::fs::File>> {
         None
     }
-
-    /// Where remarks go that are no results: notes, warnings, who came.
-    fn remarks(&self) -> Box<dyn Write + '_>;
-
-    /// What the command looks at to know that it should end.
-    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>>;
 
     /// What ended the command before its time, such as SIGTERM.
     fn ended_by(&self) -> Option<String> {
@@ -64,9 +54,6 @@ pub trait Caller: Sync {
 
     /// A file was written.
     fn wrote(&self, _path: &Path) {}
-
-    /// A responder answers at this address.
-    fn serving(&self, _address: &str) {}
 }
 
 /// A command that runs: who called it, and with which words.

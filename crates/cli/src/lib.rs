@@ -39,6 +39,7 @@ pub use platform::own_program;
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::Write;
+use wiregauge_program::failure::{print, print_parsing};
 
 /// The program `wiregauge`: reads the command line, whose first word is its own name, runs the
 /// command on this terminal, and gives the exit code. `program` starts it once more.
@@ -61,13 +62,7 @@ pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     }
     let arguments = match parsed(&words) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Help and version are such errors too, and go to standard output.
-            return match error.print() {
-                Ok(()) => u8::try_from(error.exit_code()).unwrap_or(failure::USAGE),
-                Err(unwritten) => code(Err(unwritten.into())),
-            };
-        }
+        Err(error) => return print_parsing(&error),
     };
     let ended = commands::run(arguments, &session);
     // What calls this may end the process in its own way, which need not look after our buffers.
@@ -91,21 +86,7 @@ fn code(ended: anyhow::Result<Outcome>) -> u8 {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Interrupted) => 130,
-        Err(error) => {
-            // A reader that has seen enough (`| head`) is no failure.
-            if error.downcast_ref().is_some_and(failure::is_broken_pipe) {
-                return 0;
-            }
-            // A standard error that is closed is no reason to panic.
-            let _ = writeln!(
-                anstream::stderr(),
-                "{}error:{} {}",
-                output::style::BAD,
-                output::style::RESET,
-                failure::text_of(&error)
-            );
-            failure::code_of(&error)
-        }
+        Err(error) => print(&error, failure::kind_of(&error)),
     }
 }
 

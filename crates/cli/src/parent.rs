@@ -3,7 +3,6 @@
 //! would continue on a board that a scheduler has already assigned to the next job.
 
 use crate::output::style::{BAD, RESET};
-use crate::platform;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +42,7 @@ pub fn watch_if_asked(words: &mut Vec<OsString>) -> io::Result<()> {
             std::process::exit(INTERRUPTED);
         }
         loop {
-            platform::end_as_ctrl_c_does();
+            wiregauge_program::end_as_ctrl_c_does();
             thread::sleep(GRACE);
         }
     };

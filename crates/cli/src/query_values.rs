@@ -29,16 +29,6 @@ pub struct Reads(pub Pdu);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writes(pub Pdu);
 
-/// `cc` or `0xcc`.
-pub fn hex_byte(text: &str) -> Result<u8, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    match digits.starts_with('+') {
-        false => u8::from_str_radix(digits, 16).ok(),
-        true => None,
-    }
-    .ok_or_else(|| format!("`{text}` is not a hexadecimal byte, such as cc"))
-}
-
 /// `*IDN?\n`.
 pub fn bytes(text: &str) -> Result<Bytes, String> {
     let bytes = unescape(text)?;

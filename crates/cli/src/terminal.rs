@@ -4,12 +4,12 @@ use crate::caller::{Caller, WIDTH};
 use crate::output::progress::{Bar, Meter};
 use crate::parent;
 use crate::platform;
-use anyhow::Context;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use wiregauge_program::console::{Console, Streams};
 
 /// Sentences are not wrapped at less.
 const NARROWEST: usize = 40;
@@ -17,7 +17,7 @@ const NARROWEST: usize = 40;
 /// A terminal, or whatever stands in its place.
 pub struct Terminal {
     program: Vec<OsString>,
-    stop: OnceLock<Arc<AtomicBool>>,
+    streams: Streams,
     /// Standard output is for data.
     yielded: AtomicBool,
 }
@@ -27,9 +27,25 @@ impl Terminal {
     pub fn new(program: Vec<OsString>) -> Terminal {
         Terminal {
             program,
-            stop: OnceLock::new(),
+            streams: Streams::default(),
             yielded: AtomicBool::new(false),
         }
+    }
+}
+
+impl Console for Terminal {
+    fn bytes(&self) -> Box<dyn Write + '_> {
+        self.streams.bytes()
+    }
+
+    fn remarks(&self) -> Box<dyn Write + '_> {
+        self.streams.remarks()
+    }
+
+    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
+        let stop = self.streams.stop()?;
+        parent::ctrl_c_is_handled();
+        Ok(stop)
     }
 }
 
@@ -49,34 +65,15 @@ impl Caller for Terminal {
         said.or_else(of_terminal).unwrap_or(WIDTH).max(NARROWEST)
     }
 
-    fn bytes(&self) -> Box<dyn Write + '_> {
-        Box::new(std::io::stdout().lock())
-    }
-
     fn yield_stdout(&self) -> Option<std::io::Result<File>> {
         self.yielded.store(true, Ordering::Relaxed);
         Some(platform::own_stdout())
     }
 
-    fn remarks(&self) -> Box<dyn Write + '_> {
-        Box::new(anstream::stderr())
-    }
-
-    /// A flag that Ctrl-C raises. The second Ctrl-C ends the program at once, should it hang.
-    fn stop(&self) -> anyhow::Result<Arc<AtomicBool>> {
-        if let Some(stop) = self.stop.get() {
-            return Ok(Arc::clone(stop));
-        }
-        let stop = Arc::new(AtomicBool::new(false));
-        platform::raise_on_ctrl_c(&stop).context("cannot install the handler for Ctrl-C")?;
-        parent::ctrl_c_is_handled();
-        Ok(Arc::clone(self.stop.get_or_init(|| stop)))
-    }
-
     fn ended_by(&self) -> Option<String> {
         let ended_by = match parent::has_ended() {
             true => Some("the end of its standard input"),
-            false => platform::ended_by(),
+            false => wiregauge_program::ended_by(),
         };
         ended_by.map(str::to_owned)
     }

@@ -1,12 +1,12 @@
-//! The values of flags: sizes and lists of them, times, rates, faults. Each parser says what
+//! The values of flags: sizes and lists of them, counts, rates. Each parser says what
 //! it could not read and shows what it reads.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::Address;
-use wiregauge_record::HostLoad;
-use wiregauge_responder::FaultRate;
+
+pub use wiregauge_program::values::{bit_rate, decimal_unit, duration, host_load, intensity, size};
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,18 +61,6 @@ pub fn note(text: &str) -> Result<String, String> {
 /// when it is opened.
 pub fn address(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(Address::with_scheme(text))
-}
-
-/// `64`, `4k`, `1M`; k is 1024.
-pub fn size(text: &str) -> Result<u32, String> {
-    let wrong = || format!("`{text}` is not a valid size: use bytes, such as 64, 4k or 1M");
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
-        _ => (text, 1),
-    };
-    let number: u32 = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(unit).ok_or_else(wrong)
 }
 
 /// The least size of the files of a recording.
@@ -133,19 +121,6 @@ fn counted(
         }
     }
     parse(text)
-}
-
-/// The maximum size of a frame: [`size`], up to that of the protocol.
-pub fn max_size(text: &str) -> Result<u32, String> {
-    let too_large = || format!("`{text}` is too large: the maximum is 16M");
-    let digits = text.strip_suffix(['G', 'g', 'T', 't']);
-    if digits.is_some_and(|digits| digits.parse::<u32>().is_ok()) {
-        return Err(too_large());
-    }
-    match size(text)? {
-        bytes if bytes > wiregauge_wire::MAX_FRAME => Err(too_large()),
-        bytes => Ok(bytes),
-    }
 }
 
 /// Sizes to choose from: a range without steps has every multiple of 16 (or of a larger power of
@@ -257,48 +232,6 @@ pub fn count(text: &str) -> Result<Count, String> {
     count.map(Count).ok_or_else(wrong)
 }
 
-/// The digits of a number, and the power of ten that a `k`, `M` or `G` behind them stands for.
-pub fn decimal_unit(text: &str) -> (&str, u64) {
-    let units = [
-        ("k", 1_000),
-        ("K", 1_000),
-        ("M", 1_000_000),
-        ("G", 1_000_000_000),
-    ];
-    let found = units
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
-    found.unwrap_or((text, 1))
-}
-
-/// `300ms`, `1.5s`, `40us`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || {
-        format!(
-            "`{text}` is not a duration: use a number and a unit, such as 300ms, 1.5s, 40us or 2min"
-        )
-    };
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .ok_or_else(wrong)?;
-    let number: f64 = text[..split].parse().map_err(|_| wrong())?;
-    let unit_ns = match &text[split..] {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" => 60e9,
-        "h" => 3600e9,
-        _ => return Err(wrong()),
-    };
-    let ns = number * unit_ns;
-    // A year and more is a slip of the keyboard, and would not fit 64 bits of nanoseconds for long.
-    if !(1.0..=3.2e16).contains(&ns) {
-        return Err(format!("`{text}` is out of range: 1 ns to 1 year"));
-    }
-    Ok(Duration::from_nanos(ns.round() as u64))
-}
-
 /// Exchanges a second.
 pub fn rate(text: &str) -> Result<Every, String> {
     let wrong =
@@ -342,19 +275,6 @@ pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
     Ok(ByteRate(rate as u64))
 }
 
-/// Bits a second: `10M`, `2.5G`, `100Mbit/s`; powers of ten.
-pub fn bit_rate(text: &str) -> Result<u64, String> {
-    let wrong =
-        || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
-    let number = text.strip_suffix("bit/s").unwrap_or(text);
-    let (digits, unit) = decimal_unit(number);
-    let rate = (digits.parse::<f64>().map_err(|_| wrong())? * unit as f64).round();
-    if !(1.0..=1e13).contains(&rate) {
-        return Err(wrong());
-    }
-    Ok(rate as u64)
-}
-
 /// `1e-6`, `0.1%`.
 pub fn loss(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{text}` is not a valid probability: use 1e-6 or 0.1%, for example");
@@ -367,61 +287,6 @@ pub fn loss(text: &str) -> Result<f64, String> {
     } else {
         Err(wrong())
     }
-}
-
-/// `cpu=4,memory=4`.
-pub fn host_load(text: &str) -> Result<HostLoad, String> {
-    let wrong = || format!("`{text}` is not a valid load: use a list such as cpu=4,memory=4");
-    let mut load = HostLoad::default();
-    for part in text.split(',') {
-        let (name, number) = part.split_once('=').ok_or_else(wrong)?;
-        let number: u32 = number
-            .parse()
-            .ok()
-            .filter(|&n| n <= 256)
-            .ok_or_else(wrong)?;
-        match name {
-            "cpu" => load.cpu = number,
-            "memory" => load.memory = number,
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(load)
-}
-
-/// `0.01`, `1%`, `every=100`.
-pub fn often(text: &str) -> Result<FaultRate, String> {
-    let wrong = || {
-        format!(
-            "`{text}` is not a valid rate: use a probability (0.01, 1%) or every=N, such as \
-            every=100"
-        )
-    };
-    if let Some(number) = text.strip_prefix("every=") {
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        return if number == 0 {
-            Err(wrong())
-        } else {
-            Ok(FaultRate::Every(number))
-        };
-    }
-    let chance: f64 = match text.strip_suffix('%') {
-        Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
-        None => text.parse().map_err(|_| wrong())?,
-    };
-    if (0.0..=1.0).contains(&chance) {
-        Ok(FaultRate::Chance(chance))
-    } else {
-        Err(wrong())
-    }
-}
-
-/// `every=1000:400ms`.
-pub fn stall(text: &str) -> Result<(FaultRate, u64), String> {
-    let (when, long) = text.split_once(':').ok_or_else(|| {
-        format!("`{text}` is not a valid stall: use RATE:TIME, such as every=1000:400ms")
-    })?;
-    Ok((often(when)?, duration(long)?.as_nanos() as u64))
 }
 
 /// `0.96,0,0.049`: gain, integral time and derivative time in seconds.
@@ -443,16 +308,6 @@ pub fn pid(text: &str) -> Result<[f64; 3], String> {
     }
 }
 
-/// The intensity of noise: `1`, `2.5e-3`.
-pub fn intensity(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok();
-    number
-        .filter(|number: &f64| *number >= 0.0 && number.is_finite())
-        .ok_or_else(|| {
-            format!("`{text}` is not a valid intensity: use a number from 0, such as 1 or 2.5e-3")
-        })
-}
-
 /// A step of the reference: a number that is not 0.
 pub fn step(text: &str) -> Result<f64, String> {
     let number = text.parse().ok();
@@ -461,14 +316,6 @@ pub fn step(text: &str) -> Result<f64, String> {
         .ok_or_else(|| {
             format!("`{text}` is not a step: use a number that is not 0, such as 1 or -0.5")
         })
-}
-
-/// `-10..10`.
-pub fn range(text: &str) -> Result<(f64, f64), String> {
-    let ends = text.split_once("..");
-    let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-    ends.filter(|(low, high): &(f64, f64)| low < high)
-        .ok_or_else(|| format!("`{text}` is not a valid range: use LOW..HIGH, such as -10..10"))
 }
 
 #[cfg(test)]
@@ -481,19 +328,6 @@ mod tests {
         assert_eq!(sizes("500..2000:500").unwrap().0, [500, 1000, 1500, 2000]);
         assert_eq!(sizes("1k..5k").unwrap().0, [1024, 2048, 4096]);
         assert_eq!(sizes("1..8,3").unwrap().0, [1, 2, 4, 8, 3]);
-    }
-
-    #[test]
-    fn ranges_and_intensities_are_numbers_in_order() {
-        assert_eq!(range("-10..1.5e3"), Ok((-10.0, 1500.0)));
-        assert_eq!(range("-inf..0"), Ok((f64::NEG_INFINITY, 0.0)));
-        for text in ["", "3", "..", "1..", "2..1", "1..1", "nan..1", "1..2..3"] {
-            assert!(range(text).is_err(), "{text}");
-        }
-        assert_eq!(intensity("2.5e-3"), Ok(2.5e-3));
-        for text in ["", "-1", "inf", "nan", "1 W"] {
-            assert!(intensity(text).is_err(), "{text}");
-        }
     }
 
     #[test]
@@ -530,38 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn times_need_a_unit() {
-        assert_eq!(duration("1.5ms").unwrap(), Duration::from_micros(1500));
-        assert_eq!(duration("40us").unwrap(), Duration::from_micros(40));
-        for text in ["5", "ms", "-1s", "0s", "1e9s", "1 s"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn how_often_is_a_chance_or_a_count() {
-        assert_eq!(often("1%").unwrap(), FaultRate::Chance(0.01));
-        assert_eq!(often("every=3").unwrap(), FaultRate::Every(3));
-        for text in ["every=0", "2", "101%", "-0.1", "often"] {
-            assert!(often(text).is_err(), "{text}");
-        }
-        assert_eq!(
-            stall("every=9:400ms").unwrap(),
-            (FaultRate::Every(9), 400_000_000)
-        );
-    }
-
-    #[test]
-    fn rates_of_bits_are_powers_of_ten() {
-        assert_eq!(bit_rate("10M"), Ok(10_000_000));
-        assert_eq!(bit_rate("2.5Gbit/s"), Ok(2_500_000_000));
-        assert_eq!(bit_rate("9600"), Ok(9_600));
-        for text in ["", "M", "-1M", "0", "10MB/s", "1e20", "nan", "10 M"] {
-            assert!(bit_rate(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn rates_of_data_need_a_unit() {
         assert_eq!(byte_rate("24MB/s"), Ok(ByteRate(24_000_000)));
         assert_eq!(byte_rate("8Mbit/s"), Ok(ByteRate(1_000_000)));
@@ -579,10 +381,6 @@ mod tests {
         assert_eq!(pid("-2, 1e-3, 0"), Ok([-2.0, 1e-3, 0.0]));
         for text in ["", "1", "1,2", "1,2,3,4", "1,-1,0", "1,2,x", "nan,0,0"] {
             assert!(pid(text).is_err(), "{text}");
-        }
-        assert_eq!(intensity("1e-3"), Ok(1e-3));
-        for text in ["", "-1", "inf", "much"] {
-            assert!(intensity(text).is_err(), "{text}");
         }
     }
 }

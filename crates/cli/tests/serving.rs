@@ -255,7 +255,7 @@ fn a_profile_that_cannot_be_served_there_is_refused_with_what_can() {
             "serve udp://:0 --profile eg20t",
             "--profile requires pty:, tcp://",
         ),
-        ("serve pty: --profile none", "serve --profile list"),
+        ("serve pty: --profile none", "--profile list describes"),
         ("serve pty: --hub", "add --bus full-speed"),
         (
             "serve pty: --bus high-speed --hub",

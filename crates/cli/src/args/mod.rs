@@ -1,6 +1,5 @@
 //! Every flag, declared once: parser, help, completions and man page come from here.
 
-mod can;
 #[cfg(feature = "loop")]
 mod closed_loop;
 mod compare;
@@ -10,22 +9,17 @@ mod devices;
 mod doctor;
 mod exchange;
 mod explain;
-mod gadget;
 mod groups;
 mod limits;
 mod loop_control;
 mod loop_model;
-mod plant;
 mod query;
 mod report;
-mod serve;
 mod shared;
 mod show;
 mod stream;
 mod tune;
-mod usb_virtual;
 
-pub use can::CanArgs;
 #[cfg(feature = "loop")]
 pub use closed_loop::LoopArgs;
 pub use compare::{CompareArgs, TableFormat};
@@ -39,18 +33,15 @@ pub use groups::group_of;
 pub use limits::{LimitsArgs, MediumArg};
 pub use loop_control::LoopControlArgs;
 pub use loop_model::{MissArgs, ModelArgs};
-pub use plant::PlantArgs;
 pub use query::QueryArgs;
 pub use report::{FigureFormat, ReportArgs};
-pub use serve::{BusArg, ServeArgs};
 pub use shared::{
-    ExchangeProtocolArg, ForceArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg,
-    ServeProtocolArg, protocol_of,
+    ExchangeProtocolArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg, protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::{StreamArgs, StreamProtocolArg, StreamTypeArg};
 pub use tune::TuneArgs;
-pub use usb_virtual::{ProfileArg, VirtualArgs};
+pub use wiregauge_program::flags::{CanArgs, ForceArg};
 
 use crate::values;
 use clap::{Args, Parser, Subcommand};
@@ -97,6 +88,9 @@ pub struct Arguments {
     pub command: Command,
 }
 
+/// What a user types to start a responder, before its address.
+pub const SERVE: &str = "wiregauge serve";
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -114,8 +108,8 @@ pub enum Command {
     #[command(after_help = tune::EXAMPLES)]
     Tune(Box<TuneArgs>),
     /// Run a responder, the other end of a link.
-    #[command(after_help = serve::EXAMPLES)]
-    Serve(Box<ServeArgs>),
+    #[command(after_help = wiregauge_serve::examples(SERVE))]
+    Serve(Box<wiregauge_serve::ServeArgs>),
     /// Show a stored run as tables: text, Markdown, LaTeX, CSV, JSON.
     #[command(after_help = show::EXAMPLES)]
     Show(ShowArgs),

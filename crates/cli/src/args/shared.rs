@@ -3,6 +3,7 @@
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use wiregauge_program::flags::ForceArg;
 use wiregauge_record::Protocol;
 
 /// `--protocol`.
@@ -53,7 +54,6 @@ pub(super) use same_as;
 same_as!(ProtocolArg => Protocol: Echo, Wiregauge, Lines);
 same_as!(ExchangeProtocolArg => Protocol: Echo, Wiregauge, Lines, Text, Scpi, Modbus,
     GetStatus);
-same_as!(ServeProtocolArg => Protocol: Echo, Wiregauge, Scpi, Modbus);
 
 /// The protocol given, or the default of an address: a null link only echoes.
 pub fn protocol_of(given: Option<impl Into<Protocol>>, address: &str) -> Protocol {
@@ -62,19 +62,6 @@ pub fn protocol_of(given: Option<impl Into<Protocol>>, address: &str) -> Protoco
         None if address.starts_with("null:") => Protocol::Echo,
         None => Protocol::Wiregauge,
     }
-}
-
-/// `--protocol` of a responder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ServeProtocolArg {
-    /// Echo all data; also works with `--protocol lines`.
-    Echo,
-    /// The wiregauge protocol.
-    Wiregauge,
-    /// An instrument: *IDN?, READ?, CURV? N (block data), SYST:ERR?.
-    Scpi,
-    /// Modbus TCP, or RTU on serial lines: unit 1, 10,000 registers and coils.
-    Modbus,
 }
 
 /// What is asked of the host for the measuring threads.
@@ -92,14 +79,6 @@ pub struct HostArgs {
     /// Synthetic load while measuring: number of compute threads and of memory-copy threads.
     #[arg(long, value_name = "cpu=N,memory=N", value_parser = values::host_load, help_heading = "Host")]
     pub host_load: Option<wiregauge_record::HostLoad>,
-}
-
-/// Whether files that exist may be overwritten.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct ForceArg {
-    /// Overwrite existing files.
-    #[arg(long)]
-    pub force: bool,
 }
 
 /// Where the run is kept.

@@ -11,10 +11,10 @@ use std::env;
 use std::io::{self, Write};
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
+use wiregauge_command_line::quoted;
 use wiregauge_doctor::{Change, Ended, FixError, HostContext, Settings, Step, Target, Undone};
 use wiregauge_link::Address;
 use wiregauge_link::{LinkError, LinkErrorKind};
-use wiregauge_report::tables::quoted;
 
 /// For tests: a directory with the `/sys`, `/proc` and `/dev` of a simulated computer, or with its `windows.json`.
 const ROOT: &str = "WIREGAUGE_DOCTOR_ROOT";

@@ -28,20 +28,18 @@ mod missed;
 mod plan;
 pub mod printed;
 mod printed_comparison;
-mod profiles;
 mod queries;
 mod recorder;
 mod recording;
 mod report;
 mod runs;
-mod serve;
 mod show;
 mod stream;
 mod tune;
 pub mod warning_help;
 
 use crate::Outcome;
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, SERVE};
 use crate::caller::Session;
 use clap::CommandFactory;
 use std::io::Write;
@@ -54,7 +52,10 @@ pub fn run(arguments: Arguments, session: &Session<'_>) -> anyhow::Result<Outcom
         #[cfg(feature = "loop")]
         Command::Loop(args) => closed_loop::run(&args, session),
         Command::Tune(args) => tune::run(&args, session),
-        Command::Serve(args) => serve::run(&args, session),
+        Command::Serve(args) => {
+            wiregauge_serve::run(&args, session.caller, SERVE)?;
+            Ok(Outcome::Done)
+        }
         Command::Show(args) => show::run(&args, session),
         Command::Explain(args) => explain::run(&args, session),
         Command::Deadline(args) => deadline::run(&args, session),

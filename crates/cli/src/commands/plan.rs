@@ -11,6 +11,8 @@ use wiregauge_record::{
     Plan, Point, Protocol, Queries, ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
 };
 
+pub use wiregauge_program::flags::{check_baud, check_serial};
+
 /// Exchanges at a point when nothing is said.
 const COUNT: u64 = 1000;
 
@@ -26,28 +28,6 @@ const TRANSFER: u32 = 4096;
 /// Transfers at once over USB when nothing is said: one on the wire, one that waits for it, and two
 /// in the hands of the host.
 const USB_QUEUE: u32 = 4;
-
-/// Refuses a baud rate that no link of the plan has.
-pub fn check_baud<'a>(
-    baud: Option<u32>,
-    addresses: impl IntoIterator<Item = &'a String>,
-) -> anyhow::Result<()> {
-    check_serial("--baud", baud.is_some(), addresses)
-}
-
-/// Refuses a flag of serial lines where no link of the plan is one.
-pub fn check_serial<'a>(
-    flag: &str,
-    is_given: bool,
-    addresses: impl IntoIterator<Item = &'a String>,
-) -> anyhow::Result<()> {
-    let mut addresses = addresses.into_iter().peekable();
-    let first = addresses.peek().map_or("", |address| address.as_str());
-    if is_given && !addresses.any(|address| address.starts_with("serial:")) {
-        anyhow::bail!("{flag} requires a serial line, such as serial:///dev/ttyACM0, not {first}");
-    }
-    Ok(())
-}
 
 /// The plan for `wiregauge exchange`.
 pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {

@@ -4,7 +4,7 @@ use crate::args::{MissArgs, ModelArgs};
 use anyhow::Context;
 use clap::ValueEnum;
 use std::time::Duration;
-use wiregauge_report::tables::command_line;
+use wiregauge_command_line::quoted;
 
 /// A longer file is named only.
 const MOST_BYTES: usize = 20_000;
@@ -37,7 +37,7 @@ pub fn described(args: &ModelArgs, misses: &MissArgs) -> anyhow::Result<Vec<(Str
     }
     let flags = flags(args, misses);
     if !flags.is_empty() {
-        parts.push(("Model: flags".into(), command_line(&flags)));
+        parts.push(("Model: flags".into(), quoted(&flags)));
     }
     Ok(parts)
 }

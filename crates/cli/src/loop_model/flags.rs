@@ -3,7 +3,7 @@
 use crate::args::{MissArgs, ModelArgs};
 use clap::ValueEnum;
 use std::time::Duration;
-use wiregauge_report::units::flag_time;
+use wiregauge_command_line::flag_time;
 
 /// Those that were given, each followed by its value; relative paths stay relative.
 pub fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {

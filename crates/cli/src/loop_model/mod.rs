@@ -1,22 +1,17 @@
 //! The model of a control loop, from flags and from a file: flags override the keys of the file.
 
 mod described;
-mod entries;
-mod file;
 mod flags;
-mod served;
-
-pub use served::served;
 
 use crate::args::{MissArgs, ModelArgs};
-use anyhow::{Context, bail};
+use anyhow::bail;
 pub use described::{described, is_given};
-use entries::{Entries, TextOr};
-use file::{ControllerKeys, Matrices, ModelFile, NoiseKeys};
 pub use flags::{duration, flags};
-use std::path::Path;
 use std::time::Duration;
-use wiregauge_control::{Cost, Loop, Matrix, Noise, Pid, Rules, StateSpace, TransferFunction};
+use wiregauge_control::{Cost, Loop, Pid, Rules, StateSpace, TransferFunction};
+use wiregauge_program::model::{
+    ControllerKeys, Entries, ModelFile, Source, TextOr, matrices, noise_of, plant_of,
+};
 
 /// A loop and what becomes of its late answers.
 #[derive(Clone, Debug)]
@@ -108,60 +103,6 @@ fn resolved(
     })
 }
 
-/// The file whose key an error is about, if there is one.
-#[derive(Clone, Copy)]
-struct Source<'a>(Option<&'a Path>);
-
-impl Source<'_> {
-    fn names<T, E>(self, made: Result<T, E>) -> anyhow::Result<T>
-    where
-        E: std::error::Error + Send + Sync + 'static,
-    {
-        match self.0 {
-            Some(file) => made.with_context(|| file.display().to_string()),
-            None => Ok(made?),
-        }
-    }
-
-    fn says(self, why: &str) -> anyhow::Error {
-        match self.0 {
-            Some(file) => anyhow::anyhow!("{}: {why}", file.display()),
-            None => anyhow::anyhow!("{why}"),
-        }
-    }
-}
-
-fn plant_of(
-    given: Option<&str>,
-    of_file: Option<TextOr<Matrices>>,
-    file: Source<'_>,
-) -> anyhow::Result<StateSpace> {
-    let transfer = |text: &str| {
-        TransferFunction::parse("plant", 's', text).and_then(|read| read.state_space())
-    };
-    match (given, of_file) {
-        (Some(text), _) => Ok(transfer(text)?),
-        (None, Some(TextOr::Text(text))) => file.names(transfer(&text)),
-        (None, Some(TextOr::Table(Matrices { a, b, c, d }))) => {
-            file.names(matrices("plant", [a, b, c], d))
-        }
-        (None, None) => Err(file.says(
-            "the loop has no plant: give --plant, such as --plant '1000/(s^2+s)', or the key `plant` of --model",
-        )),
-    }
-}
-
-/// D is zero if it is not given.
-fn matrices(
-    key: &'static str,
-    abc: [Entries; 3],
-    d: Option<Entries>,
-) -> Result<StateSpace, wiregauge_control::ControlError> {
-    let [a, b, c] = abc.map(Entries::matrix);
-    let d = d.map_or_else(|| Matrix::zeros(c.nrows(), b.ncols()), Entries::matrix);
-    StateSpace::new(key, a, b, c, d)
-}
-
 fn controller(
     args: &ModelArgs,
     of_file: Option<TextOr<ControllerKeys>>,
@@ -212,29 +153,4 @@ fn controller(
         )),
     };
     Ok((made?, None))
-}
-
-fn noise_of(
-    given: Option<f64>,
-    keys: NoiseKeys,
-    plant: &StateSpace,
-    file: Source<'_>,
-    usual: f64,
-) -> anyhow::Result<Noise> {
-    let mut noise = match (given, keys.input, keys.process) {
-        (Some(intensity), _, _) => Noise::on_input(plant, intensity),
-        (None, Some(_), Some(_)) => {
-            return Err(file.says("noise: give one of `input` and `process`"));
-        }
-        (None, Some(intensity), None) => Noise::on_input(plant, intensity),
-        (None, None, Some(process)) => Noise {
-            process: process.on_diagonal(plant.states()),
-            ..Noise::on_input(plant, 0.0)
-        },
-        (None, None, None) => Noise::on_input(plant, usual),
-    };
-    if let Some(measurement) = keys.measurement {
-        noise.measurement = measurement.on_diagonal(plant.outputs());
-    }
-    Ok(noise)
 }

@@ -4,53 +4,19 @@
 use crate::caller::Caller;
 use crate::failure::StorageFailed;
 use crate::platform;
-use anyhow::bail;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use wiregauge_program::files::{cannot, named, parent};
+
+pub use wiregauge_program::files::{check, is_stdout};
 
 /// What every page of ours says of itself in its head.
 const MARK: &str = "<meta name=\"generator\" content=\"wiregauge";
 
 /// The head of a page is not longer.
 const HEAD: u64 = 8192;
-
-/// True of the name that stands for standard output.
-pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Fails if a file must not or cannot be written here. An empty file, such as mktemp makes, may be; a file with content
-/// only with `force`.
-pub fn check(path: &Path, force: bool) -> anyhow::Result<()> {
-    if is_stdout(path) {
-        return Ok(());
-    }
-    let name = path.display();
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => bail!(
-            "cannot write {name}: it is a directory\n  hint: use a file in it, such as {}",
-            path.join("FILE").display()
-        ),
-        Ok(found) if has_content(&found) && !force => {
-            bail!("cannot write {name}: the file exists\n  hint: --force overwrites it")
-        }
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // To be tried where it will be made, so that a directory that is missing or closed to
-            // us is known now.
-            let dir = parent(path);
-            tempfile::tempfile_in(&dir).map_err(|error| cannot(path, &error))?;
-            Ok(())
-        }
-        Err(error) => Err(cannot(path, &error).into()),
-    }
-}
-
-fn has_content(found: &Metadata) -> bool {
-    found.is_file() && found.len() > 0
-}
 
 /// True of a page that wiregauge made: a later one may replace it.
 pub fn is_page(path: &Path) -> bool {
@@ -147,24 +113,10 @@ pub fn write(path: &Path, bytes: &[u8], force: bool, caller: &dyn Caller) -> any
     out.finish()
 }
 
-fn parent(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    parent.unwrap_or(Path::new(".")).to_owned()
-}
-
-fn cannot(path: &Path, error: &io::Error) -> StorageFailed {
-    StorageFailed(named("cannot write", path, error))
-}
-
 /// Creates a directory, with those above it.
 pub fn directory(path: &Path) -> Result<(), StorageFailed> {
     std::fs::create_dir_all(path)
         .map_err(|error| StorageFailed(named("cannot create the directory", path, &error)))
-}
-
-/// An error that says what was done to which file.
-pub fn named(what: &str, path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))
 }
 
 /// A number of bytes for people.

@@ -6,4 +6,5 @@ pub mod files;
 pub mod findings;
 pub mod modelled;
 pub mod progress;
-pub mod style;
+
+pub use wiregauge_program::style;

@@ -4,9 +4,10 @@ use super::escape::{prose, text};
 use super::sections;
 use crate::Subject;
 use crate::load::{ControlLoop, DeadlinePoint, Deadlines};
-use crate::tables::{command_line, of_deadlines};
-use crate::units::{flag_time, grouped, percent, time};
+use crate::tables::of_deadlines;
+use crate::units::{grouped, percent, time};
 use std::fmt::Write;
+use wiregauge_command_line::{flag_time, quoted};
 use wiregauge_run::AnyRun;
 
 /// Empty if no run has cycles: neither a schedule nor a period that was asked for.
@@ -60,7 +61,7 @@ fn command(run: &str, deadlines: &Deadlines, is_part: bool) -> String {
         let points: Vec<String> = points.map(|p| p.point.index.to_string()).collect();
         flag("--point", points.join(","));
     }
-    command_line(&words)
+    quoted(&words)
 }
 
 /// The cycles of all points, and the worst of them.

@@ -3,7 +3,6 @@
 mod brief;
 mod can;
 pub(crate) mod closed_loop;
-mod command;
 mod comparison;
 mod conditions;
 mod control;
@@ -36,7 +35,6 @@ mod warnings;
 mod words;
 
 pub use brief::Brief;
-pub use command::quoted;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use control::{
     LoopVerdicts, Statement, Statements, Tone, loop_figure, loop_held, of_controls,
@@ -51,6 +49,7 @@ pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::load::{LateStarts, late_starts};
+use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
 use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream};
 
@@ -192,12 +191,7 @@ pub fn published_loop_rates() -> String {
 
 /// The command that a run was measured with, ready for a shell.
 pub fn command(conditions: &Conditions) -> String {
-    command::quoted(&conditions.command)
-}
-
-/// The words of a command, ready for a shell.
-pub fn command_line(words: &[String]) -> String {
-    command::quoted(words)
+    quoted(&conditions.command)
 }
 
 fn failure(state: &State) -> Option<String> {

@@ -2,7 +2,8 @@
 //! period.
 
 use crate::load::Taken;
-use crate::units::{flag_time, time};
+use crate::units::time;
+use wiregauge_command_line::flag_time;
 
 /// What becomes of a tick at which no request can be sent.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,9 @@ use super::usage;
 use crate::constraint::Constraint;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
+use wiregauge_command_line::quoted;
 use wiregauge_record::{Carried, Figure};
-use wiregauge_report::tables::{Table, command_line};
+use wiregauge_report::tables::Table;
 use wiregauge_report::units::{self, RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Choice, Compliance, Sense};
@@ -474,9 +475,9 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
         }
         Ok(())
     };
-    lines("measure", &command_line(&usage.command))?;
+    lines("measure", &quoted(&usage.command))?;
     if let Some(control) = &usage.control {
-        lines("loop", &command_line(control))?;
+        lines("loop", &quoted(control))?;
     }
     lines("Python", &usage.python)?;
     lines("C", &usage.c)?;

@@ -3,9 +3,9 @@
 use super::shown::Shown;
 use super::words::{figure, times};
 use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
-use crate::tables::command_line;
 use crate::tables::table::Table;
-use crate::units::{flag_time, grouped, time};
+use crate::units::{grouped, time};
+use wiregauge_command_line::{flag_time, quoted};
 use wiregauge_control::Assessment;
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
@@ -279,9 +279,5 @@ fn command(plan: &Plan, point: Point, period_ns: u64, flags: &[String]) -> Optio
             .cloned(),
     );
     control.extend(["--period".to_owned(), flag_time(period_ns)]);
-    Some(format!(
-        "{} && {}",
-        command_line(&measure),
-        command_line(&control)
-    ))
+    Some(format!("{} && {}", quoted(&measure), quoted(&control)))
 }

@@ -1,4 +1,4 @@
-//! `wiregauge serve --profile list`.
+//! The list of `--profile list`.
 
 use std::fmt::Write;
 use wiregauge_responder::bus::PROFILES;

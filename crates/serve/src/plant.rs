@@ -1,10 +1,9 @@
-//! The plant that `wiregauge serve --plant` simulates: a transfer function, or the file that `control --model` reads.
+//! The plant that `--plant` simulates: a transfer function, or the file that `wiregauge control --model` reads.
 
-use super::file::ModelFile;
-use super::{Source, noise_of, plant_of};
 use crate::args::PlantArgs;
 use std::path::Path;
 use wiregauge_control::{Noise, PlantModel, TransferFunction};
+use wiregauge_program::model::{ModelFile, Source, noise_of, plant_of};
 use wiregauge_record::Protocol;
 
 /// A plant, and what it is in a line.

@@ -1,4 +1,4 @@
-//! The flags of `serve usb-gadget`.
+//! The flags of the address usb-gadget.
 
 use clap::{Args, ValueEnum};
 use wiregauge_record::Protocol;
@@ -27,7 +27,7 @@ fn functions(text: &str) -> Result<Functions, String> {
     Function::parse_list(text).map(Functions)
 }
 
-/// `wiregauge serve usb-gadget`.
+/// Flags of the address usb-gadget.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "USB gadget")]
 pub struct GadgetArgs {
@@ -126,8 +126,8 @@ impl GadgetArgs {
         .find_map(|(given, name)| given.then_some(name))
     }
 
-    /// The device that they describe.
-    pub fn plan(&self, protocol: Protocol) -> anyhow::Result<GadgetPlan> {
+    /// The device that they describe; hints propose commands of `program`.
+    pub fn plan(&self, protocol: Protocol, program: &str) -> anyhow::Result<GadgetPlan> {
         let default = GadgetPlan::default();
         let (vendor, product) = self.usb_id.unwrap_or((default.vendor, default.product));
         let functions = self.function.clone();
@@ -135,7 +135,7 @@ impl GadgetArgs {
         if let Some(adapter) = functions.iter().find(|f| f.is_virtual_only()) {
             let name = adapter.name();
             anyhow::bail!(
-                "usb-gadget has no function {name}\n  hint: use wiregauge serve usb-virtual --function {name}"
+                "usb-gadget has no function {name}\n  hint: use {program} usb-virtual --function {name}"
             );
         }
         let report_bytes = self.report_bytes(&functions, protocol)?;

@@ -1,6 +1,5 @@
 //! The flags of a CAN link.
 
-use crate::query_values;
 use crate::values;
 use clap::Args;
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub struct CanArgs {
     #[arg(long)]
     pub isotp: bool,
     /// ISO-TP: fill frames with this byte, such as cc [default: frames as short as possible].
-    #[arg(long, value_name = "BYTE", value_parser = query_values::hex_byte, requires = "isotp")]
+    #[arg(long, value_name = "BYTE", value_parser = values::hex_byte, requires = "isotp")]
     pub padding: Option<u8>,
     /// ISO-TP: let the device send N frames before it waits for flow control; 0: all [default: 0].
     #[arg(long, value_name = "N", requires = "isotp")]

@@ -9,79 +9,86 @@ use std::time::Duration;
 use wiregauge_control::{OnMiss, Order};
 
 /// All keys of a model.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ModelFile {
+pub struct ModelFile {
     #[serde(default, deserialize_with = "duration")]
-    pub(super) period: Option<Duration>,
-    pub(super) plant: Option<TextOr<Matrices>>,
-    pub(super) controller: Option<TextOr<ControllerKeys>>,
+    pub period: Option<Duration>,
+    pub plant: Option<TextOr<Matrices>>,
+    pub controller: Option<TextOr<ControllerKeys>>,
     #[serde(default)]
-    pub(super) noise: NoiseKeys,
+    pub noise: NoiseKeys,
     #[serde(default)]
-    pub(super) cost: CostKeys,
+    pub cost: CostKeys,
     #[serde(default)]
-    pub(super) limits: LimitKeys,
+    pub limits: LimitKeys,
     #[serde(default)]
-    pub(super) misses: MissKeys,
+    pub misses: MissKeys,
 }
 
 /// A system as matrices.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Matrices {
-    pub(super) a: Entries,
-    pub(super) b: Entries,
-    pub(super) c: Entries,
-    pub(super) d: Option<Entries>,
+pub struct Matrices {
+    pub a: Entries,
+    pub b: Entries,
+    pub c: Entries,
+    pub d: Option<Entries>,
 }
 
 /// A controller: one of three ways.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ControllerKeys {
-    pub(super) pid: Option<[f64; 3]>,
-    pub(super) filter: Option<f64>,
-    pub(super) transfer: Option<String>,
-    pub(super) a: Option<Entries>,
-    pub(super) b: Option<Entries>,
-    pub(super) c: Option<Entries>,
-    pub(super) d: Option<Entries>,
+pub struct ControllerKeys {
+    pub pid: Option<[f64; 3]>,
+    pub filter: Option<f64>,
+    pub transfer: Option<String>,
+    pub a: Option<Entries>,
+    pub b: Option<Entries>,
+    pub c: Option<Entries>,
+    pub d: Option<Entries>,
 }
 
 /// `[noise]`.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NoiseKeys {
-    pub(super) input: Option<f64>,
-    pub(super) process: Option<Entries>,
-    pub(super) measurement: Option<Entries>,
+pub struct NoiseKeys {
+    pub input: Option<f64>,
+    pub process: Option<Entries>,
+    pub measurement: Option<Entries>,
 }
 
 /// `[cost]`.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CostKeys {
-    pub(super) output: Option<Entries>,
-    pub(super) input: Option<Entries>,
-    pub(super) state: Option<Entries>,
+pub struct CostKeys {
+    pub output: Option<Entries>,
+    pub input: Option<Entries>,
+    pub state: Option<Entries>,
 }
 
 /// `[limits]`.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LimitKeys {
-    pub(super) input: Option<Vec<(f64, f64)>>,
+pub struct LimitKeys {
+    pub input: Option<Vec<(f64, f64)>>,
 }
 
 /// `[misses]`.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct MissKeys {
-    pub(super) order: Option<Order>,
-    pub(super) on_miss: Option<OnMiss>,
+pub struct MissKeys {
+    pub order: Option<Order>,
+    pub on_miss: Option<OnMiss>,
     #[serde(default, deserialize_with = "duration")]
-    pub(super) deadline: Option<Duration>,
+    pub deadline: Option<Duration>,
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
@@ -92,7 +99,7 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duratio
 
 impl ModelFile {
     /// Reads a file; errors name it, the key, and where it stands.
-    pub(super) fn read(file: &Path) -> anyhow::Result<ModelFile> {
+    pub fn read(file: &Path) -> anyhow::Result<ModelFile> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", file.display()))?;
         let is_json = file

@@ -10,7 +10,7 @@ use wiregauge_control::Matrix;
 
 /// A transfer function as text, or a table of keys.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum TextOr<T> {
+pub enum TextOr<T> {
     /// `"1000/(s^2+s)"`.
     Text(String),
     /// `{ a = [[..]], .. }`.
@@ -43,7 +43,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
 
 /// A number, or rows of numbers of one length.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Entries {
+pub enum Entries {
     /// `1`.
     Number(f64),
     /// `[[1, 0], [0, 2]]`.
@@ -52,7 +52,7 @@ pub(super) enum Entries {
 
 impl Entries {
     /// As a matrix; a number is one of 1 x 1.
-    pub(super) fn matrix(self) -> Matrix {
+    pub fn matrix(self) -> Matrix {
         match self {
             Entries::Number(number) => Matrix::from_element(1, 1, number),
             Entries::Rows(matrix) => matrix,
@@ -60,7 +60,7 @@ impl Entries {
     }
 
     /// As a square matrix; a number stands on its whole diagonal.
-    pub(super) fn on_diagonal(self, size: usize) -> Matrix {
+    pub fn on_diagonal(self, size: usize) -> Matrix {
         match self {
             Entries::Number(number) => Matrix::from_diagonal_element(size, size, number),
             Entries::Rows(matrix) => matrix,

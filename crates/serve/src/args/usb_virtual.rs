@@ -1,11 +1,10 @@
-//! The flags of `serve usb-virtual`. Functions, numbers, serial number and speed are those of
-//! `serve usb-gadget`.
+//! The flags of the address usb-virtual. Functions, numbers, serial number and speed are those of usb-gadget.
 
 use super::gadget::{GadgetArgs, SpeedArg};
-use crate::values;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 use wiregauge_link::limits::Bus;
+use wiregauge_program::values::duration;
 use wiregauge_record::Protocol;
 use wiregauge_responder::bus::{NakRetry, PROFILES, Profile, UsbModel};
 use wiregauge_responder::gadget::Function;
@@ -20,7 +19,7 @@ pub enum NakRetryArg {
     AtOnce,
 }
 
-/// `wiregauge serve usb-virtual`.
+/// Flags of the address usb-virtual.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "USB virtual")]
 pub struct VirtualArgs {
@@ -29,10 +28,10 @@ pub struct VirtualArgs {
     #[arg(long, value_name = "NAME", value_parser = profile, help_heading = "Model", conflicts_with_all = ["speed", "hub", "bus"])]
     pub profile: Option<ProfileArg>,
     /// Time between two transfers in the device.
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Model")]
     pub device_time: Option<Duration>,
     /// Time that the device needs to load or unload each packet.
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Model")]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Model")]
     pub packet_time: Option<Duration>,
     /// When the host retries after a NAK [default: at-once].
     #[arg(long, value_enum, help_heading = "Model")]
@@ -42,7 +41,7 @@ pub struct VirtualArgs {
     pub hub: bool,
     /// Interval of the endpoints of hid, interrupt and iso: 1ms to 255ms at full speed (iso: 1ms, 2ms, 4ms and so on);
     /// 125us, 250us, 500us and so on at high speed [default: the shortest].
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub interval: Option<Duration>,
     /// Number of devices sharing the bus.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -66,7 +65,7 @@ fn profile(name: &str) -> Result<ProfileArg, String> {
     found.ok_or_else(|| {
         let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
         format!(
-            "unknown profile `{name}`: choose one of {} (`wiregauge serve --profile list` describes them)",
+            "unknown profile `{name}`: choose one of {} (--profile list describes them)",
             names.join(", ")
         )
     })
@@ -171,11 +170,16 @@ impl VirtualArgs {
         name.into()
     }
 
-    /// The devices that they describe.
-    pub fn plan(&self, shared: &GadgetArgs, protocol: Protocol) -> anyhow::Result<VirtualPlan> {
+    /// The devices that they describe; hints propose commands of `program`.
+    pub fn plan(
+        &self,
+        shared: &GadgetArgs,
+        protocol: Protocol,
+        program: &str,
+    ) -> anyhow::Result<VirtualPlan> {
         let default = VirtualPlan::default();
         if shared.udc.is_some() || shared.transfers.is_some() {
-            anyhow::bail!("--udc and --transfers are for `wiregauge serve usb-gadget`");
+            anyhow::bail!("--udc and --transfers are for `{program} usb-gadget`");
         }
         let speed = match (shared.speed, self.profile()) {
             (_, Some(profile)) => profile.speed,
@@ -192,7 +196,7 @@ impl VirtualArgs {
         let functions = functions.map_or(default.functions, |functions| functions.0);
         if functions.contains(&Function::Tmc) {
             anyhow::bail!(
-                "usb-virtual has no function tmc\n  hint: use wiregauge serve usb-gadget --function tmc"
+                "usb-virtual has no function tmc\n  hint: use {program} usb-gadget --function tmc"
             );
         }
         let is_polled =
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn an_interval_is_one_that_the_bus_has() {
         let of = |text: &str, speed, isochronous| {
-            interval(values::duration(text).unwrap(), speed, isochronous).ok()
+            interval(duration(text).unwrap(), speed, isochronous).ok()
         };
         for (text, full, isochronous, high) in [
             ("125us", None, None, Some(1)),

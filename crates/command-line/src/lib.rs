@@ -1,4 +1,6 @@
-//! The command of a run, quoted so that a shell reads it as it was given.
+//! A command line as text: words quoted so that a shell reads them as they were given, times as flags take them.
+
+#![forbid(unsafe_code)]
 
 /// The arguments as one line for a POSIX shell.
 pub fn quoted(arguments: &[String]) -> String {
@@ -21,6 +23,14 @@ fn quote(word: &str) -> String {
         // No argument holds a zero byte (exec ends it there); a run.json that was edited may.
         Err(_) => quote(&word.replace('\0', "")),
     }
+}
+
+/// A time as a flag takes it, exact.
+pub fn flag_time(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
+    let (unit, name) = fitting.unwrap_or((1, "ns"));
+    format!("{}{name}", ns / unit)
 }
 
 #[cfg(test)]

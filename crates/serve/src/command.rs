@@ -1,23 +1,22 @@
-//! `wiregauge serve`: be the device.
+//! The command: flags become a device, its model and its faults, which is served until it is ended.
 
-use super::{plan, profiles};
-use crate::Outcome;
 use crate::args::{BusArg, ProfileArg, ServeArgs, ServeProtocolArg, VirtualArgs};
-use crate::caller::{Session, remark};
-use crate::loop_model;
-use crate::output::files;
-use crate::output::style::{CAUTION, RESET};
+use crate::{plant, profiles};
 use std::io::Write;
+use wiregauge_command_line::quoted;
 use wiregauge_link::host::Load;
 use wiregauge_link::limits::Bus;
+use wiregauge_program::console::Console;
+use wiregauge_program::files;
+use wiregauge_program::flags::check_baud;
+use wiregauge_program::style::{CAUTION, RESET};
 use wiregauge_record::{CanOptions, ModbusLine};
-use wiregauge_report::tables::quoted;
 use wiregauge_responder::bus::UsbModel;
 use wiregauge_responder::gadget::Function;
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
-/// Runs the command.
-pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
+/// Serves an address until the console ends it. `program` is what a user types before the address.
+pub fn run(args: &ServeArgs, console: &dyn Console, program: &str) -> anyhow::Result<()> {
     let nanoseconds = |time: Option<std::time::Duration>| time.map_or(0, |t| t.as_nanos() as u64);
     let mut model = Model {
         service_ns: nanoseconds(args.service_time),
@@ -30,15 +29,12 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     };
     let (gadget, usb_virtual) = (&args.gadget, &args.usb_virtual);
     if usb_virtual.profile == Some(ProfileArg::List) {
-        session
-            .caller
-            .bytes()
-            .write_all(profiles::list().as_bytes())?;
-        return Ok(Outcome::Done);
+        console.bytes().write_all(profiles::list().as_bytes())?;
+        return Ok(());
     }
     let Some(address_given) = &args.address else {
         anyhow::bail!(
-            "--profile requires an address to serve the device at\n  hint: wiregauge serve pty: --profile NAME"
+            "--profile requires an address to serve the device at\n  hint: {program} pty: --profile NAME"
         );
     };
     let mut address = ServeAddress::parse(address_given)?;
@@ -60,31 +56,35 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             )
         }
         (ServeAddress::UsbVirtual(plan), ..) => {
-            **plan = usb_virtual.plan(gadget, protocol.into())?
+            **plan = usb_virtual.plan(gadget, protocol.into(), program)?
         }
         (address, _, Some(flag)) => {
-            model.usb = Some(usb_on_byte_stream(address, usb_virtual, model.bus, flag)?);
+            model.usb = Some(usb_on_byte_stream(
+                address,
+                usb_virtual,
+                model.bus,
+                flag,
+                program,
+            )?);
             if let Some(flag) = gadget.given() {
-                anyhow::bail!(
-                    "{flag} requires `wiregauge serve usb-gadget`, `usb-virtual` or `uhid`"
-                )
+                anyhow::bail!("{flag} requires `{program} usb-gadget`, `usb-virtual` or `uhid`")
             }
         }
-        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol.into())?,
+        (ServeAddress::UsbGadget(plan), ..) => **plan = gadget.plan(protocol.into(), program)?,
         (ServeAddress::Uhid(plan), ..) => **plan = gadget.uhid_plan(protocol.into())?,
         (_, Some(flag), _) => {
-            anyhow::bail!("{flag} requires `wiregauge serve usb-gadget`, `usb-virtual` or `uhid`")
+            anyhow::bail!("{flag} requires `{program} usb-gadget`, `usb-virtual` or `uhid`")
         }
         _ => {}
     }
-    plan::check_baud(args.baud, [address_given])?;
+    check_baud(args.baud, [address_given])?;
     let plant = match (&can, protocol) {
         (Some(can), ServeProtocolArg::Echo)
             if can.isotp.is_none() && args.plant.plant.is_some() =>
         {
             anyhow::bail!("--plant requires the wiregauge protocol\n  hint: on CAN use --isotp")
         }
-        _ => loop_model::served(&args.plant, protocol.into())?,
+        _ => plant::served(&args.plant, protocol.into())?,
     };
     let (plant, simulates) = match plant {
         Some(plant) => (Some(plant.model), Some(plant.description)),
@@ -151,25 +151,28 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     if let Some(trace) = &what.trace {
         files::check(trace, args.force.force)?;
     }
-    let stop = session.caller.stop()?;
+    let stop = console.stop()?;
     let quiet = args.quiet;
     let gadget = matches!(what.address, ServeAddress::UsbGadget(_));
+    let remark = |text: std::fmt::Arguments<'_>| {
+        // Where nobody reads them, remarks are lost.
+        let _ = writeln!(console.remarks(), "{text}");
+    };
     let on_event = move |event: ServeEvent<'_>| match event {
         ServeEvent::Ready { address, remote } => {
             // To standard output and at once, so that a script can wait for it and read it.
-            session.caller.serving(address);
-            let mut out = session.caller.bytes();
+            console.serving(address);
+            let mut out = console.bytes();
             let _ = writeln!(out, "serving {address}").and_then(|()| out.flush());
             if remote {
-                remark!(
-                    session,
+                remark(format_args!(
                     "{CAUTION}note:{RESET} other hosts can reach this responder; use 127.0.0.1 as the host to \
                      allow only local clients"
-                );
+                ));
             }
             if !quiet {
                 if let Some(simulates) = &simulates {
-                    remark!(session, "{simulates}");
+                    remark(format_args!("{simulates}"));
                 }
                 let address = quoted(&[address.to_owned()]);
                 let mut hint = match is_isochronous {
@@ -184,36 +187,32 @@ pub fn run(args: &ServeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
                 if let Some(can) = &can {
                     hint += &can_flags(can);
                 }
-                remark!(session, "{hint}   (stop with Ctrl-C)");
+                remark(format_args!("{hint}   (stop with Ctrl-C)"));
             }
         }
-        ServeEvent::Came(peer) if !quiet => remark!(session, "{peer} connected"),
-        ServeEvent::Left(peer) if !quiet => remark!(session, "{peer} disconnected"),
+        ServeEvent::Came(peer) if !quiet => remark(format_args!("{peer} connected")),
+        ServeEvent::Left(peer) if !quiet => remark(format_args!("{peer} disconnected")),
         ServeEvent::TurnedAway(peer) => {
-            remark!(
-                session,
+            remark(format_args!(
                 "{CAUTION}rejected:{RESET} {peer} (see --max-clients)"
-            );
+            ));
         }
         ServeEvent::CannotAccept(error) => {
-            remark!(
-                session,
+            remark(format_args!(
                 "{CAUTION}cannot accept clients:{RESET} {error}; will retry (reported once)"
-            );
+            ));
         }
         ServeEvent::ReplyLost { peer, error } => {
-            remark!(
-                session,
+            remark(format_args!(
                 "{CAUTION}reply lost:{RESET} cannot send to {peer}: {error} (reported once)"
-            );
+            ));
         }
         ServeEvent::Came(_) | ServeEvent::Left(_) => {}
     };
     let load = args.device_load.map(Load::start);
     let served = serve(&what, &stop, &on_event);
     drop(load);
-    served?;
-    Ok(Outcome::Done)
+    Ok(served?)
 }
 
 /// The bus, device and host of a byte stream, which is what a modelled bus can be put behind.
@@ -222,6 +221,7 @@ fn usb_on_byte_stream(
     flags: &VirtualArgs,
     bus: Option<Bus>,
     flag: &str,
+    program: &str,
 ) -> anyhow::Result<UsbModel> {
     let is_byte_stream = matches!(
         address,
@@ -231,7 +231,7 @@ fn usb_on_byte_stream(
             | ServeAddress::Pty(_)
     );
     if let Some(flag) = flags.given_for_usb() {
-        anyhow::bail!("{flag} requires `wiregauge serve usb-virtual`");
+        anyhow::bail!("{flag} requires `{program} usb-virtual`");
     }
     if !is_byte_stream {
         anyhow::bail!("{flag} requires pty:, tcp://, unix://, serial:// or usb-virtual");
