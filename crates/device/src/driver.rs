@@ -7,7 +7,7 @@ use super::errors;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use wiregauge_link::host::Clock;
+use wiregauge_link::host::{Clock, Time};
 use wiregauge_link::{Link, LinkError, MAX_WAIT};
 use wiregauge_record::{Point, Wait};
 use wiregauge_session::{Config, Ended, Engine, Event, Messages, Outcome};
@@ -114,7 +114,7 @@ pub struct Driver {
     pub(super) timeout_ns: u64,
     /// How long a blocking receive sleeps.
     sleep_ns: u64,
-    pub(super) clock: Clock,
+    pub(super) clock: Box<dyn Time + Send>,
     /// The time of the last send or receive.
     now_ns: u64,
     proved_ns: u64,
@@ -165,7 +165,7 @@ impl Driver {
             timeout,
             timeout_ns: as_ns(timeout),
             sleep_ns: 0,
-            clock: Clock::start(),
+            clock: Box::new(Clock::start()),
             now_ns: 0,
             proved_ns: 0,
             proof_lasts_ns: PROOF_NS,
@@ -344,18 +344,23 @@ impl Driver {
             self.take_unasked()?;
         }
         let mut since = None;
-        while let Some(ends_ns) = self.engine.gap_ends_ns() {
-            let now = self.clock.now();
-            if now >= ends_ns {
+        while self.engine.gap_ends_ns().is_some() {
+            // Silence is a look that finds nothing when the gap is over, however long this thread slept before.
+            let looked = self.clock.now();
+            self.take_unasked()?;
+            let Some(left_ns) = self
+                .engine
+                .gap_ends_ns()
+                .and_then(|ends| ends.checked_sub(looked))
+            else {
                 break;
-            }
-            if now - *since.get_or_insert(now) >= self.engine.never_quiet_ns() {
+            };
+            if looked - *since.get_or_insert(looked) >= self.engine.never_quiet_ns() {
                 return Err(errors::never_quiet(self.doing, &self.address));
             }
-            self.check_interrupt(now, false)?;
-            let waited = self.link.wait(false, Duration::from_nanos(ends_ns - now));
+            self.check_interrupt(looked, false)?;
+            let waited = self.link.wait(false, Duration::from_nanos(left_ns));
             waited.map_err(|error| self.link_failed(&error))?;
-            self.take_unasked()?;
         }
         Ok(())
     }

@@ -26,6 +26,8 @@ mod store;
 mod streams;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod time_tests;
 mod timing;
 mod usage;
 

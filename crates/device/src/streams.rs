@@ -6,7 +6,7 @@ use super::{Device, errors};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiregauge_link::host::Clock;
+use wiregauge_link::host::Time;
 use wiregauge_link::{FlowShape, Flows, MAX_WAIT};
 use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::{Direction, TransferStatus, Way};
@@ -56,7 +56,7 @@ struct Stream<'a> {
     interrupt: &'a mut Option<Interrupt>,
     interrupt_checked_ns: u64,
     stop: &'a AtomicBool,
-    clock: Clock,
+    clock: &'a dyn Time,
     flows: Flows<'a>,
     shape: FlowShape,
     shared: Shared<'a>,
@@ -380,7 +380,7 @@ impl Driver {
             interrupt: &mut self.interrupt,
             interrupt_checked_ns: self.clock.now(),
             stop: &stop,
-            clock: self.clock,
+            clock: self.clock.as_ref(),
             flows,
             shape,
             shared: Shared::new(&stop),

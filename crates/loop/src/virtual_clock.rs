@@ -193,22 +193,11 @@ fn running<T>(running: &mut Option<Running<T>>) -> &mut Running<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use wiregauge_link::host::TestClock;
     use wiregauge_record::{Aim, LoopPath};
 
-    /// A clock that only sleeps advance, and each look by 1 us.
-    #[derive(Default)]
-    struct Asleep(AtomicU64);
-
-    impl Time for Asleep {
-        fn now(&self) -> u64 {
-            self.0.fetch_add(1_000, Ordering::Relaxed) + 1_000
-        }
-
-        fn sleep_until(&self, at_ns: u64) {
-            self.0.fetch_max(at_ns, Ordering::Relaxed);
-        }
-    }
+    /// What a look at the clock takes.
+    const LOOK_NS: u64 = 1_000;
 
     fn point(preload_bytes: u64) -> LoopPoint {
         LoopPoint {
@@ -230,7 +219,10 @@ mod tests {
         rest: Option<(u64, u64)>,
         left_out: Option<u64>,
     ) -> DeviceEnd {
-        let (mut device, halt) = (VirtualClock::on(Asleep::default), AtomicBool::new(false));
+        let (mut device, halt) = (
+            VirtualClock::on(|| TestClock::with_reads_of(LOOK_NS)),
+            AtomicBool::new(false),
+        );
         device.start(point, true).expect("starts");
         for k in 0..blocks {
             let arrived = device.wait(LoopWait::Sleep, &halt).expect("waits");

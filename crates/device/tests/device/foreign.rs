@@ -127,40 +127,6 @@ fn the_null_link_echoes_whatever_the_framing() {
 }
 
 #[test]
-fn a_reply_that_comes_after_the_timeout_is_not_the_reply_to_the_next_request() {
-    for framing in [lines().unwrap(), Framing::Fixed { bytes: 2 }, Framing::Raw] {
-        let ends = matches!(framing, Framing::Terminator { .. });
-        let address = peer(move |mut stream| {
-            // The first request is answered when its timeout is long over.
-            let mut request = [0; 2];
-            for n in 0.. {
-                let asked = match ends {
-                    true => line(&mut stream).map(|line| line[0]),
-                    false => stream.read_exact(&mut request).ok().map(|()| request[0]),
-                };
-                let Some(asked) = asked else { return };
-                if n == 0 {
-                    std::thread::sleep(Duration::from_millis(250));
-                }
-                let reply = [asked, if ends { b'\n' } else { b'.' }];
-                say(&mut stream, &reply);
-            }
-        });
-        let timeout = Duration::from_millis(150);
-        let mut device = Device::open(&address, &options(Some(framing.clone()), timeout)).unwrap();
-        let request = |n: u8| if ends { vec![n] } else { vec![n, b'?'] };
-        let error = device.exchange(&request(b'0'), Some(2)).unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Timeout);
-        for n in b'1'..b'5' {
-            device.set_timeout(MAX_WAIT).unwrap();
-            let reply = device.exchange(&request(n), Some(2)).unwrap();
-            assert_eq!(reply.payload[0], n, "{framing:?}");
-            device.set_timeout(timeout).unwrap();
-        }
-    }
-}
-
-#[test]
 fn a_device_that_ignores_a_request_is_used_on_after_a_silence() {
     let address = peer(|mut stream| {
         while let Some(line) = line(&mut stream) {
@@ -223,30 +189,6 @@ fn nonsense_is_an_error_and_not_a_reply() {
         "{error}"
     );
     assert_eq!(device.exchange(b"b", None).unwrap().payload, b"ok");
-}
-
-#[test]
-fn a_device_that_never_stops_talking_is_an_error() {
-    let address = peer(|mut stream| {
-        while std::io::Write::write_all(&mut stream, b"blah").is_ok() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    });
-    let fixed = Framing::Fixed { bytes: 1001 };
-    let timeout = Duration::from_millis(150);
-    let mut device = Device::open(&address, &options(Some(fixed), timeout)).unwrap();
-    // A busy machine may pause it for longer than the timeout, but not again and again.
-    let errors: Vec<_> = (0..5)
-        .map(|_| device.exchange(b"?", None).unwrap_err())
-        .take_while(|error| error.kind() != LinkErrorKind::Protocol)
-        .map(|error| assert_eq!(error.kind(), LinkErrorKind::Timeout, "{error}"))
-        .collect();
-    assert!((1..5).contains(&errors.len()), "{}", errors.len());
-    let error = device.exchange(b"?", None).unwrap_err();
-    assert!(
-        error.to_string().contains("keeps sending unsolicited data"),
-        "{error}"
-    );
 }
 
 #[test]

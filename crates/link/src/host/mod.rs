@@ -30,7 +30,7 @@ pub use platform::{count_forks, generation, host_state};
 pub use real_time::Offset;
 pub use scheduling::{Raised, allowed, apply, keep_off, lock_memory, outrank, use_precise_timers};
 pub use shared_event::SharedEvent;
-pub use time::Time;
+pub use time::{TestClock, Time};
 pub use urb::{PacketStatus, UrbMatcher, UrbTimes, UsbPlace};
 pub use usbmon::{Finished, Losses, UsbMon};
 pub use wake_event::{WakeEvent, Woken};

@@ -1,6 +1,8 @@
 //! The clock that a loop reads, so that its tests can have one of their own.
 
 use super::clock::Clock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A clock that starts at zero.
 pub trait Time {
@@ -19,5 +21,39 @@ impl Time for Clock {
 
     fn sleep_until(&self, at_ns: u64) {
         Clock::sleep_until(self, at_ns);
+    }
+}
+
+/// A clock for tests in virtual time: only sleeps, `advance` and, where it says so, its own reads move it. A clone is the
+/// same clock.
+#[derive(Clone, Default)]
+pub struct TestClock {
+    ns: Arc<AtomicU64>,
+    /// What a read of it takes; usually nothing.
+    read_ns: u64,
+}
+
+impl TestClock {
+    /// A clock whose reads take this long: a loop that only reads it comes to an end.
+    pub fn with_reads_of(read_ns: u64) -> TestClock {
+        TestClock {
+            read_ns,
+            ..TestClock::default()
+        }
+    }
+
+    /// Lets time pass; returns the time afterwards.
+    pub fn advance(&self, ns: u64) -> u64 {
+        self.ns.fetch_add(ns, Ordering::Relaxed) + ns
+    }
+}
+
+impl Time for TestClock {
+    fn now(&self) -> u64 {
+        self.advance(self.read_ns)
+    }
+
+    fn sleep_until(&self, at_ns: u64) {
+        self.ns.fetch_max(at_ns, Ordering::Relaxed);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::driver::LoopEnd;
 use super::timed_link::{MS, STALL, Timed, US, plan};
-use super::virtual_time::{self, VirtualClock};
-use wiregauge_link::host::ClockGaps;
+use super::virtual_time;
+use wiregauge_link::host::{ClockGaps, TestClock};
 use wiregauge_record::{Connect, Wait};
 use wiregauge_session::Echo;
 
@@ -16,7 +16,7 @@ const INTERVAL: u64 = 2 * MS;
 
 fn gaps(interval_ns: Option<u64>, only_replies: bool, stalled_receive: Option<u64>) -> ClockGaps {
     let plan = plan(Connect::Once, Wait::Spin, interval_ns);
-    let clock = VirtualClock::with_reads_of(CALL);
+    let clock = TestClock::with_reads_of(CALL);
     let mut link = Timed::new(clock.clone(), |_| Some(SERVICE));
     link.receive_ns = CALL;
     link.only_replies = only_replies;

@@ -3,13 +3,14 @@
 //! for.
 
 use super::driver::LoopEnd;
-use super::virtual_time::{self, VirtualClock};
+use super::virtual_time;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 use wiregauge_link::Link;
 use wiregauge_link::host::Clock;
+use wiregauge_link::host::TestClock;
 use wiregauge_record::{
     Connect, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol, ResourceUse,
     Sample, Schedule, Status, Summariser, Wait,
@@ -23,7 +24,7 @@ const CALL_NS: u64 = 1_000;
 /// A device behind two buffers of `room` bytes.
 struct Memory {
     device: Device,
-    clock: VirtualClock,
+    clock: TestClock,
     room: usize,
     to_device: Vec<u8>,
     to_host: VecDeque<u8>,
@@ -45,7 +46,7 @@ impl Memory {
         };
         Memory {
             device: Device::new(config, Clock::start()),
-            clock: VirtualClock::default(),
+            clock: TestClock::default(),
             room,
             to_device: Vec::new(),
             to_host: VecDeque::new(),

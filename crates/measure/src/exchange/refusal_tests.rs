@@ -3,9 +3,10 @@
 
 use super::driver::LoopEnd;
 use super::timed_link::{MS, TIMEOUT, Timed, US, plan};
-use super::virtual_time::{self, VirtualClock};
+use super::virtual_time;
 use std::ops::Range;
 use wiregauge_link::LinkErrorKind;
+use wiregauge_link::host::TestClock;
 use wiregauge_record::{Connect, Sample, Status, Wait};
 use wiregauge_session::Echo;
 
@@ -14,7 +15,7 @@ const WAITS: [Wait; 3] = [Wait::Block, Wait::Poll, Wait::Spin];
 /// The end, the rows and how long it took, where these requests are refused.
 fn measure(wait: Wait, datagram: bool, refused: Range<u64>) -> (LoopEnd, Vec<Sample>, u64) {
     let plan = plan(Connect::Once, wait, Some(MS));
-    let clock = VirtualClock::default();
+    let clock = TestClock::default();
     let mut link = Timed::new(clock.clone(), |_| Some(100 * US));
     link.refused = refused;
     let codec = Echo::new(0, 8, datagram);

@@ -1,12 +1,11 @@
 //! For tests in virtual time: a link whose calls take known times, and a plan for it.
 
-use super::virtual_time::VirtualClock;
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::time::Duration;
 use wiregauge_link::Link;
-use wiregauge_link::host::Time;
+use wiregauge_link::host::{TestClock, Time};
 use wiregauge_record::{
     Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
 };
@@ -26,7 +25,7 @@ pub const STALL: u64 = 300 * US;
 
 /// A device that echoes, request `n` after `service(n)`, or not at all. Notes when the link was called.
 pub struct Timed<S> {
-    clock: VirtualClock,
+    clock: TestClock,
     service: S,
     requests: u64,
     arriving: VecDeque<(u64, Vec<u8>)>,
@@ -48,7 +47,7 @@ pub struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    pub fn new(clock: VirtualClock, service: S) -> Timed<S> {
+    pub fn new(clock: TestClock, service: S) -> Timed<S> {
         Timed {
             clock,
             service,

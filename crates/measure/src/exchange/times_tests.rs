@@ -3,7 +3,8 @@
 
 use super::driver::LoopEnd;
 use super::timed_link::{MS, OPEN, RECEIVE, TIMEOUT, Timed, US, plan};
-use super::virtual_time::{self, VirtualClock};
+use super::virtual_time;
+use wiregauge_link::host::TestClock;
 use wiregauge_record::{Connect, Sample, Status, Wait};
 use wiregauge_session::{Echo, Generator, Lines};
 
@@ -31,7 +32,7 @@ fn measure_over<C: Generator>(
     service: impl FnMut(u64) -> Option<u64> + Send,
 ) -> Measured {
     let plan = plan(connect, wait, interval_ns);
-    let clock = VirtualClock::default();
+    let clock = TestClock::default();
     let mut link = Timed::new(clock.clone(), service);
     let (end, _, rows) = virtual_time::measure((&mut link, false), &plan, (codec, 1, None), clock);
     assert!(matches!(end, LoopEnd::Complete));
