@@ -3,7 +3,6 @@
 use crate::{Device, DeviceOptions, DeviceProtocol, Framing};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wiregauge_link::host::{TestClock, Time};
 use wiregauge_link::{Address, Link, LinkErrorKind};
@@ -159,38 +158,13 @@ fn a_device_that_never_stops_sending_is_an_error() {
     }
 }
 
-/// A clock of a thread that does not run for a while at one of its reads.
-struct Paused {
-    clock: TestClock,
-    reads: AtomicU32,
-    at: u32,
-}
-
-impl Time for Paused {
-    fn now(&self) -> u64 {
-        match self.reads.fetch_add(1, Ordering::Relaxed) == self.at {
-            true => self.clock.advance(TIMEOUT.as_nanos() as u64),
-            false => self.clock.now(),
-        }
-    }
-
-    fn sleep_until(&self, at_ns: u64) {
-        self.clock.sleep_until(at_ns);
-    }
-}
-
 #[test]
 fn a_pause_of_this_thread_is_no_silence_of_the_device() {
     for at in 0..100 {
-        let clock = TestClock::default();
+        let clock = TestClock::pausing_at(at, TIMEOUT.as_nanos() as u64);
         let never = |_: &[u8]| panic!("a request was sent into a message");
         let mut device = Peer::open(clock.clone(), b"blah", &lines(), never);
         clock.advance(5 * MS);
-        device.driver.as_mut().unwrap().clock = Box::new(Paused {
-            clock,
-            reads: AtomicU32::new(0),
-            at,
-        });
         let error = device.exchange(b"?", None).unwrap_err();
         let said = error.to_string();
         assert!(said.contains("keeps sending unsolicited data"), "{said}");

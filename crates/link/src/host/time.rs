@@ -31,6 +31,9 @@ pub struct TestClock {
     ns: Arc<AtomicU64>,
     /// What a read of it takes; usually nothing.
     read_ns: u64,
+    reads: Arc<AtomicU64>,
+    /// How long this read takes.
+    pause: Option<(u64, u64)>,
 }
 
 impl TestClock {
@@ -38,6 +41,14 @@ impl TestClock {
     pub fn with_reads_of(read_ns: u64) -> TestClock {
         TestClock {
             read_ns,
+            ..TestClock::default()
+        }
+    }
+
+    /// A clock of a thread that does not run for so long at one of its reads; the first is 0.
+    pub fn pausing_at(read: u64, pause_ns: u64) -> TestClock {
+        TestClock {
+            pause: Some((read, pause_ns)),
             ..TestClock::default()
         }
     }
@@ -50,7 +61,11 @@ impl TestClock {
 
 impl Time for TestClock {
     fn now(&self) -> u64 {
-        self.advance(self.read_ns)
+        let read = self.reads.fetch_add(1, Ordering::Relaxed);
+        match self.pause {
+            Some((at, pause_ns)) if at == read => self.advance(pause_ns),
+            _ => self.advance(self.read_ns),
+        }
     }
 
     fn sleep_until(&self, at_ns: u64) {

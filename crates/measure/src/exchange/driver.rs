@@ -144,11 +144,13 @@ impl<'a, C: Generator, T: Time> Driver<'a, C, T> {
     }
 
     fn measure(&mut self) {
+        // The line was empty when it was looked at, at `now_ns`; whatever came since was not seen.
+        let mut was_empty = false;
         loop {
             if self.control.stop.load(Ordering::Relaxed) {
                 self.session.stop();
             }
-            if self.session.needs_time() {
+            if !std::mem::take(&mut was_empty) && self.session.needs_time() {
                 self.now_ns = self.clock.now();
             }
             match self.session.next(self.now_ns) {
@@ -166,7 +168,10 @@ impl<'a, C: Generator, T: Time> Driver<'a, C, T> {
                     self.received(received);
                 }
                 Next::Drain => match self.drain() {
-                    Ok(0) => self.session.drained(),
+                    Ok(0) => {
+                        self.session.drained();
+                        was_empty = true;
+                    }
                     received => self.received(received),
                 },
                 Next::Sleep { until_ns } => self.sleep_until(until_ns),

@@ -2,6 +2,8 @@
 //! point, and between points nothing measures.
 
 mod calibrate;
+#[cfg(test)]
+mod chatter_tests;
 mod check;
 mod driver;
 mod errors;

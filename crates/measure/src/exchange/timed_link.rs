@@ -37,6 +37,9 @@ pub struct Timed<S> {
     receives: u64,
     /// The processor does something else during this receive, for `STALL`.
     pub stalled_receive: Option<u64>,
+    /// What the device sends every millisecond, unasked, and when it does so next.
+    pub chatter: &'static [u8],
+    next_chatter: u64,
     /// Nothing comes but replies.
     pub only_replies: bool,
     /// Requests whose datagrams are refused, and whether the system has yet to report one.
@@ -58,6 +61,8 @@ impl<S> Timed<S> {
             receive_ns: RECEIVE,
             receives: 0,
             stalled_receive: None,
+            chatter: b"",
+            next_chatter: MS,
             only_replies: false,
             refused: 0..0,
             refusal: false,
@@ -91,6 +96,11 @@ impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
         if std::mem::take(&mut self.refusal) {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
+        while !self.chatter.is_empty() && self.next_chatter <= begun {
+            self.arriving
+                .push_back((self.next_chatter, self.chatter.to_vec()));
+            self.next_chatter += MS;
+        }
         let mut count = 0;
         while self.arriving.front().is_some_and(|(at, _)| *at <= begun) {
             let (_, reply) = self.arriving.pop_front().expect("it was just seen");
@@ -117,7 +127,10 @@ impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
             return Ok(());
         }
         let latest = self.clock.now() + at_most.as_nanos() as u64;
-        let arrives = self.arriving.front().map_or(u64::MAX, |(at, _)| *at);
+        let chatter = (!self.chatter.is_empty()).then_some(self.next_chatter);
+        let reply = self.arriving.front().map(|(at, _)| *at);
+        let arrives = reply.into_iter().chain(chatter).min();
+        let arrives = arrives.unwrap_or(u64::MAX);
         self.clock.sleep_until(latest.min(arrives));
         Ok(())
     }
