@@ -21,7 +21,7 @@ SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
-  fuzz fuzz-build build-ahead bench lab test-lab docs clean \
+  fuzz fuzz-build ahead ahead-fuzz ahead-test-windows ahead-check-macos bench lab test-lab docs clean \
   verify firmware test-firmware test-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -215,9 +215,11 @@ fuzz-build:
 	@cd fuzz && CARGO_TERM_QUIET=$(if $(QUIET),true,false) CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz cargo +nightly fuzz build
 
 # What the last parts of `make test-all` build and no other part uses.
-build-ahead: fuzz-build
+ahead: $(AHEAD)
+ahead-fuzz: fuzz-build
+ahead-test-windows:
 	@BUILD_ONLY=1 scripts/test-windows
-	@$(MAKE) check-macos
+ahead-check-macos: check-macos
 
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
