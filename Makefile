@@ -59,6 +59,9 @@ install-lib: ## Install the C library (header, shared, static, pkg-config) under
 setup: ## Install what the tests need.
 	@scripts/setup test
 
+# Under `nohup` as well: the tests send SIGHUP to programs that must heed it.
+HEEDS_HUP := $(shell env --default-signal=HUP true 2>/dev/null && echo env --default-signal=HUP)
+
 # Most tests of the program wait for devices and timeouts, so more of them run at once than there are processors.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((3 * $$(nproc))))
 test: ## Run the tests, after what set-up they need.
@@ -66,7 +69,7 @@ test: ## Run the tests, after what set-up they need.
 	@echo "building the tests"
 	@cargo test --workspace --locked --no-run $(QUIET)
 	@echo "running the tests"
-	@cargo test --workspace --locked --quiet --no-fail-fast
+	@$(HEEDS_HUP) cargo test --workspace --locked --quiet --no-fail-fast
 	@echo "comparing the test vectors with what makes them"
 	@python3 docs/vectors/make.py --check
 	@echo "holding the responder written from docs/protocol.md to them"
@@ -85,7 +88,7 @@ test-all: ## Run what takes longer, unless it passed on the same sources (FULL=1
 # The crates with tests that are kept out for their length. Each is built beside crates/py, which has no such tests and
 # depends on the program, so that what they share with the program has the features that it has there and is built once.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
-LONG_TESTS = cargo test --profile quick --locked -p wiregauge-py -p wiregauge-$* --test tests
+LONG_TESTS = $(HEEDS_HUP) cargo test --profile quick --locked -p wiregauge-py -p wiregauge-$* --test tests
 # Those of them that measure time or memory, or load the processors by themselves.
 LONG_ALONE = size:: speed:: memory:: programs::
 # Those that print a table of docs/ for who writes it, and can't fail; the other tests of these files hold what it shows.
