@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -228,6 +228,11 @@ impl Case {
         let mut command = desk.command_of("setsid", ["--ctty", WIREGAUGE]);
         command.args(words.split_whitespace());
         let child = spawn(command.stdin(open()).stdout(open()).stderr(open()));
+        // A terminal that is closed before is one that setsid cannot take.
+        let program = format!("/proc/{}/exe", child.id());
+        while std::fs::read_link(&program).expect("a process") != Path::new(WIREGAUGE) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         (child, Some(window))
     }
 
