@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -67,14 +68,29 @@ def said(checks: Checks, run: dict, path: Path) -> None:
         say_figures.intervals(checks, wiregauge("explain", path, json=True), f"{path}, explain")
         text += wiregauge("explain", path)
     if run["kind"] == "stream":
-        limits = [flow["limit"] for point in run["points"] for flow in point["flows"]]
-        over = any(limit and limit["used"] > OVER for limit in limits)
+        flows = [(point, flow) for point in run["points"] for flow in point["flows"]]
+        limits = [flow["limit"] for _, flow in flows]
+        over = any(surely_over(point, flow) for point, flow in flows)
         words = r"more\s+than\s+the\s+wire|no\s+real\s+bus|exceeds\s+the\s+physical\s+limit"
         reason = re.search(words, text)
         detail = f"{path}: {limits}"
         checks.that(not over or reason, "a rate over the limit has a reason", detail)
     else:
         say_figures.percentages(checks, text, str(path))
+
+
+def surely_over(point: dict, flow: dict) -> bool:
+    """Whether a rate is over its limit: by more than its interval, or without a count of the device that is not."""
+    limit = flow["limit"]
+    if not limit or limit["used"] <= OVER:
+        return False
+    flows = point["flows"] if limit["shared"] else [flow]
+    rates = [one["rate"] for one in flows]
+    least = sum(rate["low"] for rate in rates) if all(rates) else limit["used"] * limit["bytes_s"]
+    counts = [one["device"] for one in flows]
+    clocked = all(count and count["elapsed_ns"] for count in counts)
+    by_device = sum(count["bytes"] * 1e9 / count["elapsed_ns"] for count in counts) if clocked else math.inf
+    return least > OVER * limit["bytes_s"] or by_device > limit["bytes_s"]
 
 
 def exchanges(checks: Checks, home: Path, part: float) -> None:
