@@ -1,7 +1,8 @@
 //! Size and speed of sample files: `cargo run --release --example write_speed [SAMPLES]`.
 //!
-//! Prints the bytes a sample takes and the samples that one thread stores and reads a second, for
-//! exchanges like those of a TCP link, of a link with a device clock, and with answers kept.
+//! Prints the bytes a sample takes and the samples that one thread takes, stores and reads a second, for
+//! exchanges like those of a TCP link, of a link with a device clock, and with answers kept. Stored: with what the end of
+//! the point waits for.
 
 use std::fs;
 use std::path::Path;
@@ -61,10 +62,14 @@ fn measure(dir: &Path, name: &str, link: Link, samples: u64) -> Result<(), RunEr
         writer.push(&sample, &data)?;
         longest = at.map_or(longest, |at| longest.max(at.elapsed().as_secs_f64()));
     }
+    let taken = begin.elapsed().as_secs_f64();
     run.end_point(writer, summary(point, samples))?;
     let written = begin.elapsed().as_secs_f64();
     run.finish(State::Complete)?;
-    let size = fs::metadata(dir.join("samples/point-0000.parquet")).map_or(0, |m| m.len());
+    let files = fs::read_dir(dir.join("samples")).into_iter().flatten();
+    let size: u64 = files
+        .filter_map(|file| Some(file.ok()?.metadata().ok()?.len()))
+        .sum();
 
     let run = Run::<Exchange>::open(dir)?;
     let timed = |work: &dyn Fn() -> Result<u64, RunError>| {
@@ -75,11 +80,12 @@ fn measure(dir: &Path, name: &str, link: Link, samples: u64) -> Result<(), RunEr
     let csv = timed(&|| write_csv(&run, &mut std::io::sink(), false))?;
     let parquet = timed(&|| write_parquet(&run, &dir.join("all.parquet")))?;
     println!(
-        "{name:>18}, {samples:>9} samples: {:6.2} B/sample; write {:5.2} M/s (longest push {:5.1} \
-         ms), read {read:5.2} M/s, to CSV {csv:5.2} M/s, to Parquet {parquet:5.2} M/s",
+        "{name:>18}, {samples:>9} samples: {:6.2} B/sample; taken {:5.2} M/s (longest push {:5.1} \
+         ms), stored {:5.2} M/s, read {read:5.2} M/s, to CSV {csv:5.2} M/s, to Parquet {parquet:5.2} M/s",
         size as f64 / samples as f64,
-        samples as f64 / written / 1e6,
+        samples as f64 / taken / 1e6,
         longest * 1e3,
+        samples as f64 / written / 1e6,
     );
     Ok(())
 }

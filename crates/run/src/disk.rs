@@ -1,12 +1,13 @@
-//! The real file system, with one thread that waits for the disk.
+//! The real file system, with a thread that waits for the disk and one that works at leisure.
 
 use crate::platform;
-use crate::storage::{self, Job, Storage, StoredFile};
+use crate::storage::{self, Job, Storage, StoredFile, Work};
+use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The file system of this computer.
@@ -14,6 +15,22 @@ pub(crate) struct Disk {
     begun: Instant,
     /// To the thread that does the jobs; started with the first of them.
     jobs: Mutex<Option<Sender<Job>>>,
+    leisure: Arc<Leisure>,
+}
+
+/// Work that can wait. Who hands it over waits for none of it.
+#[derive(Default)]
+struct Leisure {
+    waiting: Mutex<Waiting>,
+    /// The work that was begun, held during each of its steps.
+    current: Mutex<Option<Work>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    works: VecDeque<Work>,
+    /// A thread is there for them.
+    has_thread: bool,
 }
 
 impl Disk {
@@ -21,6 +38,7 @@ impl Disk {
         Disk {
             begun: Instant::now(),
             jobs: Mutex::new(None),
+            leisure: Arc::default(),
         }
     }
 
@@ -43,6 +61,12 @@ impl Storage for Disk {
         Ok(Arc::new(platform::create_locked(path)?))
     }
 
+    fn open(&self, path: &Path) -> io::Result<(Box<dyn Read + Send>, u64)> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        Ok((Box::new(file), length))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
@@ -60,7 +84,7 @@ impl Storage for Disk {
     }
 
     fn background(&self, job: Job) {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = held(&self.jobs);
         if jobs.is_none() {
             *jobs = start_thread();
         }
@@ -74,9 +98,20 @@ impl Storage for Disk {
         }
     }
 
+    fn at_leisure(&self, work: Work) {
+        let mut waiting = held(&self.leisure.waiting);
+        waiting.works.push_back(work);
+        if !waiting.has_thread {
+            let leisure = Arc::clone(&self.leisure);
+            let thread = std::thread::Builder::new().name("leisure".into());
+            // Without a thread `settle` does it.
+            waiting.has_thread = thread.spawn(move || leisure.work()).is_ok();
+        }
+    }
+
     fn settle(&self) {
         let (done, is_done) = mpsc::channel::<()>();
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = held(&self.jobs);
         if let Some(sender) = &*jobs {
             let sent = sender.send(Box::new(move || drop(done)));
             drop(jobs);
@@ -85,7 +120,46 @@ impl Storage for Disk {
                 let _ = is_done.recv();
             }
         }
+        // What is left is done here: the other thread may get no processor. It waits for its step at most.
+        while self.leisure.step() {}
     }
+}
+
+impl Leisure {
+    /// Does one step of the oldest work; false if there is none.
+    fn step(&self) -> bool {
+        let mut current = held(&self.current);
+        if current.is_none() {
+            *current = held(&self.waiting).works.pop_front();
+        }
+        let Some(work) = current.as_mut() else {
+            return false;
+        };
+        if !work() {
+            *current = None;
+        }
+        true
+    }
+
+    /// What the thread does; it ends when nothing waits.
+    fn work(&self) {
+        platform::lower_priority();
+        loop {
+            while self.step() {
+                // Lets `settle` have the next step.
+                std::thread::yield_now();
+            }
+            let mut waiting = held(&self.waiting);
+            if waiting.works.is_empty() {
+                waiting.has_thread = false;
+                return;
+            }
+        }
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The thread ends when the sender is dropped.

@@ -78,23 +78,17 @@ pub(crate) fn load<K: RunKind>(
             }
         };
     }
-    let mut progress = Progress {
-        life,
-        ..Progress::of_file(&file)
-    };
+    let finished = Progress::of_file(&file).finished;
     match depth {
-        Depth::Whole => {
-            unfinished::add(dir, &mut file);
-            progress.rows = file.rows();
-        }
-        Depth::Brief => {
-            let finished = file.points.iter().map(|s| K::index(&K::point(s)));
-            let finished: Vec<u32> = finished.collect();
-            file.stored
-                .retain(|stored| finished.contains(&stored.point));
-            progress.rows = file.rows().saturating_add(unfinished::count(dir, &file));
-        }
+        Depth::Whole => unfinished::add(dir, &mut file),
+        Depth::Brief => unfinished::count(dir, &mut file),
     }
+    let rows = file.rows();
+    let progress = Progress {
+        life,
+        finished,
+        rows,
+    };
     Ok((file, progress))
 }
 

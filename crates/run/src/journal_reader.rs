@@ -11,9 +11,9 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// A journal that is being read.
-pub(crate) struct JournalReader<K: RunKind> {
+pub(crate) struct JournalReader<K: RunKind, R = File> {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<R>,
     /// Bytes that the file had when it was opened and that were not read yet.
     left: u64,
     head: Head<K>,
@@ -38,17 +38,34 @@ impl<K: RunKind> JournalReader<K> {
         path: &Path,
         layout: Layout,
     ) -> Result<Option<JournalReader<K>>, RunError> {
-        let bad = |problem: String| RunError::BadSamples {
-            path: path.to_owned(),
-            problem,
-        };
+        let bad = bad_at(path);
         let metadata = file.metadata().map_err(|cause| bad(cause.to_string()))?;
         if !metadata.is_file() {
             return Err(bad("it is not a file".to_owned()));
         }
+        JournalReader::read(file, metadata.len(), path, layout)
+    }
+}
+
+fn bad_at(path: &Path) -> impl Fn(String) -> RunError {
+    |problem| RunError::BadSamples {
+        path: path.to_owned(),
+        problem,
+    }
+}
+
+impl<K: RunKind, R: Read> JournalReader<K, R> {
+    /// Reads a journal of so many bytes; `None` if it has no whole head.
+    pub(crate) fn read(
+        file: R,
+        length: u64,
+        path: &Path,
+        layout: Layout,
+    ) -> Result<Option<JournalReader<K, R>>, RunError> {
+        let bad = bad_at(path);
         let mut reader = JournalBytes {
             file: BufReader::new(file),
-            left: metadata.len(),
+            left: length,
         };
         let head = reader.head().map_err(|cause| bad(cause.to_string()))?;
         let Some((text, checksum)) = head else {
@@ -77,7 +94,7 @@ impl<K: RunKind> JournalReader<K> {
         mut self,
         source: &Source<K>,
         segment: u32,
-    ) -> Result<JournalReader<K>, RunError> {
+    ) -> Result<JournalReader<K, R>, RunError> {
         if self.head.point != source.point || self.head.segment != segment {
             let problem = format!("it is segment {} of another point", self.head.segment);
             return Err(self.bad(problem));
@@ -101,10 +118,7 @@ impl<K: RunKind> JournalReader<K> {
     }
 
     fn bad(&self, problem: String) -> RunError {
-        RunError::BadSamples {
-            path: self.path.clone(),
-            problem,
-        }
+        bad_at(&self.path)(problem)
     }
 
     /// Reads the next frame; false where no whole one follows.
@@ -162,7 +176,7 @@ impl<K: RunKind> JournalReader<K> {
     }
 }
 
-impl<K: RunKind> Part<K> for JournalReader<K> {
+impl<K: RunKind, R: Read + Send> Part<K> for JournalReader<K, R> {
     fn first_row(&self) -> u64 {
         self.head.first_row
     }
@@ -182,12 +196,12 @@ impl<K: RunKind> Part<K> for JournalReader<K> {
 }
 
 /// The bytes of a journal.
-struct JournalBytes {
-    file: BufReader<File>,
+struct JournalBytes<R> {
+    file: BufReader<R>,
     left: u64,
 }
 
-impl JournalBytes {
+impl<R: Read> JournalBytes<R> {
     /// The head and its checksum; `None` if the file ends before.
     fn head(&mut self) -> io::Result<Option<(Vec<u8>, u32)>> {
         let mut start = [0; FILE_START];

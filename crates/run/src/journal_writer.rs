@@ -3,7 +3,7 @@
 use crate::journal::{Encoder, FRAME_START, FrameStart, Head};
 use crate::kind::RunKind;
 use crate::layout::Layout;
-use crate::place::{Place, WriteError};
+use crate::place::WriteError;
 use crate::storage::{Output, Storage, StoredFile};
 use std::io::{self, Write};
 use std::marker::PhantomData;
@@ -27,7 +27,9 @@ pub(crate) struct JournalWriter<K: RunKind> {
     /// The next frame, with room for its beginning.
     frame: Vec<u8>,
     waiting: u32,
-    /// Rows of the point that are in files.
+    /// Rows of the point that are in the files before,
+    first_row: u64,
+    /// and with those of this one.
     stored: u64,
     /// Bytes of whole frames.
     length: u64,
@@ -57,6 +59,7 @@ impl<K: RunKind> JournalWriter<K> {
                 encoder: Encoder::new::<K>(layout),
                 frame: vec![0; FRAME_START],
                 waiting: 0,
+                first_row: head.first_row,
                 stored: head.first_row,
                 length,
                 is_torn: false,
@@ -78,6 +81,11 @@ impl<K: RunKind> JournalWriter<K> {
         Arc::clone(&self.file)
     }
 
+    /// Rows of the point that are in the files before.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
     /// Rows of the point that are in files.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
@@ -86,6 +94,11 @@ impl<K: RunKind> JournalWriter<K> {
     /// Rows that wait in memory.
     pub(crate) fn waiting(&self) -> u32 {
         self.waiting
+    }
+
+    /// Bytes in the file.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// True if the rows that wait fill a frame.
@@ -128,12 +141,5 @@ impl<K: RunKind> JournalWriter<K> {
         self.frame.shrink_to(2 * FRAME_BYTES);
         self.encoder.restart();
         Ok(())
-    }
-
-    /// Makes the file and its name last. Waits for the disk.
-    pub(crate) fn sync(&self, place: &Place) -> Result<(), WriteError> {
-        let synced = self.file.sync();
-        let named = synced.and_then(|()| place.storage.sync_dir(&place.samples));
-        named.map_err(WriteError::at(&self.path))
     }
 }

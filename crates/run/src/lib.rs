@@ -9,6 +9,7 @@ mod closed_loop;
 mod column;
 mod columns;
 mod control;
+mod conversion;
 mod disk;
 mod ending;
 mod error;

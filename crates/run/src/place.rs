@@ -14,8 +14,10 @@ use std::time::Duration;
 pub(crate) struct Limits {
     /// Rows of a row group of Parquet.
     pub(crate) row_group_rows: usize,
-    /// Row groups of a segment. Each leaves some kB in memory for the footer.
-    pub(crate) row_groups: usize,
+    /// A segment is full with so many rows,
+    pub(crate) segment_rows: u64,
+    /// or so many bytes.
+    pub(crate) segment_bytes: u64,
     /// Rows wait in memory so long at most.
     pub(crate) wait: Duration,
     /// Rows are in the hands of the system so long at most before it is asked to put them on the disk.
@@ -28,7 +30,8 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             row_group_rows: ROW_GROUP_ROWS,
-            row_groups: 16,
+            segment_rows: 8 * ROW_GROUP_ROWS as u64,
+            segment_bytes: 512 << 20,
             wait: Duration::from_millis(50),
             sync: Duration::from_millis(400),
             reserve: 256 << 10,

@@ -1,10 +1,13 @@
 //! The rows of the point in progress, on their way to disk.
 
+use crate::conversion::Conversion;
 use crate::error::RunError;
 use crate::exchange::Exchange;
+use crate::journal::Head;
+use crate::journal_writer::JournalWriter;
 use crate::kind::RunKind;
 use crate::place::{Place, WriteError};
-use crate::segment::Segment;
+use crate::segment::{JOURNAL, file_name};
 use crate::watched::Failure;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -15,22 +18,20 @@ use std::time::Duration;
 /// [`RunWriter::end_point`](crate::RunWriter::end_point) takes it back.
 ///
 /// A row costs an encoding in memory. Rows are in a file 50 ms later, where [`tick`](PointWriter::tick) is called at
-/// least that often, and on the disk half a second after that; another thread waits for the disk. Each 131,072nd row
-/// (or, where the bytes of the answers are kept, the one that fills 64 MiB) also costs encoding and writing a row group
-/// of Parquet, tens of milliseconds. The caller's queue must hold what is measured in that time.
+/// least that often, and on the disk half a second after that; another thread waits for the disk. Each million rows become
+/// Parquet where nothing else wants the processor, else at the end of the point.
 pub struct PointWriter<K: RunKind = Exchange> {
     point: K::Point,
     place: Place,
     progress: Arc<PointProgress>,
     /// `None` after an error.
-    segment: Option<Segment<K>>,
+    journal: Option<JournalWriter<K>>,
     /// Since when the oldest row waits for its frame.
     waiting_since: Option<Duration>,
     /// Frames were written since the last request to put them on the disk, which was then.
     unsynced: bool,
     synced_at: Duration,
     syncing: Arc<AtomicBool>,
-    closing: Arc<AtomicBool>,
 }
 
 /// How far the storage of a point is, for the run that it belongs to.
@@ -53,7 +54,7 @@ impl PointProgress {
         Some(WriteError::at(path)(failure.error()))
     }
 
-    fn fail(&self, error: WriteError) {
+    pub(crate) fn fail(&self, error: WriteError) {
         self.failed
             .get_or_init(|| (error.path, Failure::of(&error.cause)));
     }
@@ -65,26 +66,21 @@ const LOOK: u32 = 64;
 impl<K: RunKind> PointWriter<K> {
     /// Where no file can be begun, the first call says so.
     pub(crate) fn create(place: Place, point: K::Point) -> PointWriter<K> {
-        let progress = PointProgress::default();
-        progress.segments.store(1, Ordering::Relaxed);
-        let segment = match Segment::begin(&place, point, 0, 0) {
-            Ok(segment) => Some(segment),
-            Err(error) => {
-                progress.fail(error);
-                None
-            }
-        };
-        PointWriter {
+        let mut writer = PointWriter {
             point,
             synced_at: place.storage.now(),
             place,
-            progress: Arc::new(progress),
-            segment,
+            progress: Arc::default(),
+            journal: None,
             waiting_since: None,
             unsynced: false,
             syncing: Arc::default(),
-            closing: Arc::default(),
+        };
+        match writer.begin_segment(0, 0) {
+            Ok(journal) => writer.journal = Some(journal),
+            Err(error) => writer.progress.fail(error),
         }
+        writer
     }
 
     /// The point that it takes the rows of.
@@ -106,19 +102,15 @@ impl<K: RunKind> PointWriter<K> {
     pub fn push(&mut self, row: &K::Row, data: &[u8]) -> Result<(), RunError> {
         self.progress.taken.fetch_add(1, Ordering::Relaxed);
         self.check()?;
-        let Some(segment) = &mut self.segment else {
+        let Some(journal) = &mut self.journal else {
             return Ok(());
         };
-        segment.journal.push(row, data);
-        let pushed = segment.push_to_parquet(row, data);
-        let (waiting, is_full) = (segment.journal.waiting(), segment.journal.is_full());
-        let is_complete = segment.row_groups() >= self.place.limits.row_groups;
-        let stored = pushed.and_then(|()| match (is_complete, is_full) {
-            (true, _) => self.next_segment(),
-            (false, true) => self.append(),
-            (false, false) => Ok(()),
-        });
-        self.settle_failure(stored)?;
+        journal.push(row, data);
+        let waiting = journal.waiting();
+        if journal.is_full() {
+            let appended = self.append().and_then(|()| self.end_full_segment());
+            self.settle_failure(appended)?;
+        }
         if waiting % LOOK == 1 {
             self.tick()?;
         }
@@ -130,11 +122,11 @@ impl<K: RunKind> PointWriter<K> {
     pub fn tick(&mut self) -> Result<(), RunError> {
         self.check()?;
         let now = self.place.storage.now();
-        let waiting = self.segment.as_ref().map_or(0, |s| s.journal.waiting());
+        let waiting = self.journal.as_ref().map_or(0, JournalWriter::waiting);
         if waiting > 0 {
             let since = *self.waiting_since.get_or_insert(now);
             if now.saturating_sub(since) >= self.place.limits.wait {
-                let appended = self.append();
+                let appended = self.append().and_then(|()| self.end_full_segment());
                 self.settle_failure(appended)?;
             }
         }
@@ -172,52 +164,46 @@ impl<K: RunKind> PointWriter<K> {
 
     /// Keeps what the journal holds, and what else it can take.
     fn give_up(&mut self) {
-        let Some(segment) = self.segment.take() else {
+        let Some(mut journal) = self.journal.take() else {
             return;
         };
-        let mut journal = segment.keep_journal(&self.place);
         let _ = journal.append();
-        self.progress
-            .stored
-            .store(journal.stored(), Ordering::Relaxed);
-        let place = self.place.clone();
-        let progress = Arc::clone(&self.progress);
-        let job = move || {
-            if let Err(error) = journal.sync(&place) {
-                progress.fail(error);
-            }
-        };
-        self.place.storage.background(Box::new(job));
+        let stored = &self.progress.stored;
+        stored.store(journal.stored(), Ordering::Relaxed);
+        self.sync(&journal);
     }
 
     fn append(&mut self) -> Result<(), WriteError> {
-        let Some(segment) = &mut self.segment else {
+        let Some(journal) = &mut self.journal else {
             return Ok(());
         };
-        if segment.journal.waiting() > 0 {
-            segment.journal.append()?;
+        if journal.waiting() > 0 {
+            journal.append()?;
             self.unsynced = true;
-            self.progress
-                .stored
-                .store(segment.journal.stored(), Ordering::Relaxed);
+            let stored = &self.progress.stored;
+            stored.store(journal.stored(), Ordering::Relaxed);
         }
         self.waiting_since = None;
         Ok(())
     }
 
-    /// Asks for the disk if that is due and was not asked for already, in another thread: a slow disk must not stop the
-    /// caller.
+    /// Asks for the disk if that is due and was not asked for already.
     fn sync_if_due(&mut self, now: Duration) {
-        let Some(segment) = &self.segment else {
+        let Some(journal) = &self.journal else {
             return;
         };
         let is_due = now.saturating_sub(self.synced_at) >= self.place.limits.sync;
-        if !self.unsynced || !is_due || self.syncing.swap(true, Ordering::Acquire) {
-            return;
+        if self.unsynced && is_due && !self.syncing.load(Ordering::Acquire) {
+            self.sync(journal);
+            self.unsynced = false;
+            self.synced_at = now;
         }
-        self.unsynced = false;
-        self.synced_at = now;
-        let (file, path) = (segment.journal.file(), segment.journal.path().to_owned());
+    }
+
+    /// Makes a journal and its name last, in another thread: a slow disk must not stop the caller.
+    fn sync(&self, journal: &JournalWriter<K>) {
+        self.syncing.store(true, Ordering::Release);
+        let (file, path) = (journal.file(), journal.path().to_owned());
         let (place, progress) = (self.place.clone(), Arc::clone(&self.progress));
         let syncing = Arc::clone(&self.syncing);
         self.place.storage.background(Box::new(move || {
@@ -230,55 +216,53 @@ impl<K: RunKind> PointWriter<K> {
         }));
     }
 
-    /// Begins the next segment, and has the full one completed by the thread that waits for the disk.
-    fn next_segment(&mut self) -> Result<(), WriteError> {
-        self.append()?;
-        let Some(segment) = &mut self.segment else {
+    fn begin_segment(&self, number: u32, first_row: u64) -> Result<JournalWriter<K>, WriteError> {
+        let name = file_name(K::index(&self.point), number, JOURNAL);
+        let path = self.place.samples.join(name);
+        let head = Head::new(self.point, self.place.layout, number, first_row);
+        let journal = JournalWriter::create(&*self.place.storage, path, &head, self.place.layout)?;
+        let segments = &self.progress.segments;
+        segments.store(number + 1, Ordering::Relaxed);
+        Ok(journal)
+    }
+
+    /// Begins the next segment if this one is full. All its rows must be in the file.
+    fn end_full_segment(&mut self) -> Result<(), WriteError> {
+        let Some(journal) = &self.journal else {
             return Ok(());
         };
-        segment.seal()?;
-        let (number, rows) = (segment.number + 1, segment.journal.stored());
-        // Two at once at most, however slow the disk is: memory stays bounded.
-        if self.closing.swap(true, Ordering::Acquire) {
-            self.place.storage.settle();
-            self.closing.store(true, Ordering::Relaxed);
+        let limits = &self.place.limits;
+        let rows = journal.stored() - journal.first_row();
+        if rows < limits.segment_rows && journal.length() < limits.segment_bytes {
+            return Ok(());
         }
-        let next = Segment::begin(&self.place, self.point, number, rows)?;
-        self.progress.segments.store(number + 1, Ordering::Relaxed);
-        let Some(full) = self.segment.replace(next) else {
-            return Ok(());
-        };
-        let (place, progress) = (self.place.clone(), Arc::clone(&self.progress));
-        let closing = Arc::clone(&self.closing);
-        self.place.storage.background(Box::new(move || {
+        let number = self.progress.segments.load(Ordering::Relaxed);
+        let next = self.begin_segment(number, journal.stored())?;
+        if let Some(full) = self.journal.replace(next) {
             // Its rows must not wait for the disk longer because they fill a segment.
-            let closed = match full.journal.sync(&place) {
-                Ok(()) => full.close(&place),
-                Err(error) => {
-                    full.keep_journal(&place);
-                    Err(error)
-                }
-            };
-            if let Err(error) = closed {
-                progress.fail(error);
-            }
-            closing.store(false, Ordering::Release);
-        }));
-        self.unsynced = false;
+            self.sync(&full);
+            self.unsynced = false;
+            self.convert(number - 1, &full);
+        }
         Ok(())
+    }
+
+    fn convert(&self, segment: u32, journal: &JournalWriter<K>) {
+        let (place, progress) = (self.place.clone(), Arc::clone(&self.progress));
+        let mut conversion = Conversion::new(place, progress, self.point, segment, journal);
+        let storage = &self.place.storage;
+        storage.at_leisure(Box::new(move || conversion.step()));
     }
 
     /// Completes the files and waits for the disk. All rows that were stored can be read, whatever it returns.
     pub(crate) fn close(mut self) -> Result<(), RunError> {
         let flushed = self.flush();
-        self.place.storage.settle();
-        flushed.and_then(|()| self.check())?;
-        if let Some(segment) = self.segment.take()
-            && let Err(error) = segment.close(&self.place)
-        {
-            self.progress.fail(error);
+        if let Some(journal) = self.journal.take() {
+            let segments = self.progress.segments.load(Ordering::Relaxed);
+            self.convert(segments - 1, &journal);
         }
-        self.check()
+        self.place.storage.settle();
+        flushed.and_then(|()| self.check())
     }
 }
 

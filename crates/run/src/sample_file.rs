@@ -82,11 +82,6 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         self.rows
     }
 
-    /// Row groups written so far.
-    pub(crate) fn row_groups(&self) -> usize {
-        self.writer.flushed_row_groups().len()
-    }
-
     /// Takes one sample: a copy to memory, but for the one that completes a row group.
     pub(crate) fn push(&mut self, sample: &K::Row, data: &[u8]) -> io::Result<()> {
         if let Some(failure) = self.failed.get() {
@@ -101,15 +96,6 @@ impl<K: RunKind, W: Write + Send> SampleFile<K, W> {
         if self.samples.len() >= self.row_group_rows || self.data.len() >= ROW_GROUP_DATA {
             self.flush()?;
         }
-        Ok(())
-    }
-
-    /// Writes what is buffered and gives the memory of the buffers back: no sample follows.
-    pub(crate) fn seal(&mut self) -> io::Result<()> {
-        self.flush()?;
-        self.samples = Vec::new();
-        self.data = Vec::new();
-        self.data_ends = Vec::new();
         Ok(())
     }
 

@@ -1,11 +1,12 @@
 //! A disk in memory for tests, with a clock of its own: it fills up, writes a part of what it is given, fails to
 //! synchronise, and loses what was not synchronised when the power is cut. What it does follows from a seed.
 
-use crate::storage::{Job, Storage, StoredFile};
+use crate::storage::{Job, Storage, StoredFile, Work};
 use fastrand::Rng;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::io;
+use std::io::{self, Cursor, Read};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,6 +53,7 @@ struct State {
     /// Changes of names since they were synchronised.
     unsynced: Vec<Change>,
     jobs: VecDeque<(Duration, Job)>,
+    works: VecDeque<Work>,
     faults_seen: u32,
     /// The next write takes this many bytes and fails at the rest.
     tear: Option<usize>,
@@ -92,6 +94,7 @@ impl SimulatedDisk {
                 synced_names: BTreeMap::new(),
                 unsynced: Vec::new(),
                 jobs: VecDeque::new(),
+                works: VecDeque::new(),
                 faults_seen: 0,
                 tear: None,
                 is_dead: false,
@@ -99,14 +102,29 @@ impl SimulatedDisk {
         }
     }
 
-    /// Lets time pass; jobs whose time has come are done.
+    /// Lets time pass; jobs whose time has come are done, and perhaps some work.
     pub(crate) fn pass(&self, time: Duration) {
-        let now = {
+        let (now, steps) = {
             let mut state = self.state();
             state.now += time;
-            state.now
+            (state.now, state.rng.usize(..4))
         };
         self.work(|due| due <= now);
+        for _ in 0..steps {
+            self.step();
+        }
+    }
+
+    /// A step of the oldest work; false if there is none.
+    fn step(&self) -> bool {
+        let work = self.state().works.pop_front();
+        let Some(mut work) = work else {
+            return false;
+        };
+        if work() {
+            self.state().works.push_front(work);
+        }
+        true
     }
 
     fn work(&self, is_due: impl Fn(Duration) -> bool) {
@@ -137,9 +155,13 @@ impl SimulatedDisk {
 
     /// Ends the process: nothing that it does from now on reaches the disk.
     pub(crate) fn kill(&self) {
-        let mut state = self.state();
-        state.is_dead = true;
-        state.jobs.clear();
+        let left = {
+            let mut state = self.state();
+            state.is_dead = true;
+            (mem::take(&mut state.jobs), mem::take(&mut state.works))
+        };
+        // What they hold may write when it is dropped.
+        drop(left);
     }
 
     /// Cuts the power: of what was not synchronised any part may be lost.
@@ -161,7 +183,7 @@ impl SimulatedDisk {
             file.bytes = bytes;
         }
         let mut names = state.synced_names.clone();
-        for change in std::mem::take(&mut state.unsynced) {
+        for change in mem::take(&mut state.unsynced) {
             if state.rng.bool() {
                 change.apply(&mut names);
             }
@@ -243,6 +265,17 @@ impl Storage for SimulatedDisk {
         self.create(path)
     }
 
+    fn open(&self, path: &Path) -> io::Result<(Box<dyn Read + Send>, u64)> {
+        let state = self.state();
+        state.alive()?;
+        let Some(&at) = state.names.get(path) else {
+            return Err(io::Error::from(io::ErrorKind::NotFound));
+        };
+        let bytes = state.files[at].bytes.clone();
+        let length = bytes.len() as u64;
+        Ok((Box::new(Cursor::new(bytes)), length))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state();
         state.alive()?;
@@ -296,8 +329,16 @@ impl Storage for SimulatedDisk {
         state.jobs.push_back((due, job));
     }
 
+    fn at_leisure(&self, work: Work) {
+        let mut state = self.state();
+        if !state.is_dead {
+            state.works.push_back(work);
+        }
+    }
+
     fn settle(&self) {
         self.work(|_| true);
+        while self.step() {}
     }
 }
 

@@ -99,7 +99,7 @@ impl Case {
     fn run(&mut self) -> End {
         let limits = Limits {
             row_group_rows: self.rng.usize(8..40),
-            row_groups: self.rng.usize(1..3),
+            segment_rows: self.rng.u64(8..100),
             reserve: RESERVE,
             ..Limits::default()
         };
@@ -194,6 +194,8 @@ impl Case {
         if self.truth.is_finished {
             assert_eq!(run.progress.life, Life::Ended);
         }
+        let listed = crate::list(place).unwrap();
+        assert_eq!(listed[0].ending, run.ending_line());
         let mut found = BTreeMap::new();
         let is_whole =
             end == End::Finished && !self.truth.is_cut_after_end && self.truth.is_finished;

@@ -1,12 +1,15 @@
 //! What the writer of a run needs of a file system, so that tests can put a failing one in its place.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Work that waits for the disk.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+/// Work in steps of some milliseconds: false once it is done. Whoever does a step may be another thread each time.
+pub(crate) type Work = Box<dyn FnMut() -> bool + Send>;
 
 /// A file system, with a clock and a place for work that waits for the disk.
 pub(crate) trait Storage: Send + Sync {
@@ -15,6 +18,8 @@ pub(crate) trait Storage: Send + Sync {
     /// Creates a file that is locked until the last reference to it is dropped. Fails with `Unsupported` where files
     /// cannot be locked.
     fn create_locked(&self, path: &Path) -> io::Result<Arc<dyn StoredFile>>;
+    /// A file to be read, and its length.
+    fn open(&self, path: &Path) -> io::Result<(Box<dyn Read + Send>, u64)>;
     /// Renames within one directory; replaces what has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
@@ -25,7 +30,9 @@ pub(crate) trait Storage: Send + Sync {
     fn now(&self) -> Duration;
     /// Does the job elsewhere, after all jobs given before.
     fn background(&self, job: Job);
-    /// Waits until all jobs given before are done.
+    /// Does the work, after all given before, where nothing else wants the processor.
+    fn at_leisure(&self, work: Work);
+    /// Waits until all jobs given before are done, and does what is left of the work.
     fn settle(&self);
 }
 

@@ -1,6 +1,5 @@
 //! Points that were begun and have no summary in `run.json`: the one that is being measured, or that was cut short.
 
-use crate::error::RunError;
 use crate::journal_reader::JournalReader;
 use crate::kind::RunKind;
 use crate::layout::Layout;
@@ -28,9 +27,13 @@ pub(crate) fn add<K: RunKind>(dir: &Path, file: &mut RunFile<K>) {
 }
 
 /// Counts the rows of such points without reading them.
-pub(crate) fn count<K: RunKind>(dir: &Path, file: &RunFile<K>) -> u64 {
-    let points = sources(dir, file).into_iter();
-    points.map(|source| end(&source).unwrap_or(0)).sum()
+pub(crate) fn count<K: RunKind>(dir: &Path, file: &mut RunFile<K>) {
+    for source in sources(dir, file) {
+        let rows = end(&source);
+        if rows > 0 {
+            note_rows(file, K::index(&source.point), rows);
+        }
+    }
 }
 
 /// Hands over the rows as far as they can be read, and gives their number.
@@ -101,22 +104,30 @@ fn first_segment_point<K: RunKind>(dir: &Path, index: u32, layout: Layout) -> Op
     Some(journal.ok()??.point())
 }
 
-/// How many rows a point has: where its last segment ends. All before it are whole.
-fn end<K: RunKind>(source: &Source<K>) -> Result<u64, RunError> {
-    let mut end = 0;
-    let mut segment = 0;
-    while source.path(segment + 1, PARQUET).exists() {
-        segment += 1;
-    }
-    if let Some(parquet) = source.parquet(segment)? {
-        end = parquet.end();
-        segment += 1;
-    }
-    while let Some(journal) = source.journal(segment)?
-        && journal.first_row() == end
+/// How many rows of a point follow each other.
+fn end<K: RunKind>(source: &Source<K>) -> u64 {
+    let (mut end, mut segment) = (0, 0);
+    while let Some((first, behind)) = extent_of(source, segment)
+        && first == end
     {
-        end = journal.end()?;
+        end = behind;
         segment += 1;
     }
-    Ok(end)
+    end
+}
+
+/// Number of the first row of a segment and of the one behind its last, if it can be read.
+fn extent_of<K: RunKind>(source: &Source<K>, segment: u32) -> Option<(u64, u64)> {
+    let parquet = || {
+        let parquet = source.parquet(segment).ok()?;
+        Some(parquet.map(|parquet| (parquet.first_row(), parquet.end())))
+    };
+    if let Some(extent) = parquet()? {
+        return Some(extent);
+    }
+    match source.journal(segment).ok()? {
+        Some(journal) => Some((journal.first_row(), journal.end().ok()?)),
+        // The writer may have completed the segment between the two looks.
+        None => parquet()?,
+    }
 }

@@ -38,6 +38,13 @@ pub(crate) fn create_locked(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Lets this thread run where no other wants the processor.
+pub(crate) fn lower_priority() {
+    // On macOS the whole process would be meant.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, 19);
+}
+
 /// Whether a program holds the lock of this file.
 pub(crate) fn lock_of(path: &Path) -> Lock {
     let Ok(file) = File::open(path) else {

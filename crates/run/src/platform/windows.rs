@@ -25,6 +25,9 @@ pub(crate) fn create_locked(path: &Path) -> io::Result<File> {
     options.share_mode(0).open(path)
 }
 
+/// Lets this thread run where no other wants the processor: not done here.
+pub(crate) fn lower_priority() {}
+
 /// Whether a program holds the lock of this file.
 pub(crate) fn lock_of(path: &Path) -> Lock {
     const ERROR_SHARING_VIOLATION: i32 = 32;
