@@ -21,8 +21,8 @@ SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
-  fuzz fuzz-build ahead ahead-fuzz ahead-test-windows ahead-check-macos bench lab test-lab docs clean \
-  verify firmware test-firmware test-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
+  fuzz fuzz-build ahead ahead-fuzz ahead-test-windows ahead-check-windows ahead-check-macos bench lab test-lab test-lab-short docs clean \
+  verify firmware test-firmware test-windows check-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -79,7 +79,7 @@ test: ## Run the tests, after what set-up they need.
 
 # What `make test-all` adds to `make test`, in order.
 LONG_PARTS = docs $(addprefix simulations-,$(LONG_CRATES)) simulate mutations mutations-wire verify test-python test-octave test-browser \
-  test-lab test-firmware test-windows check-macos fuzz bench bench-languages bench-targets
+  test-lab test-lab-short test-firmware test-windows check-windows check-macos fuzz bench bench-languages bench-targets
 
 test-all: ## Run what takes longer, unless it passed on the same sources (FULL=1: in any case): simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
@@ -161,12 +161,19 @@ wheel-windows: ## Build the Python package for Windows, on Linux, into target/wh
 	@scripts/wheel-windows $(TARGET)/wheels
 
 check-macos: ## Check that the program compiles for macOS (skipped without the Rust target). It has never run there.
-	@scripts/setup hosts
-	@target=aarch64-apple-darwin; \
-	  if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib" ]; then \
-	    echo "checking the program for macOS"; \
-	    cargo check --locked --target $$target -p wiregauge-cli $(QUIET); \
-	  else echo "check-macos: skipped, for this machine has no Rust target $$target"; fi
+	@$(call check_for,macOS,aarch64-apple-darwin,-p wiregauge-cli)
+
+check-windows: ## Check that the program, the Python package and the C library compile for Windows (part of `make test-windows`).
+	@$(call check_for,Windows,x86_64-pc-windows-gnu,-p wiregauge-cli -p wiregauge-py -p wiregauge-capi)
+
+# A system, its Rust target, and what is to compile for it.
+define check_for
+scripts/setup hosts; \
+if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(2)/lib" ]; then \
+  echo "checking the program for $(1)"; \
+  cargo check --locked --target $(2) $(3) $(QUIET); \
+else echo "$@: skipped, for this machine has no Rust target $(2)"; fi
+endef
 
 lint: lint-format lint-rust lint-documentation lint-scripts ## Check formatting, lints, API documentation, scripts, Python and M-code.
 
@@ -223,6 +230,7 @@ ahead-fuzz: fuzz-build
 ahead-test-windows:
 	@BUILD_ONLY=1 scripts/test-windows
 ahead-check-macos: check-macos
+ahead-check-windows: check-windows
 
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
@@ -249,6 +257,10 @@ lab: ## Run the real Linux USB stacks in a virtual machine; print the literature
 test-lab: ## The same and more plans, and hold their results to what must be seen in them.
 	@scripts/setup test-lab
 	@python3 lab/suite.py --test
+
+test-lab-short: ## The plans of it whose results the program puts into words.
+	@scripts/setup test-lab
+	@python3 lab/suite.py --test --short
 
 docs: build ## Check that links and flags named in the pages exist.
 	@echo "checking the pages"

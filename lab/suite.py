@@ -3,6 +3,7 @@
 
     lab/suite.py                 those of the tables, then the tables, also as docs/lab.md
     lab/suite.py --test          also those that only test_lab.py reads, and its assertions
+    lab/suite.py --test --short  only those whose results the program puts into words
     lab/suite.py --keep          read the results that are there, without running anything
 """
 
@@ -41,6 +42,8 @@ class Run:
     variables: dict[str, str] = field(default_factory=dict)
     # Whether a table reads it; the others are for the test.
     shown: bool = False
+    # The tests of its results, where these are the program's words.
+    words: str | None = None
 
 
 # The long ones first, so that both lanes end together.
@@ -51,7 +54,7 @@ SUITE = [
     Run("virtual-again", "virtual"),
     Run("can", "can"),
     Run("usbtmc", "usbtmc"),
-    Run("hid", "hid"),
+    Run("hid", "hid", words="Hid"),
     Run("can-peers", "can-peers"),
     Run("shared-bus", "shared-bus", shown=True),
     Run("zero", "zero"),
@@ -59,16 +62,16 @@ SUITE = [
     Run("program", "program"),
     Run("winusb", "winusb"),
     Run("can-bus", "can-bus"),
-    Run("control", "control"),
+    Run("control", "control", words="ControlTransfers"),
     Run("acm", "acm", shown=True),
     Run("acm-again", "acm"),
     Run("acm-rt", "acm", kernel="rt", shown=True),
-    Run("usbmon", "usbmon", shown=True),
+    Run("usbmon", "usbmon", shown=True, words="Usbmon"),
     Run("split", "split", shown=True),
     Run("usbtest", "usbtest", shown=True),
     Run("rp2040-xhci", "rp2040", controller="xhci"),
-    Run("doctor", "doctor"),
-    Run("trace", "trace"),
+    Run("doctor", "doctor", words="Doctor"),
+    Run("trace", "trace", words="Traces"),
     Run("iso-uhci", "iso", controller="uhci"),
     Run("iso-xhci", "iso", controller="xhci"),
     # In real time, so in turns: what the host does meanwhile is spread over all three.
@@ -144,11 +147,15 @@ def run_all(runs: list[Run], lanes: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--test", action="store_true", help="hold the results to what must be seen in them")
+    parser.add_argument("--short", action="store_true", help="with --test: only what the program puts into words")
     parser.add_argument("--keep", action="store_true", help="run nothing")
     parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="guests side by side [one a processor]")
     asked = parser.parse_args()
+    runs = [one for one in SUITE if (one.shown or asked.test) and (one.words or not asked.short)]
     if not asked.keep:
-        run_all([one for one in SUITE if one.shown or asked.test], asked.lanes)
+        run_all(runs, asked.lanes)
+    if asked.short:
+        return test_lab.hold([one.words for one in runs if one.words])
     tables.show(None if asked.test else PAGE)
     return test_lab.hold() if asked.test else 0
 

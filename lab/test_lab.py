@@ -783,9 +783,10 @@ class VirtualTime(unittest.TestCase):
                 print(f"{name}/{run}: {'equal to the bit' if same else 'equal but for less than a frame of 1 ms'}")
 
 
-def hold() -> int:
-    """Runs the tests and counts them as cargo does, for whoever adds up."""
-    suite = unittest.defaultTestLoader.loadTestsFromName(__name__)
+def hold(classes: list[str] | None = None) -> int:
+    """Runs the tests, or those of some classes, and counts them as cargo does, for whoever adds up."""
+    names = [__name__] if classes is None else [f"{__name__}.{name}" for name in classes]
+    suite = unittest.defaultTestLoader.loadTestsFromNames(names)
     outcome = unittest.TextTestRunner(verbosity=2).run(suite)
     # A subtest that fails is not the test's own id; count tests, not subtests.
     broken = {getattr(case, "test_case", case).id() for case, _ in outcome.failures + outcome.errors}
