@@ -74,17 +74,18 @@ def one_round(bench: Bench, cases: list[Case], turn: int) -> None:
                 case.notes[name] = "not installed"
         pairs = max(len(there), case.pairs // 2 if bench.quick else case.pairs)
         for pair in range(pairs):
-            # Who is first changes, so that a drift of the host favours nobody.
-            if (turn + pair) % 2:
-                own = take("wiregauge", wiregauge)
-                base = take("floor", floor)
-                if own and base:
-                    own["floor"] = figures_of(base)
-            else:
-                base = take("floor", floor)
-                take("wiregauge", wiregauge, base)
+            # Who is first, and who follows whom, changes: a drift of the host favours nobody.
+            side_by_side = [("floor", floor), ("wiregauge", wiregauge)]
             if bench.before:
-                take("wiregauge before", wiregauge_before, base)
+                side_by_side.append(("wiregauge before", wiregauge_before))
+            if (turn + pair) % 2:
+                side_by_side.reverse()
+            first = (turn + pair) // 2 % len(side_by_side)
+            taken = {name: take(name, measure) for name, measure in side_by_side[first:] + side_by_side[:first]}
+            base = taken.pop("floor")
+            for said in taken.values():
+                if base and said:
+                    said["floor"] = figures_of(base)
             if case.depth > 1:
                 take("floor, one by one", floor_separate, base)
             if pair < len(there):
