@@ -57,7 +57,7 @@ fn ctrl_c_ends_the_demo_before_its_device() {
         stdout.contains("exchange serial:").then_some(())
     });
     until("a point has begun", || {
-        samples(&desk, "point-0000.parquet.part").is_some()
+        samples(&desk, "point-0000.rows").is_some()
     });
     demo.signal_group(Signal::INT);
     let ended = demo.ended();
@@ -78,7 +78,7 @@ fn ctrl_c_keeps_the_point_in_progress() {
         let server = desk.serve(address);
         let run = start(&desk, &server.address);
         until("the second point has begun", || {
-            samples(&desk, "point-0001.parquet.part").is_some()
+            samples(&desk, "point-0001.rows").is_some()
         });
         std::thread::sleep(Duration::from_millis(600));
         run.signal(signal);
@@ -104,7 +104,7 @@ fn a_kill_loses_no_finished_point() {
     let server = desk.serve("tcp://:0");
     let run = start(&desk, &server.address);
     until("the second point has begun", || {
-        samples(&desk, "point-0001.parquet.part").is_some()
+        samples(&desk, "point-0001.rows").is_some()
     });
     run.signal(Signal::KILL);
     let ended = run.ended();
@@ -129,7 +129,7 @@ fn a_run_that_was_killed_in_its_first_point_is_not_explained() {
         "exchange tcp://127.0.0.1:{port} --protocol echo --timeout 60s --duration 1h --no-calibration"
     )));
     until("the first point has begun", || {
-        samples(&desk, "point-0000.parquet.part").is_some()
+        samples(&desk, "point-0000.rows").is_some()
     });
     run.signal(Signal::KILL);
     run.ended();
@@ -156,7 +156,7 @@ fn a_run_that_was_started_to_end_with_its_standard_input_does_and_keeps_its_samp
     let flags = "--in 48,100 --rate 250 --count 500 --no-calibration";
     let mut run = start_with_stdin(&desk, &format!("exchange {} {flags}", server.address));
     until("the second point has begun", || {
-        samples(&desk, "point-0001.parquet.part").is_some()
+        samples(&desk, "point-0001.rows").is_some()
     });
     assert_eq!(run.try_wait().expect("its state"), None);
     drop(run.stdin.take());
@@ -218,7 +218,7 @@ fn after_a_kill_the_csv_file_has_every_finished_point() {
     );
     let run = Background::start(&mut desk.command(&arguments));
     until("the second point has begun", || {
-        samples(&desk, "point-0001.parquet.part").is_some()
+        samples(&desk, "point-0001.rows").is_some()
     });
     run.signal(Signal::KILL);
     let ended = run.ended();
@@ -240,7 +240,7 @@ fn a_run_can_be_looked_at_while_it_runs() {
     let run = start(&desk, &server.address);
     until("the first point is there", || {
         samples(&desk, "point-0000.parquet").is_some()
-            && samples(&desk, "point-0001.parquet.part").is_some()
+            && samples(&desk, "point-0001.rows").is_some()
     });
     assert_eq!(only_listing(&desk)["state"], "running");
     assert!(exported_rows(&desk).len() >= 501);
@@ -260,7 +260,7 @@ fn ctrl_c_before_anything_answered_ends_the_program_too() {
     let mut command = desk.command(&format!("exchange tcp://{address} {flags}"));
     let run = Background::start(&mut command);
     until("the run has begun", || {
-        samples(&desk, "point-0000.parquet.part").is_some()
+        samples(&desk, "point-0000.rows").is_some()
     });
     run.signal(Signal::INT);
     let ended = run.ended();

@@ -7,7 +7,7 @@ use crate::journal_writer::JournalWriter;
 use crate::kind::RunKind;
 use crate::part::{BATCH, Batch, Part};
 use crate::place::{Place, WriteError};
-use crate::point_writer::PointProgress;
+use crate::point_progress::PointProgress;
 use crate::run_file::SCHEMA;
 use crate::sample_file::SampleFile;
 use crate::segment::{PARQUET, PART, file_name, point_json};

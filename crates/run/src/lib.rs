@@ -28,6 +28,7 @@ mod parquet_reader;
 mod part;
 mod place;
 mod platform;
+mod point_progress;
 mod point_writer;
 mod recompute;
 mod run;

@@ -7,11 +7,10 @@ use crate::journal::Head;
 use crate::journal_writer::JournalWriter;
 use crate::kind::RunKind;
 use crate::place::{Place, WriteError};
+use crate::point_progress::PointProgress;
 use crate::segment::{JOURNAL, file_name};
-use crate::watched::Failure;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Takes the rows of one point. It can be sent to the thread that drains the measuring loop;
@@ -32,32 +31,6 @@ pub struct PointWriter<K: RunKind = Exchange> {
     unsynced: bool,
     synced_at: Duration,
     syncing: Arc<AtomicBool>,
-}
-
-/// How far the storage of a point is, for the run that it belongs to.
-#[derive(Default)]
-pub(crate) struct PointProgress {
-    /// Rows that were pushed.
-    pub(crate) taken: AtomicU64,
-    /// Rows in files.
-    pub(crate) stored: AtomicU64,
-    /// Segments begun.
-    pub(crate) segments: AtomicU32,
-    /// The first error.
-    failed: OnceLock<(PathBuf, Failure)>,
-}
-
-impl PointProgress {
-    /// The first error, each time anew.
-    pub(crate) fn error(&self) -> Option<WriteError> {
-        let (path, failure) = self.failed.get()?;
-        Some(WriteError::at(path)(failure.error()))
-    }
-
-    pub(crate) fn fail(&self, error: WriteError) {
-        self.failed
-            .get_or_init(|| (error.path, Failure::of(&error.cause)));
-    }
 }
 
 /// How many rows go by between two looks at the clock.

@@ -104,22 +104,6 @@ fn a_run_is_read_while_it_is_written() {
 }
 
 #[test]
-fn a_journal_that_cannot_become_parquet_is_read_as_it_is() {
-    let home = tempfile::tempdir().unwrap();
-    let (mut run, writer) = begun(home.path());
-    let samples_dir = run.dir().join("samples");
-    fs::create_dir(samples_dir.join("point-0001.parquet.part")).unwrap();
-    run.end_point(writer, summary(point(1), ROWS)).unwrap();
-    let dir = run.dir().to_owned();
-    run.finish(State::Interrupted).unwrap();
-    assert!(samples_dir.join("point-0001.rows").exists());
-    assert!(!samples_dir.join("point-0001.parquet").exists());
-    let run = Run::open(&dir).unwrap();
-    assert_eq!(run.file.storage_error, None);
-    assert_eq!(rows(&run, 1), samples(ROWS));
-}
-
-#[test]
 fn the_list_of_runs_tells_a_running_one_from_a_killed_one() {
     let home = tempfile::tempdir().unwrap();
     let (writer, point_writer) = begun(home.path());

@@ -254,29 +254,19 @@ fn fill_disk_at(path: PathBuf) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_full_of_samples_keeps_the_finished_points() {
+fn rows_that_find_no_room_as_parquet_stay_in_their_journal() {
     let home = tempfile::tempdir().unwrap();
     let mut run = new_run(home.path());
+    fill_disk_at(run.dir().join("samples/point-0000.parquet.part"));
     measure(&mut run, point(0)).unwrap();
-    fill_disk_at(run.dir().join("samples/point-0001.parquet.part"));
-    let error = measure(&mut run, point(1)).unwrap_err();
-    assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));
-    let text = error.to_string();
-    assert!(text.contains("point-0001.parquet.part"), "{text}");
-    assert!(
-        text.contains("No space left on device (os error 28)"),
-        "{text}"
-    );
-    assert!(text.contains("WIREGAUGE_RUNS"), "{text}");
-    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::StorageFull);
-    run.finish(State::Failed { error: text }).unwrap();
+    measure(&mut run, point(1)).unwrap();
+    run.finish(State::Complete).unwrap();
     let samples = files(&run.dir().join("samples"));
-    assert_eq!(samples, ["point-0000.parquet", "point-0001.rows"]);
+    assert_eq!(samples, ["point-0000.rows", "point-0001.parquet"]);
 
-    // The journal could be written, so no row is missing.
     let run = Run::open(run.dir()).unwrap();
-    assert_eq!(run.file.points[1], summary(point(1), ROWS));
-    let rows: Vec<_> = run.samples(1).unwrap().map(Result::unwrap).collect();
+    assert_eq!(run.ending_line(), None, "nothing is missing");
+    let rows: Vec<_> = run.samples(0).unwrap().map(Result::unwrap).collect();
     let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
     assert_eq!(rows, expected);
 }
@@ -296,6 +286,15 @@ fn rows_that_the_disk_does_not_take_are_counted() {
     let mut lost = run.begin_point(point(2)).unwrap();
     let error = lost.tick().unwrap_err();
     assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull), "at once");
+    let text = error.to_string();
+    for said in [
+        "point-0002.rows",
+        "No space left on device (os error 28)",
+        "WIREGAUGE_RUNS",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
+    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::StorageFull);
     for i in 0..ROWS {
         let error = lost.push(&sample(i), &[]).unwrap_err();
         assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull));

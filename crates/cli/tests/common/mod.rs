@@ -85,7 +85,7 @@ impl Desk {
     pub fn measures(&self) -> bool {
         let begun = |name: String| {
             let samples = self.runs().join(name).join("samples");
-            samples.join("point-0000.parquet.part").exists()
+            samples.join("point-0000.rows").exists()
         };
         self.stored().into_iter().any(begun)
     }
