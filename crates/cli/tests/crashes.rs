@@ -353,6 +353,7 @@ impl Device {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
             device.address = format!("tcp://{}", listener.local_addr().expect("its address"));
             let place = plant.as_ref().map(|plant| plant.host_port().to_owned());
+            let runs = desk.runs();
             device.thread = Some(std::thread::spawn(move || {
                 let Some(link) = accepted(&listener, &is_over) else {
                     return;
@@ -360,7 +361,13 @@ impl Device {
                 match place {
                     Some(place) => forward(link, &place, &passed),
                     None if kind == Kind::Exchange => echo(link, &passed),
-                    None => source(link, &passed),
+                    None => {
+                        // What waits in sockets before the run is stored was not measured yet.
+                        while !measures(&runs) && !is_over.load(Ordering::Relaxed) {
+                            std::thread::sleep(Duration::from_millis(1));
+                        }
+                        source(link, &passed);
+                    }
                 }
             }));
         }
@@ -397,6 +404,13 @@ impl Device {
         }
         self.passed.clone()
     }
+}
+
+/// True once a run in this folder has begun its first point.
+fn measures(runs: &Path) -> bool {
+    let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
+    let mut journals = entries.map(|entry| entry.path().join("samples/point-0000.rows"));
+    journals.any(|journal| journal.exists())
 }
 
 /// The only connection; none if the program ended before.

@@ -16,8 +16,6 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-type Journal<K> = JournalReader<K, Box<dyn Read + Send>>;
-
 /// A journal that becomes Parquet.
 pub(crate) struct Conversion<K: RunKind> {
     place: Place,
@@ -30,9 +28,15 @@ pub(crate) struct Conversion<K: RunKind> {
     journal: PathBuf,
     part: PathBuf,
     path: PathBuf,
-    /// Once the first step was done.
-    open: Option<(Journal<K>, SampleFile<K, Output>)>,
+    /// From the first step on: many may wait, and these take memory.
+    open: Option<Open<K>>,
+}
+
+/// What is read, and what is written.
+struct Open<K: RunKind> {
+    journal: JournalReader<K, Box<dyn Read + Send>>,
     batch: Batch<K>,
+    parquet: SampleFile<K, Output>,
 }
 
 impl<K: RunKind> Conversion<K> {
@@ -60,10 +64,6 @@ impl<K: RunKind> Conversion<K> {
             progress,
             place,
             open: None,
-            batch: Batch {
-                rows: Vec::with_capacity(BATCH),
-                data: Vec::new(),
-            },
         }
     }
 
@@ -86,24 +86,23 @@ impl<K: RunKind> Conversion<K> {
     }
 
     fn advance(&mut self) -> Result<bool, RunError> {
-        let Some((journal, parquet)) = &mut self.open else {
+        let Some(open) = &mut self.open else {
             self.open = Some(self.begin()?);
             return Ok(true);
         };
-        if journal.fill(&mut self.batch)? {
-            let mut data = self.batch.data.iter();
-            for row in &self.batch.rows {
+        if open.journal.fill(&mut open.batch)? {
+            let mut data = open.batch.data.iter();
+            for row in &open.batch.rows {
                 let data = data.next().map_or(&[][..], |data| data.data());
-                parquet
-                    .push(row, data)
-                    .map_err(WriteError::at(&self.part))?;
+                let pushed = open.parquet.push(row, data);
+                pushed.map_err(WriteError::at(&self.part))?;
             }
             return Ok(true);
         }
-        if parquet.rows() == self.rows
-            && let Some((_, parquet)) = self.open.take()
+        if open.parquet.rows() == self.rows
+            && let Some(open) = self.open.take()
         {
-            self.finish(parquet)?;
+            self.finish(open.parquet)?;
             return Ok(false);
         }
         Err(RunError::BadSamples {
@@ -112,7 +111,7 @@ impl<K: RunKind> Conversion<K> {
         })
     }
 
-    fn begin(&self) -> Result<(Journal<K>, SampleFile<K, Output>), RunError> {
+    fn begin(&self) -> Result<Open<K>, RunError> {
         let (storage, layout) = (&self.place.storage, self.place.layout);
         let opened = storage.open(&self.journal);
         let (file, length) = opened.map_err(WriteError::at(&self.journal))?;
@@ -132,7 +131,14 @@ impl<K: RunKind> Conversion<K> {
         let parquet = storage
             .create(&self.part)
             .and_then(|out| SampleFile::new(Output(out), layout, &metadata, rows));
-        Ok((journal, parquet.map_err(WriteError::at(&self.part))?))
+        Ok(Open {
+            journal,
+            batch: Batch {
+                rows: Vec::with_capacity(BATCH),
+                data: Vec::new(),
+            },
+            parquet: parquet.map_err(WriteError::at(&self.part))?,
+        })
     }
 
     /// Makes the file last, gives it its name and removes the journal.
