@@ -86,7 +86,8 @@ def surely_over(point: dict, flow: dict) -> bool:
         return False
     flows = point["flows"] if limit["shared"] else [flow]
     rates = [one["rate"] for one in flows]
-    least = sum(rate["low"] for rate in rates) if all(rates) else limit["used"] * limit["bytes_s"]
+    # A rate of few samples has no lower bound.
+    least = sum(rate["low"] or 0 for rate in rates) if all(rates) else limit["used"] * limit["bytes_s"]
     counts = [one["device"] for one in flows]
     clocked = all(count and count["elapsed_ns"] for count in counts)
     by_device = sum(count["bytes"] * 1e9 / count["elapsed_ns"] for count in counts) if clocked else math.inf
