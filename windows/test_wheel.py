@@ -185,7 +185,7 @@ class InPython(unittest.TestCase):
                 "import _thread, pathlib, threading, time\n"
                 "store = pathlib.Path(sys.argv[2])\n"
                 "def interrupt():\n"
-                "    while not list(store.glob('samples/*.part')): time.sleep(0.05)\n"
+                "    while not list(store.glob('samples/*.rows')): time.sleep(0.05)\n"
                 "    _thread.interrupt_main()\n"
                 "threading.Thread(target=interrupt, daemon=True).start()\n"
                 "try: wg.exchange(sys.argv[1], duration=60, no_calibration=True, store=store)\n"

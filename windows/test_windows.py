@@ -228,7 +228,7 @@ class Windows(unittest.TestCase):
             )  # fmt: skip
             # Before the first point there would be nothing to keep.
             until = time.monotonic() + 60
-            while not list(run.glob("samples/*.part")) and time.monotonic() < until:
+            while not list(run.glob("samples/*.rows")) and time.monotonic() < until:
                 time.sleep(0.05)
             going.send_signal(signal.SIGINT)
             out, errors = going.communicate(timeout=60)

@@ -381,7 +381,7 @@ def test_a_reset_in_mid_run_is_survived(
         process = wiregauge.start("exchange", address, *flags)
         # Samples begin to be kept when a point begins.
         end = time.monotonic() + 30
-        while process.poll() is None and time.monotonic() < end and not list(store.glob("samples/*.part")):
+        while process.poll() is None and time.monotonic() < end and not list(store.glob("samples/*.rows")):
             time.sleep(0.01)
         time.sleep(0.5)
         started_board.reset()

@@ -116,7 +116,7 @@ def wait_until_it_measures(runs: Path | None = None) -> None:
     """Wait until a point has begun, and some rows of it can be there."""
     place = runs or Path(os.environ["WIREGAUGE_RUNS"])
     for _ in range(1500):
-        begun = place.glob("**/samples/*.part")
+        begun = place.glob("**/samples/*.rows")
         if any(time.time() - file.stat().st_ctime > 0.8 for file in begun):
             return
         time.sleep(0.02)

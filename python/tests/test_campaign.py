@@ -227,7 +227,7 @@ def test_the_run_of_a_worker_that_was_killed_keeps_its_samples(
     endless = plan(boards[0], count=None, duration="1h", name=name)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         campaign = wg.campaign([endless], pool, store=tmp_path)
-        until("it measures", lambda: list(tmp_path.glob(".campaign-*/**/samples/*.part")))
+        until("it measures", lambda: list(tmp_path.glob(".campaign-*/**/samples/*.rows")))
         (worker,) = multiprocessing.active_children()
         worker.kill()
         (result,) = campaign.results()
@@ -359,7 +359,7 @@ def test_a_worker_that_is_killed_leaves_no_run_behind_that_still_measures(
         assert worker.stdout is not None and worker.stdout.readline() == "begins\n"
         begun: list[Path] = []
         until(
-            "it measures", lambda: begun.extend(tmp_path.glob("wiregauge-*/runs/*/samples/*.part")) or begun
+            "it measures", lambda: begun.extend(tmp_path.glob("wiregauge-*/runs/*/samples/*.rows")) or begun
         )
         worker.kill()
     directory = begun[0].parents[1]
@@ -410,7 +410,7 @@ def script(how: str, address: str, place: Path, at_once: int) -> Iterator[subpro
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             until(
-                "it measures", lambda: len(list(place.glob("store/.campaign-*/**/samples/*.part"))) == at_once
+                "it measures", lambda: len(list(place.glob("store/.campaign-*/**/samples/*.rows"))) == at_once
             )
             yield process
         finally:
@@ -483,7 +483,7 @@ def test_ctrl_c_between_two_results_stores_what_the_running_plan_has(
         assert process.stdout is not None and process.stdout.readline() == "short\n"
         until(
             "the second measures",
-            lambda: list(tmp_path.glob("store/.campaign-*/plan-1/**/samples/*.part")),
+            lambda: list(tmp_path.glob("store/.campaign-*/plan-1/**/samples/*.rows")),
         )
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
@@ -517,7 +517,7 @@ def test_a_plan_whose_worker_was_killed_is_not_measured_again_by_another(
     ):
         client.wait_for_workers(2, timeout=60)
         campaign = wg.campaign([endless], client, store=tmp_path)
-        until("it measures", lambda: list(tmp_path.glob(".campaign-*/**/samples/*.part")))
+        until("it measures", lambda: list(tmp_path.glob(".campaign-*/**/samples/*.rows")))
         (busy,) = (address for address, tasks in client.processing().items() if tasks)
         os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
         (result,) = campaign.results()
