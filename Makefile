@@ -21,7 +21,7 @@ SEED ?= 0
 FUZZ_TARGETS = $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
 
 .PHONY: help demo build install install-lib setup test test-all test-browser simulations simulate mutations mutations-wire \
-  fuzz fuzz-build ahead ahead-fuzz ahead-test-windows ahead-check-windows ahead-check-macos bench lab test-lab test-lab-short docs clean \
+  fuzz fuzz-build ahead ahead-fuzz ahead-test-windows bench lab test-lab test-lab-short docs clean \
   verify firmware test-firmware test-windows check-windows wheel-windows check-macos test-python test-octave bench-languages bench-targets lint lint-format lint-rust lint-documentation lint-scripts
 
 help: ## List these targets.
@@ -229,8 +229,6 @@ ahead: $(AHEAD)
 ahead-fuzz: fuzz-build
 ahead-test-windows:
 	@BUILD_ONLY=1 scripts/test-windows
-ahead-check-macos: check-macos
-ahead-check-windows: check-windows
 
 bench: build ## Compare with a C floor and with other tools, interleaved (BENCH_FLAGS=--quick: once over).
 	@scripts/setup bench
