@@ -231,6 +231,8 @@ impl<K: RunKind> PointWriter<K> {
     pub(crate) fn close(mut self) -> Result<(), RunError> {
         let flushed = self.flush();
         if let Some(journal) = self.journal.take() {
+            // Its rows must not wait for the disk until they are Parquet.
+            self.sync(&journal);
             let segments = self.progress.segments.load(Ordering::Relaxed);
             self.convert(segments - 1, &journal);
         }

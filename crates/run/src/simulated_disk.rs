@@ -57,6 +57,8 @@ struct State {
     faults_seen: u32,
     /// The next write takes this many bytes and fails at the rest.
     tear: Option<usize>,
+    /// The power is cut after so many further steps of work that somebody waits for.
+    steps_left: Option<usize>,
     /// The process was ended: nothing it still does reaches the disk.
     is_dead: bool,
 }
@@ -81,6 +83,9 @@ struct SimulatedFile {
 /// The disk is slow by so much at most.
 const SLOWEST: Duration = Duration::from_millis(250);
 
+/// A step of the work takes so long at most where somebody waits for it.
+const SLOWEST_STEP: Duration = Duration::from_secs(1);
+
 impl SimulatedDisk {
     pub(crate) fn new(seed: u64, faults: Faults) -> SimulatedDisk {
         SimulatedDisk {
@@ -97,6 +102,7 @@ impl SimulatedDisk {
                 works: VecDeque::new(),
                 faults_seen: 0,
                 tear: None,
+                steps_left: None,
                 is_dead: false,
             })),
         }
@@ -136,11 +142,35 @@ impl SimulatedDisk {
                     _ => None,
                 }
             };
-            match job {
-                Some((_, job)) => job(),
-                None => return,
+            let Some((due, job)) = job else {
+                return;
+            };
+            {
+                let mut state = self.state();
+                state.now = state.now.max(due);
             }
+            job();
         }
+    }
+
+    /// Cuts the power while somebody waits for the disk, after so many steps of the work.
+    pub(crate) fn cut_power_in_work(&self, steps: usize) {
+        self.state().steps_left = Some(steps);
+    }
+
+    /// True once the process was ended or the power cut.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state().is_dead
+    }
+
+    /// Whoever waits for the work sees time pass with each step; true if the power is cut now.
+    fn wait_a_step(&self) -> bool {
+        let mut state = self.state();
+        let slow = state.rng.u64(..=SLOWEST_STEP.as_micros() as u64);
+        state.now += Duration::from_micros(slow);
+        let left = state.steps_left.map(|steps| steps.checked_sub(1));
+        state.steps_left = left.flatten();
+        left == Some(None)
     }
 
     /// Lets the next write take this many bytes and fail at the rest.
@@ -338,7 +368,11 @@ impl Storage for SimulatedDisk {
 
     fn settle(&self) {
         self.work(|_| true);
-        while self.step() {}
+        while self.step() {
+            if self.wait_a_step() {
+                self.cut_power();
+            }
+        }
     }
 }
 

@@ -90,9 +90,9 @@ impl Case {
         }
     }
 
-    fn note_error(&mut self) {
-        let now = self.disk.now();
-        self.truth.failed_at.get_or_insert(now);
+    /// An error of a call that began then.
+    fn note_error(&mut self, begun: Duration) {
+        self.truth.failed_at.get_or_insert(begun);
     }
 
     /// Drives a run until it ends.
@@ -124,10 +124,7 @@ impl Case {
                 }
                 Some(_) if self.rng.u8(..) < 10 => {
                     if let Some(writer) = writer.take() {
-                        let (of, rows) = (writer.point(), writer.rows());
-                        if run.end_point(writer, summary(of, rows)).is_err() {
-                            self.note_error();
-                        }
+                        self.end_point(&mut run, writer);
                     }
                 }
                 Some(writer) => self.step(next_point - 1, writer),
@@ -135,7 +132,16 @@ impl Case {
         }
         match end {
             End::Killed => self.disk.kill(),
-            End::PowerCut => self.disk.cut_power(),
+            End::PowerCut => {
+                // Perhaps while somebody waits for the disk.
+                if let Some(writer) = writer.take().filter(|_| self.rng.bool()) {
+                    self.disk.cut_power_in_work(self.rng.usize(..6));
+                    self.end_point(&mut run, writer);
+                }
+                if !self.disk.is_dead() {
+                    self.disk.cut_power();
+                }
+            }
             End::Finished => {
                 drop(writer);
                 let state = match self.truth.failed_at {
@@ -156,23 +162,34 @@ impl Case {
         end
     }
 
+    fn end_point(&mut self, run: &mut RunWriter, writer: PointWriter) {
+        let begun = self.disk.now();
+        let (of, rows) = (writer.point(), writer.rows());
+        let ended = run.end_point(writer, summary(of, rows));
+        if ended.is_err() && !self.disk.is_dead() {
+            self.note_error(begun);
+        }
+    }
+
     /// Some rows at once, then time passes.
     fn step(&mut self, of: u32, writer: &mut PointWriter) {
         let rows = [0, 1, 3, 40][self.rng.usize(..4)];
         for _ in 0..self.rng.usize(..=rows) {
             let pushed = self.truth.pushed.entry(of).or_default();
             let number = pushed.len() as u64;
-            pushed.push(self.disk.now());
+            let begun = self.disk.now();
+            pushed.push(begun);
             if writer.push(&sample(number), &data(number)).is_err() {
                 self.truth.refused.entry(of).or_insert(number);
-                self.note_error();
+                self.note_error(begun);
             }
         }
         let ticks = [1, 1, 2, 30][self.rng.usize(..4)];
         for _ in 0..ticks {
+            let begun = self.disk.now();
             self.disk.pass(TICK);
             if writer.tick().is_err() {
-                self.note_error();
+                self.note_error(begun);
             }
         }
     }
