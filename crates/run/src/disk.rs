@@ -109,7 +109,7 @@ impl Storage for Disk {
         }
     }
 
-    fn settle(&self) {
+    fn settle(&self, left: &mut dyn FnMut(usize)) {
         let (done, is_done) = mpsc::channel::<()>();
         let jobs = held(&self.jobs);
         if let Some(sender) = &*jobs {
@@ -121,11 +121,27 @@ impl Storage for Disk {
             }
         }
         // What is left is done here: the other thread may get no processor. It waits for its step at most.
-        while self.leisure.step() {}
+        let mut shown = 0;
+        loop {
+            let works = self.leisure.works();
+            if works != shown {
+                left(works);
+                shown = works;
+            }
+            if !self.leisure.step() {
+                return;
+            }
+        }
     }
 }
 
 impl Leisure {
+    /// How many works are not done.
+    fn works(&self) -> usize {
+        let current = usize::from(held(&self.current).is_some());
+        current + held(&self.waiting).works.len()
+    }
+
     /// Does one step of the oldest work; false if there is none.
     fn step(&self) -> bool {
         let mut current = held(&self.current);
@@ -182,5 +198,30 @@ impl StoredFile for File {
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.set_len(length)?;
         (&*self).seek(SeekFrom::Start(length)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn whoever_waits_for_the_work_hears_how_much_is_left() {
+        let (disk, steps) = (Disk::new(), Arc::new(AtomicU32::new(0)));
+        for _ in 0..20 {
+            let (steps, mut left) = (Arc::clone(&steps), 3);
+            disk.at_leisure(Box::new(move || {
+                steps.fetch_add(1, Ordering::Relaxed);
+                left -= 1;
+                left > 0
+            }));
+        }
+        let mut heard = Vec::new();
+        disk.settle(&mut |left| heard.push(left));
+        assert_eq!(steps.load(Ordering::Relaxed), 60);
+        // The other thread may have done some of it before.
+        assert!(heard.is_sorted_by(|a, b| a > b), "{heard:?}");
+        assert!(heard.first().is_none_or(|&most| most <= 20), "{heard:?}");
     }
 }

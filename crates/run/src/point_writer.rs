@@ -228,7 +228,7 @@ impl<K: RunKind> PointWriter<K> {
     }
 
     /// Completes the files and waits for the disk. All rows that were stored can be read, whatever it returns.
-    pub(crate) fn close(mut self) -> Result<(), RunError> {
+    pub(crate) fn close(mut self, left: &mut dyn FnMut(usize)) -> Result<(), RunError> {
         let flushed = self.flush();
         if let Some(journal) = self.journal.take() {
             // Its rows must not wait for the disk until they are Parquet.
@@ -236,7 +236,7 @@ impl<K: RunKind> PointWriter<K> {
             let segments = self.progress.segments.load(Ordering::Relaxed);
             self.convert(segments - 1, &journal);
         }
-        self.place.storage.settle();
+        self.place.storage.settle(left);
         flushed.and_then(|()| self.check())
     }
 }

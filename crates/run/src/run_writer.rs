@@ -185,7 +185,7 @@ impl<K: RunKind> RunWriter<K> {
             return;
         };
         let (_, progress) = self.unfinished.remove(at);
-        self.place.storage.settle();
+        self.place.storage.settle(&mut |_| ());
         for segment in (0..progress.segments.load(Ordering::Relaxed)).rev() {
             for ending in [PARQUET, JOURNAL] {
                 let path = self.place.samples.join(file_name(index, segment, ending));
@@ -201,6 +201,17 @@ impl<K: RunKind> RunWriter<K> {
         writer: PointWriter<K>,
         summary: K::Summary,
     ) -> Result<(), RunError> {
+        self.end_point_watched(writer, summary, &mut |_| ())
+    }
+
+    /// As [`end_point`](RunWriter::end_point), which takes a second for each million rows that were not stored at leisure.
+    /// `left` hears how many million are left.
+    pub fn end_point_watched(
+        &mut self,
+        writer: PointWriter<K>,
+        summary: K::Summary,
+        left: &mut dyn FnMut(usize),
+    ) -> Result<(), RunError> {
         let (ended, begun) = (K::point(&summary), writer.point());
         if ended != begun {
             return Err(RunError::Misuse {
@@ -215,7 +226,7 @@ impl<K: RunKind> RunWriter<K> {
         }
         let index = K::index(&begun);
         let progress = Arc::clone(writer.progress());
-        let closed = writer.close();
+        let closed = writer.close(left);
         check_storable("summary of a point", &summary, &self.dir)?;
         self.unfinished.retain(|(of, _)| *of != index);
         self.add_stored(index, &progress);
@@ -244,7 +255,7 @@ impl<K: RunKind> RunWriter<K> {
     /// Stores how the run ended. The rows of a point that was begun and never ended stay and are read as those of a
     /// point that was cut short.
     pub fn finish(&mut self, state: State) -> Result<(), RunError> {
-        self.place.storage.settle();
+        self.place.storage.settle(&mut |_| ());
         for (index, progress) in self.unfinished.clone() {
             if progress.stored.load(Ordering::Relaxed) == 0 {
                 self.forget_unfinished(index);

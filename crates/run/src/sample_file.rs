@@ -305,7 +305,7 @@ mod tests {
             writer.push(sample, data)?;
         }
         assert_eq!(writer.rows(), rows.len() as u64);
-        writer.close()?;
+        writer.close(&mut |_| ())?;
         let all = (0..Exchange::COLUMNS.len()).collect();
         let source = Source::new(dir.path(), layout, point(0), all);
         let extent = Extent::Rows(rows.len() as u64);

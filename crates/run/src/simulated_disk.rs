@@ -366,7 +366,7 @@ impl Storage for SimulatedDisk {
         }
     }
 
-    fn settle(&self) {
+    fn settle(&self, _left: &mut dyn FnMut(usize)) {
         self.work(|_| true);
         while self.step() {
             if self.wait_a_step() {

@@ -163,10 +163,12 @@ impl Case {
     }
 
     fn end_point(&mut self, run: &mut RunWriter, writer: PointWriter) {
-        let begun = self.disk.now();
+        let (begun, faults) = (self.disk.now(), self.disk.faults_seen());
         let (of, rows) = (writer.point(), writer.rows());
         let ended = run.end_point(writer, summary(of, rows));
-        if ended.is_err() && !self.disk.is_dead() {
+        // Where the power was cut within the call, nobody heard of the error of the disk before it.
+        let is_disk = !self.disk.is_dead() || self.disk.faults_seen() > faults;
+        if ended.is_err() && is_disk {
             self.note_error(begun);
         }
     }

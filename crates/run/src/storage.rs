@@ -32,8 +32,9 @@ pub(crate) trait Storage: Send + Sync {
     fn background(&self, job: Job);
     /// Does the work, after all given before, where nothing else wants the processor.
     fn at_leisure(&self, work: Work);
-    /// Waits until all jobs given before are done, and does what is left of the work.
-    fn settle(&self);
+    /// Waits until all jobs given before are done, and does what is left of the work. `left` hears how many works that
+    /// are, as they get fewer.
+    fn settle(&self, left: &mut dyn FnMut(usize));
 }
 
 /// A file that grows at its end.

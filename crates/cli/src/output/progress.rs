@@ -77,6 +77,17 @@ impl Progress {
         self.show(self.per_point.part(rows, elapsed));
     }
 
+    /// The point is over; so many million rows of it are not Parquet yet.
+    pub fn storing(&mut self, left: usize) {
+        // Fewer take no time to speak of.
+        if left > 1 {
+            let (at, points) = (self.at + 1, self.points);
+            self.meter.says(format!(
+                "point {at} of {points}: storing samples, {left} million left"
+            ));
+        }
+    }
+
     /// How often figures of the running point are shown.
     pub fn slice_time(&self) -> Option<Duration> {
         self.meter.slice_time()
