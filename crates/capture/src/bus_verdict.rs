@@ -1,8 +1,8 @@
 //! What limits a bus as a whole.
 
 use crate::judged::{Judged, Shares};
-use crate::show::percent;
 use crate::verdict::{ENOUGH, FULL, Verdict, responds};
+use wiregauge_quantity::percent;
 
 /// Of the bus: that of the endpoint that carried most, unless the frames are full.
 pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {

@@ -1,13 +1,13 @@
 //! What a host's URBs say, as usbmon has them: no packets are seen, so device and bus are one.
 
 use crate::read::{Format, ReadError, Reader, Record, Urb, UrbStage, UrbType};
-use crate::show::{count as shown, percent, time};
 use crate::spread::{Spread, Times};
 use crate::survey::{Survey, Window};
 use crate::verdict::ENOUGH;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
+use wiregauge_quantity::{grouped as shown, percent, time};
 
 /// Which side limits, as far as URBs say it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -310,7 +310,7 @@ impl UrbEndpoint {
         let gap = self.host_gap.map_or(String::new(), |gap| {
             format!(
                 "; from a completion to the next submission {} (median of {} gaps with none pending)",
-                time(gap.p50_ns),
+                time(gap.p50_ns as f64),
                 shown(gap.count)
             )
         });

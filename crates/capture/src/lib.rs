@@ -32,7 +32,6 @@ pub mod packet;
 mod picture;
 mod read;
 mod requests;
-mod show;
 mod small;
 mod spread;
 mod survey;

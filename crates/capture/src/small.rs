@@ -2,9 +2,9 @@
 
 use crate::endpoint::Endpoint;
 use crate::packet::Speed;
-use crate::show::time;
 use crate::verdict::ENOUGH;
 use serde::Serialize;
+use wiregauge_quantity::{time, times};
 
 /// Packets are small on average up to this part of the largest.
 const SMALL: f64 = 1.0 / 8.0;
@@ -80,7 +80,7 @@ impl SmallPackets {
         ];
         let shown = all.iter().filter(|(ns, _)| *ns >= 0.5);
         let parts: Vec<String> = shown
-            .map(|(ns, meaning)| format!("{} {meaning}", time(ns.round() as u64)))
+            .map(|(ns, meaning)| format!("{} {meaning}", time(*ns)))
             .collect();
         let bytes = match self.bytes {
             bytes if bytes.fract() < 0.05 => format!("{bytes:.0}"),
@@ -88,10 +88,10 @@ impl SmallPackets {
         };
         format!(
             "small packets: {bytes} B of {largest} on average, one each {}: {}; full packets with the same pauses would \
-             carry {:.1} times as much",
-            time(self.packet_ns.round() as u64),
+             carry {} as much",
+            time(self.packet_ns),
             parts.join(", "),
-            self.full_packets
+            times(self.full_packets)
         )
     }
 }
@@ -149,8 +149,8 @@ mod tests {
         assert!((small.full_packets - 64.0 * 18.9 / 60.9).abs() < 0.01);
         assert_eq!(
             small.words(64),
-            "small packets: 1 B of 64 on average, one each 18.9 us: 667 ns its bytes, 8.63 us the rest of its \
-             transaction (token, check, handshake), 7.60 us the device had answered NAK, 2.00 us the host sent no \
+            "small packets: 1 B of 64 on average, one each 18.90 us: 667 ns its bytes, 8.633 us the rest of its \
+             transaction (token, check, handshake), 7.600 us the device had answered NAK, 2.000 us the host sent no \
              token; full packets with the same pauses would carry 19.9 times as much"
         );
     }

@@ -3,8 +3,8 @@
 use crate::endpoint::Endpoint;
 use crate::read::UrbType;
 use crate::requests;
-use crate::show::{count, percent, time};
 use serde::Serialize;
+use wiregauge_quantity::{grouped, percent, time};
 
 /// Below this many data packets there is no verdict.
 pub const ENOUGH: u64 = 20;
@@ -110,7 +110,11 @@ enum Part {
 /// The verdict in a sentence, with its evidence. `responder` is an endpoint that responds to the data of this one.
 pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8>) -> String {
     let (counts, parts) = (&endpoint.counts, &endpoint.parts);
-    let naks = format!("{} of {} tokens", count(counts.naks), count(counts.tokens));
+    let naks = format!(
+        "{} of {} tokens",
+        grouped(counts.naks),
+        grouped(counts.tokens)
+    );
     let share = |ns: f64| percent(ns / parts.total_ns.max(1.0));
     let rest = |without: Part| {
         let nak = format!("of the time the device had answered NAK ({naks})");
@@ -136,7 +140,7 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
     let host = || {
         let median = |times: Option<crate::Times>, what: &str| {
             times.map_or(String::new(), |times| {
-                format!("; median pause {what} {}", time(times.p50_ns))
+                format!("; median pause {what} {}", time(times.p50_ns as f64))
             })
         };
         if parts.unrequested_ns > parts.idle_ns {
@@ -164,7 +168,7 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
         }
         Verdict::TooFew { packets } => format!(
             "no verdict: data packets: {}, {ENOUGH} are needed",
-            count(packets)
+            grouped(packets)
         ),
         Verdict::HostTooLate { .. } => {
             let polled = match endpoint.transfer {
@@ -202,8 +206,8 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
         Verdict::HubTooLate { share: hub } => format!(
             "bus behind a hub: for {} of the time a hub had the transaction ({} of {} tokens are split transactions); {}",
             percent(hub),
-            count(counts.splits),
-            count(counts.tokens),
+            grouped(counts.splits),
+            grouped(counts.tokens),
             rest(Part::None)
         ),
     }

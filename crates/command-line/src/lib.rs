@@ -25,14 +25,6 @@ fn quote(word: &str) -> String {
     }
 }
 
-/// A time as a flag takes it, exact.
-pub fn flag_time(ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let fitting = units.into_iter().find(|(unit, _)| ns.is_multiple_of(*unit));
-    let (unit, name) = fitting.unwrap_or((1, "ns"));
-    format!("{}{name}", ns / unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use std::fmt::Debug;
+use wiregauge_quantity::{exact_time, time};
 use wiregauge_record::{
     Calibration, Conditions, HostPlan, Limit, LinkDetail, LinkOptions, Schedule, grouped,
 };
@@ -36,7 +37,7 @@ pub(crate) fn of_exchange(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -
         fact("connection", word(&plan.connect));
         fact("length of a point", length(plan.limit));
         fact("schedule", schedule(plan.schedule));
-        fact("timeout", duration(plan.timeout_ns));
+        fact("timeout", exact_time(plan.timeout_ns));
         fact("wait", word(&plan.wait));
         fact("warm-up", plan.warmup.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
@@ -48,8 +49,8 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
     of_runs(before, after, |plan| {
         let mut facts = of_links(plan.links());
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
-        fact("length of a point", duration(plan.duration_ns));
-        fact("start-up excluded", duration(plan.settle_ns));
+        fact("length of a point", exact_time(plan.duration_ns));
+        fact("start-up excluded", exact_time(plan.settle_ns));
         fact("content checked", crate::key::yes(plan.check));
         fact("loss probability for buffers", plan.loss.to_string());
         facts.extend(of_plan(&plan.host, &plan.link));
@@ -180,26 +181,15 @@ fn length(limit: Limit) -> String {
     match limit {
         Limit::Count(1) => "1 exchange".into(),
         Limit::Count(count) => format!("{} exchanges", grouped(count)),
-        Limit::DurationNs(ns) => duration(ns),
+        Limit::DurationNs(ns) => exact_time(ns),
     }
 }
 
 pub(crate) fn schedule(schedule: Schedule) -> String {
     match schedule {
         Schedule::AsFastAsPossible => "as fast as possible".into(),
-        Schedule::EveryNs(ns) => format!("one every {}", duration(ns)),
+        Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
     }
-}
-
-/// A time that was chosen, so without digits that nobody chose.
-pub(crate) fn duration(ns: u64) -> String {
-    let (unit, name) = match ns {
-        1_000_000_000.. => (1e9, "s"),
-        1_000_000.. => (1e6, "ms"),
-        1_000.. => (1e3, "us"),
-        _ => (1.0, "ns"),
-    };
-    format!("{} {name}", ns as f64 / unit)
 }
 
 /// What has not the same values on both sides.
@@ -264,8 +254,8 @@ fn measured(before: &[Conditions], after: &[Conditions]) -> Vec<Changed> {
     {
         changed.push(Changed {
             what: "floor of this host without the device (p50)".to_owned(),
-            before: format!("{:.1} us", b / 1e3),
-            after: format!("{:.1} us", a / 1e3),
+            before: time(b),
+            after: time(a),
         });
     }
     changed

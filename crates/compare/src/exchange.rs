@@ -4,10 +4,11 @@
 //! slow ones are missing. So an exchange without a right answer counts with the time that was waited
 //! for it, the timeout. Percentiles below the share that was lost are not touched by that.
 
-use crate::conditions::{duration, schedule};
+use crate::conditions::schedule;
 use crate::figure::{Figure, Part};
 use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
+use wiregauge_quantity::exact_time;
 use wiregauge_record::{Phase, Point, Sample, Schedule, Starts, grouped};
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Events, Reading, Series};
@@ -77,7 +78,7 @@ pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
     });
     let points = || runs.iter().flat_map(|run| &run.file.points);
     let has_losses = points().any(|point| point.counts.answered < point.counts.exchanges);
-    let timeouts = each(&|run| duration(run.file.plan.timeout_ns)).filter(|_| has_losses);
+    let timeouts = each(&|run| exact_time(run.file.plan.timeout_ns)).filter(|_| has_losses);
     let timeouts = timeouts.map(|timeouts| {
         format!(
             "the timeouts differ ({timeouts}): an exchange without a correct response counts with that of its run"
@@ -226,7 +227,7 @@ impl Accumulator {
                 "{} of {} exchanges got no correct response in time; each counts as the timeout, {}",
                 grouped(lost),
                 grouped(samples),
-                duration(self.timeout_ns)
+                exact_time(self.timeout_ns)
             )
         });
         Read {

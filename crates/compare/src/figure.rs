@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
+use wiregauge_quantity::{flag_rate, flag_time};
 
 /// Which statistic of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,12 +110,12 @@ impl fmt::Display for Figure {
             Figure::Trt => f.write_str("trt"),
             Figure::Throughput => f.write_str("throughput"),
             Figure::Lost => f.write_str("lost"),
-            Figure::Below(ns) => write!(f, "below({})", time(*ns)),
+            Figure::Below(ns) => write!(f, "below({})", flag_time(*ns)),
             Figure::Rate => f.write_str("rate"),
             Figure::Gap(part) => write!(f, "gap.{part}"),
             Figure::Transfer(part) => write!(f, "transfer.{part}"),
             Figure::Corrupted => f.write_str("corrupted"),
-            Figure::Buffer(bytes_s) => write!(f, "buffer({})", rate(*bytes_s)),
+            Figure::Buffer(bytes_s) => write!(f, "buffer({})", flag_rate(*bytes_s)),
         }
     }
 }
@@ -122,25 +123,6 @@ impl fmt::Display for Figure {
 impl Serialize for Figure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-/// As one writes it in a flag: 2ms.
-fn time(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns}ns"),
-        1_000..1_000_000 => format!("{}us", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{}ms", ns as f64 / 1e6),
-        _ => format!("{}s", ns as f64 / 1e9),
-    }
-}
-
-/// As one writes it in a flag: 24MB/s.
-fn rate(bytes_s: u64) -> String {
-    match bytes_s {
-        0..1_000 => format!("{bytes_s}B/s"),
-        1_000..1_000_000 => format!("{}kB/s", bytes_s as f64 / 1e3),
-        _ => format!("{}MB/s", bytes_s as f64 / 1e6),
     }
 }
 

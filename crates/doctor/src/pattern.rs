@@ -122,12 +122,3 @@ pub(crate) fn outside_device_ns(point: &PointSummary) -> Option<f64> {
 pub(crate) fn named(run: &Run<Exchange>) -> String {
     format!("run {}", Stored::name(run))
 }
-
-/// Nanoseconds in words.
-pub(crate) fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
-        ns => format!("{:.2} ms", ns / 1e6),
-    }
-}

@@ -224,7 +224,7 @@ fn the_limit_on_real_time_threads_is_reported_in_milliseconds() {
         .file("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
     let found = only(&host, "throttling");
     assert_eq!((found.level, found.changes.len()), (Level::Note, 0));
-    assert!(found.cost.unwrap().text.contains("50 ms of every 1000 ms"));
+    assert!(found.cost.unwrap().text.contains("50 ms of every 1 s"));
     host.file("/proc/sys/kernel/sched_rt_runtime_us", "-1\n");
     assert_eq!(only(&host, "throttling").level, Level::Good);
     host.file("/proc/sys/kernel/sched_rt_runtime_us", "x\n");
@@ -368,7 +368,7 @@ fn a_quiet_host_is_good_and_pressure_alone_is_a_note() {
     );
     let found = only(&host, "neighbours");
     assert_eq!(found.level, Level::Note);
-    assert!(saw(&found, "12 % of the last 10 s"), "{found:#?}");
+    assert!(saw(&found, "12.5 % of the last 10 s"), "{found:#?}");
     host.file("/proc/pressure/cpu", "some avg10=high\n");
     assert_eq!(only(&host, "neighbours").level, Level::Good);
 }

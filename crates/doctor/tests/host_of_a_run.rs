@@ -123,7 +123,7 @@ fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from
     assert!(
         saw(
             &found,
-            "preempted 80 times, for 6.0 ms in total, in 2 of its points"
+            "preempted 80 times, for 6.000 ms in total, in 2 of its points"
         ),
         "{found:#?}"
     );
@@ -173,7 +173,7 @@ fn time_stolen_from_the_run_counts() {
     assert!(
         saw(
             &found,
-            "up to 7.0 % of the machine's time, in 2 of its points"
+            "up to 7 % of the machine's time, in 2 of its points"
         ),
         "{found:#?}"
     );

@@ -303,7 +303,7 @@ fn a_system_call_a_byte_is_recognised_where_the_wire_is_this_host() {
     };
     let found = made.only("byte-wise");
     assert_eq!(found.level, Level::Hurts);
-    assert!(saw(&found, "6.0 us per byte"), "{found:#?}");
+    assert!(saw(&found, "5.987 us per byte"), "{found:#?}");
     assert!(
         found
             .cost

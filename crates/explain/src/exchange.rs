@@ -5,8 +5,8 @@ use crate::busy::{FULL, busy_device};
 use crate::depth::{EQUAL, is_telling, most_outstanding, needed, unanswered};
 use crate::exchange_verdict::{ExchangeVerdict, Late};
 use crate::modelled::Modelled;
-use crate::show::time;
 use serde::Serialize;
+use wiregauge_quantity::about_time;
 use wiregauge_record::{
     Conditions, Connect, Ending, Limit, Plan, Point, PointSummary, Schedule, Wait, grouped,
 };
@@ -348,7 +348,7 @@ fn enough(plan: &Plan, few: &PointSummary) -> String {
             let each_ns = few.elapsed_ns as f64 / few.counts.exchanges.max(1) as f64;
             format!(
                 "Try a --duration of {} or more",
-                time(each_ns * needed as f64)
+                about_time(each_ns * needed as f64)
             )
         }
         _ => "Measure again".into(),

@@ -1,9 +1,9 @@
 //! What limits an exchange, with the figures that say so, in words that name what to try.
 
 use crate::depth::EQUAL;
-use crate::show::{percent, time, times};
 use serde::Serialize;
 use std::fmt;
+use wiregauge_quantity::{exact_time, percent, time, times};
 use wiregauge_record::grouped;
 
 /// A gain up to this part more than that of the depths may be chance.
@@ -182,7 +182,7 @@ impl fmt::Display for ExchangeVerdict {
                     f,
                     "the schedule was not kept: requests started {} late (p99), with a period of {}. ",
                     time(*late_ns),
-                    time(*period_ns)
+                    exact_time(*period_ns as u64)
                 )?;
                 let or = |more: &str| {
                     overlap.map_or(String::new(), |overlap| format!("{more}{overlap}"))

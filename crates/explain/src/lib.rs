@@ -12,7 +12,6 @@ mod meaning;
 mod modbus;
 mod modelled;
 mod noun;
-mod show;
 mod stream;
 mod verdict;
 

@@ -2,8 +2,8 @@
 
 use crate::depth::EQUAL;
 use crate::noun::Noun;
-use crate::show::{percent, rate, time};
 use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost};
+use wiregauge_quantity::{percent, rate, time};
 use wiregauge_record::grouped;
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
@@ -85,7 +85,7 @@ pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Opti
             format!("{points} points for {parameters} parameters")
         }
         Some(off) if off > KNOWN && describes(figures) => {
-            format!("cross-validated error {} (median)", percent(off))
+            format!("cross-validated error {} (median)", model_error(off))
         }
         _ => return None,
     };
@@ -465,7 +465,10 @@ fn quality(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
         return String::new();
     };
     let at = place(worst, figures, noun, seen);
-    let (most, typical) = (percent(figures.worst), percent(typical_off(figures)));
+    let (most, typical) = (
+        model_error(figures.worst),
+        model_error(typical_off(figures)),
+    );
     if !describes(figures) {
         return format!(
             "the model does not fit this link: its median error is {typical}, its largest {most}, at {at}. \
@@ -481,10 +484,10 @@ fn quality(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
         );
     }
     let typical = left_out(figures)
-        .map(|typical| format!("; cross-validated error {} (median)", percent(typical)));
+        .map(|typical| format!("; cross-validated error {} (median)", model_error(typical)));
     format!(
         "maximum error {}, at {at}{}",
-        percent(figures.worst),
+        model_error(figures.worst),
         typical.unwrap_or_default()
     )
 }
@@ -514,4 +517,12 @@ fn place(residual: &Residual, figures: &Figures, noun: &Noun, seen: &Seen) -> St
         parts.push(format!("{} {}", noun.depth, at.depth));
     }
     parts.join(", ")
+}
+
+/// The error of a model in percent: below 0.1 % it is the arithmetic's own.
+fn model_error(share: f64) -> String {
+    match share {
+        small if small < 1e-3 => "under 0.1 %".into(),
+        share => percent(share),
+    }
 }

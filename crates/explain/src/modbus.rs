@@ -1,9 +1,9 @@
 //! Where the time of a Modbus exchange on a serial line goes: bits on the wire, silence, device and host.
 
-use crate::show::{percent, time};
 use serde::Serialize;
 use std::fmt;
 use wiregauge_limits::{Framing, ModbusTime};
+use wiregauge_quantity::{percent, time};
 use wiregauge_record::{Conditions, ModbusLine, Plan, Point, PointSummary, ReplyEnd};
 
 /// Means of one point, in nanoseconds.

@@ -1,8 +1,8 @@
 //! Which side limits a stream, with the figures that say so, in words that name what to try.
 
-use crate::show::{percent, rate, time, times};
 use serde::Serialize;
 use std::fmt;
+use wiregauge_quantity::{percent, rate, time, times};
 
 /// A point that differs in a larger queue only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

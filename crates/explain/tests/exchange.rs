@@ -42,7 +42,7 @@ fn without_a_device_clock_or_a_floor_nothing_is_made_up() {
 fn a_device_that_computes_most_of_the_time_limits() {
     let split = &explain(&[exchange_point(1, 270.0, Some(200.0))])[0];
     assert!(matches!(split.verdict, ExchangeVerdict::Device { .. }));
-    assert!(split.words.contains("74 %"), "{}", split.words);
+    assert!(split.words.contains("74.1 %"), "{}", split.words);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
     // 4 outstanding every 250 us, of which the device computes 230 us.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(230.0))])[0];
     assert!(
-        split.words.contains("230 us of the 250 us"),
+        split.words.contains("230.0 us of the 250.0 us"),
         "{}",
         split.words
     );
@@ -79,7 +79,7 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
     assert!(
         split
             .words
-            .ends_with("all of the 250 us between two starts"),
+            .ends_with("all of the 250.0 us between two starts"),
         "{}",
         split.words
     );
@@ -187,8 +187,8 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
     let slow = scheduled(1, &[2_000.0; 100], &late);
     assert_eq!(
         words(&every_ms, 0, slow.clone(), &[2_010.0; 100]),
-        "the schedule was not kept: requests started 36.4 ms late (p99), with a period of 1.00 ms. One exchange \
-         starts every 2.01 ms on average. Try an --interval above that, or a higher --depth"
+        "the schedule was not kept: requests started 36.40 ms late (p99), with a period of 1 ms. One exchange \
+         starts every 2.010 ms on average. Try an --interval above that, or a higher --depth"
     );
     // What the device or the connection does not allow is not tried.
     let one = words(&every_ms, 1, slow.clone(), &[2_010.0; 100]);
@@ -208,7 +208,7 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
     let stalled = words(&every_ms, 0, scheduled(1, &rtts, &late), &trts);
     assert!(
         stalled.ends_with(
-            "Single exchanges were outstanding for up to 30.0 ms and delayed later ones. Try a longer --interval, or a higher --depth"
+            "Single exchanges were outstanding for up to 30.00 ms and delayed later ones. Try a longer --interval, or a higher --depth"
         ),
         "{stalled}"
     );
@@ -220,7 +220,7 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
     );
     assert!(
         host.ends_with(
-            "No exchange took longer than 250 us: the host started them late. Try --priority, --pin, --wait spin"
+            "No exchange took longer than 250.0 us: the host started them late. Try --priority, --pin, --wait spin"
         ),
         "{host}"
     );
@@ -238,7 +238,7 @@ fn no_advice_contradicts_a_faster_point_of_the_run() {
     let all = explain(&knee());
     let words = &all[1].words;
     assert!(
-        words.contains("At depth 4, throughput is 22 % higher"),
+        words.contains("At depth 4, throughput is 22.4 % higher"),
         "{words}"
     );
     // From 2 to 4 it gained a fifth, so nothing says that 8 gain nothing.
@@ -286,7 +286,7 @@ fn a_depth_that_is_slower_than_a_smaller_one_is_not_said_to_be_as_fast() {
     // 26.1 and 34.8 ms from start to start: a stage that needed 34.8 ms would allow no 26.1.
     let mut fast = exchange_point(1, 26_100.0, None);
     let slow = exchange_point(4, 4.0 * 34_800.0, None);
-    let needs = "The slowest of device, bus and host needs 26.1 ms per exchange";
+    let needs = "The slowest of device, bus and host needs 26.10 ms per exchange";
     // A rate counts to the last response, so it is a little lower than 1 / TRT.
     fast.throughput.exchanges_s *= 0.99;
     let all = explain(&[fast, slow.clone()]);
@@ -298,7 +298,7 @@ fn a_depth_that_is_slower_than_a_smaller_one_is_not_said_to_be_as_fast() {
     let all = explain(&[exchange_point(1, 26_100.0, None), slow]);
     assert_eq!(
         all[1].words,
-        "saturated: depth 1 is 33 % faster. The slowest of device, bus and host needs 26.1 ms per exchange"
+        "saturated: depth 1 is 33.3 % faster. The slowest of device, bus and host needs 26.10 ms per exchange"
     );
 }
 
@@ -332,7 +332,7 @@ fn a_device_is_not_the_bottleneck_of_a_depth_that_a_larger_one_outdoes() {
     assert!(
         all[0]
             .words
-            .contains("At depth 4, throughput is 14 % higher"),
+            .contains("At depth 4, throughput is 13.7 % higher"),
         "{}",
         all[0].words
     );
@@ -373,7 +373,7 @@ fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try
     assert!(
         split
             .words
-            .starts_with("wire and waiting: 95 % of each exchange; opening the link takes 2 %"),
+            .starts_with("wire and waiting: 94.6 % of each exchange; opening the link takes 2.4 %"),
         "{}",
         split.words
     );
@@ -413,7 +413,7 @@ fn waiting_for_lost_responses_is_no_missing_overlap() {
         "{}",
         all[0].words
     );
-    assert!(all[0].words.contains("97 %"), "{}", all[0].words);
+    assert!(all[0].words.contains("96.9 %"), "{}", all[0].words);
     // And it is no evidence of what depth 16 gains.
     assert!(!all[1].words.contains("saturated"), "{}", all[1].words);
 }

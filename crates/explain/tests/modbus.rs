@@ -59,8 +59,8 @@ fn the_rtt_is_split_into_bits_silence_and_the_rest() {
     }
     assert_eq!(
         split.to_string(),
-        "of the mean RTT of 30.0 ms: request 4.58 ms (15 %), silence 2.01 ms (7 %), reply 14.3 ms (48 %); \
-         device, adapter and host 9.09 ms (30 %)"
+        "of the mean RTT of 30.00 ms: request 4.583 ms (15.3 %), silence 2.005 ms (6.7 %), reply 14.32 ms (47.7 %); \
+         device, adapter and host 9.089 ms (30.3 %)"
     );
 }
 

@@ -173,7 +173,7 @@ fn a_socket_is_not_told_to_queue() {
         "{said}"
     );
     assert!(
-        said.contains("larger sizes reach at most 100 MB/s IN"),
+        said.contains("larger sizes reach at most 100.0 MB/s IN"),
         "{said}"
     );
     assert!(!said.contains("--queue"), "{said}");
@@ -360,7 +360,7 @@ fn a_model_that_contradicts_the_time_measured_by_the_device_does_not_speak() {
     let models = models_of_exchange(&plan(), &Conditions::default(), &points);
     let why = models[0].why_not.as_ref().unwrap();
     assert!(
-        why.contains("at OUT 16 B, IN 48 B the device needs at least 16.0 us per exchange"),
+        why.contains("at OUT 16 B, IN 48 B the device needs at least 16.00 us per exchange"),
         "{why}"
     );
     assert!(
@@ -516,14 +516,14 @@ fn no_throughput_of_a_model_is_beyond_the_limit_that_the_run_knows() {
     };
     let capped = with_limit(60e6, &[1, 2, 4, 8]);
     assert!(
-        capped.contains("at any size and depth: at most the limit of 60.0 MB/s IN"),
+        capped.contains("at any size and depth: at most the limit of 60.00 MB/s IN"),
         "{capped}"
     );
     let free = with_limit(480e6, &[1, 2, 4, 8]);
     assert!(!free.contains("limit"), "{free}");
     let capped = with_limit(60e6, &[1]);
     assert!(
-        capped.contains("larger sizes reach at most the limit of 60.0 MB/s IN"),
+        capped.contains("larger sizes reach at most the limit of 60.00 MB/s IN"),
         "{capped}"
     );
 }
@@ -603,7 +603,7 @@ fn a_larger_depth_gains_no_more_than_a_busy_device_leaves() {
     );
     assert!(
         words.contains(
-            "larger depths gain at most 10 % at the smallest sizes (the device is busy); at the largest, larger \
+            "larger depths gain at most 9.7 % at the smallest sizes (the device is busy); at the largest, larger \
              depths still help"
         ),
         "{words}"

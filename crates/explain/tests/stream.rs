@@ -175,11 +175,11 @@ fn a_device_that_takes_no_more_is_told_beside_the_physical_limit() {
     )[0];
     let words = &split.words;
     assert!(
-        words.contains("10.2 MB/s = 50.0 us per transfer"),
+        words.contains("10.24 MB/s = 50.00 us per transfer"),
         "{words}"
     );
     assert!(
-        words.contains("the physical limit is 53.2 MB/s, of which 19 %"),
+        words.contains("the physical limit is 53.25 MB/s, of which 19 %"),
         "{words}"
     );
 }
@@ -367,20 +367,20 @@ fn a_limit_that_both_directions_share_is_not_set_against_one_of_them() {
     // 512 B each 55 us are 9.31 MB/s, 17 % of 53.2 MB/s.
     let alone = words("tcp://10.0.0.5:7700", 0.1748);
     assert!(
-        alone.ends_with("the physical limit is 53.2 MB/s, of which 17 % is used"),
+        alone.ends_with("the physical limit is 53.25 MB/s, of which 17.5 % is used"),
         "{alone}"
     );
     let both = words("tcp://10.0.0.5:7700", 0.4);
     assert!(
         both.ends_with(
-            "the physical limit is 53.2 MB/s, of which both directions together use 40 %"
+            "the physical limit is 53.25 MB/s, of which both directions together use 40 %"
         ),
         "{both}"
     );
     let full = words(USB, 0.99);
     assert!(
         full.starts_with(
-            "bottleneck: the bus, 9.31 MB/s; both directions together use 99 % of its 53.2 MB/s"
+            "bottleneck: the bus, 9.309 MB/s; both directions together use 99 % of its 53.25 MB/s"
         ),
         "{full}"
     );

@@ -1,7 +1,8 @@
 //! A CAN bus: one frame at a time, stuff bits that depend on its content, and with CAN FD a faster second part.
 
-use crate::limit::{Limit, bit_rate, grouped};
+use crate::limit::Limit;
 use crate::refused::Refused;
+use wiregauge_quantity::{bit_rate, grouped};
 
 /// The most that ISO 11898-2 allows for arbitration.
 const FASTEST: u32 = 1_000_000;
@@ -154,12 +155,12 @@ impl Can {
         let formula = match self.rates.data {
             None => format!(
                 "{} bit/s / {} bits = {} frames/s at best; with {} stuff bits {} bits, {} frames/s",
-                grouped(rate),
+                grouped(rate.round() as u64),
                 least.sum(),
-                grouped((1e9 / best_ns).floor()),
+                grouped((1e9 / best_ns) as u64),
                 most.sum() - least.sum(),
                 most.sum(),
-                grouped((1e9 / worst_ns).floor()),
+                grouped((1e9 / worst_ns) as u64),
             ),
             Some(data) => format!(
                 "{} bits at {} and {} at {} = {} frames/s at best; with {} stuff bits {} frames/s",
@@ -167,9 +168,9 @@ impl Can {
                 bit_rate(rate),
                 least.data,
                 bit_rate(f64::from(data)),
-                grouped((1e9 / best_ns).floor()),
+                grouped((1e9 / best_ns) as u64),
                 most.sum() - least.sum(),
-                grouped((1e9 / worst_ns).floor()),
+                grouped((1e9 / worst_ns) as u64),
             ),
         };
         let source = match self.is_fd() {

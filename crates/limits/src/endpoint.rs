@@ -1,8 +1,8 @@
 //! An endpoint of a USB device: what its descriptor may ask for.
 
-use crate::limit::{grouped, time};
 use crate::refused::Refused;
 use crate::speed::{Speed, Transfer};
+use wiregauge_quantity::{exact_time, grouped};
 
 /// An endpoint that always has something to carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,8 +169,8 @@ impl Endpoint {
             "{} x {} B / {} = {} B/s",
             self.packets,
             self.packet_bytes,
-            time(self.served_ns() as f64),
-            grouped(bytes_s)
+            exact_time(self.served_ns()),
+            grouped(bytes_s.round() as u64)
         )
     }
 

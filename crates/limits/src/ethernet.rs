@@ -1,7 +1,8 @@
 //! TCP and UDP over Ethernet: what stands around a payload on the wire, frame by frame.
 
-use crate::limit::{Limit, bit_rate, grouped};
+use crate::limit::Limit;
 use crate::refused::Refused;
+use wiregauge_quantity::{bit_rate, grouped};
 
 /// Preamble and start of frame delimiter, IEEE 802.3, 3.2.1 and 3.2.2.
 const PREAMBLE: u64 = 8;
@@ -220,9 +221,9 @@ impl Ethernet {
             shared: self.half_duplex,
             formula: format!(
                 "{} B/s x {message} / {} = {} B/s",
-                grouped(raw_bytes_s),
+                grouped(raw_bytes_s.round() as u64),
                 self.wire_formula(message),
-                grouped(bytes_s)
+                grouped(bytes_s.round() as u64)
             ),
             source: format!(
                 "{} over {} Ethernet, MTU {}, upper bound: {}, IEEE 802.3",

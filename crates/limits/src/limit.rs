@@ -1,7 +1,7 @@
 //! A limit as it is printed: the figures, how they come about, where that is written.
 
 use serde::Serialize;
-use wiregauge_record::{BusLimit, grouped_digits};
+use wiregauge_record::BusLimit;
 
 /// What a medium carries at best. A message is what it carries as one: a packet, a control transfer,
 /// a byte of a UART, the payload of a TCP or UDP message.
@@ -39,29 +39,5 @@ impl Limit {
             source: self.source.clone(),
             used: 0.0,
         }
-    }
-}
-
-/// A whole number with its thousands set off.
-pub(crate) fn grouped(number: f64) -> String {
-    grouped_digits(&format!("{number:.0}"))
-}
-
-/// A rate of bits in the unit in which it is named.
-pub(crate) fn bit_rate(bits_s: f64) -> String {
-    match bits_s {
-        b if b >= 1e9 => format!("{} Gbit/s", b / 1e9),
-        b if b >= 1e6 => format!("{} Mbit/s", b / 1e6),
-        b if b >= 1e3 => format!("{} kbit/s", b / 1e3),
-        b => format!("{b} bit/s"),
-    }
-}
-
-/// A time in the unit in which it reads well.
-pub(crate) fn time(ns: f64) -> String {
-    match ns {
-        ns if ns >= 1e6 => format!("{} ms", ns / 1e6),
-        ns if ns >= 1e3 => format!("{} us", ns / 1e3),
-        ns => format!("{ns} ns"),
     }
 }

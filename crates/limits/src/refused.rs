@@ -1,7 +1,7 @@
 //! What a specification does not allow, with what it allows instead.
 
-use crate::limit::time;
 use crate::speed::{Speed, Transfer};
+use wiregauge_quantity::exact_time;
 
 /// Why there is no limit of what was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,7 +72,7 @@ pub enum Refused {
     /// An interval that no descriptor can ask for.
     #[error(
         "an interval of {} is not allowed at {} speed, {}: {allowed}",
-        time(*asked_ns as f64),
+        exact_time(*asked_ns),
         speed.name(),
         transfer.name()
     )]

@@ -2,8 +2,9 @@
 //! back, with the line code and what frames each; link commands, skips and the host take more.
 
 use crate::endpoint::Endpoint;
-use crate::limit::{Limit, grouped};
+use crate::limit::Limit;
 use crate::speed::{FRAMING, Speed, Transfer, periodic_percent, symbols_s};
+use wiregauge_quantity::grouped;
 
 /// A transaction packet, such as an acknowledgement, with its framing (USB 3.2, 7.2.1.1).
 const HEADER_PACKET: u64 = 20;
@@ -13,7 +14,7 @@ const SETUP: u64 = 8;
 
 pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
     let symbols = symbols_s(endpoint.speed);
-    let rate = grouped(symbols);
+    let rate = grouped(symbols.round() as u64);
     let payload = u64::from(endpoint.packet_bytes);
     let mut notes = vec![
         "An upper bound: link commands, skips, acknowledgements and the host controller take additional time."
@@ -25,7 +26,7 @@ pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
             let bytes_s = (symbols * payload as f64 / (payload + FRAMING) as f64).floor();
             let formula = format!(
                 "{rate} symbols/s x {payload} / ({payload} + {FRAMING}) = {} B/s",
-                grouped(bytes_s)
+                grouped(bytes_s.round() as u64)
             );
             let source = format!(
                 "USB {gigabits} Gbit/s bulk, upper bound: {payload} B packets back to back, USB 3.2, 7.2.1"
@@ -46,7 +47,7 @@ pub(crate) fn limit(endpoint: &Endpoint) -> Limit {
             let formula = format!(
                 "{rate} symbols/s x {payload} / max({payload} + {FRAMING} + 2 x {HEADER_PACKET}, {SETUP} \
                  + {FRAMING} + 3 x {HEADER_PACKET}) = {} B/s",
-                grouped(bytes_s)
+                grouped(bytes_s.round() as u64)
             );
             let source =
                 format!("USB {gigabits} Gbit/s control, upper bound, USB 3.2, 7.2.1 and 8.12.2");

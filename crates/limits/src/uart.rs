@@ -1,9 +1,10 @@
 //! An asynchronous serial line: a start bit, data, parity and stop bits for every byte.
 
-use crate::limit::{Limit, grouped};
+use crate::limit::Limit;
 use crate::refused::Refused;
 use std::fmt;
 use std::str::FromStr;
+use wiregauge_quantity::grouped;
 
 /// The bit that checks the data bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +171,8 @@ impl Uart {
             shared: false,
             formula: format!(
                 "{} baud / {bits} bits on the line per byte = {} B/s",
-                grouped(baud),
-                grouped(bytes_s)
+                grouped(baud.round() as u64),
+                grouped(bytes_s.round() as u64)
             ),
             source: format!(
                 "UART at {} baud, {}: {bits} bits on the line per byte",

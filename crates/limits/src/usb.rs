@@ -2,9 +2,10 @@
 //! (tables 5-1 to 5-10). What super speed does otherwise stands in `superspeed.rs`.
 
 use crate::endpoint::Endpoint;
-use crate::limit::{Limit, grouped, time};
+use crate::limit::Limit;
 use crate::speed::{FRAMING, Speed, Transfer, periodic_percent, symbols_s};
 use crate::superspeed;
+use wiregauge_quantity::{exact_time, grouped};
 
 /// What a frame holds: a row of tables 5-1 to 5-10 of USB 2.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ impl Endpoint {
                 frame.transfers,
                 self.packet_bytes,
                 1_000_000_000 / speed.frame_ns(),
-                grouped(frame.bytes_s as f64)
+                grouped(frame.bytes_s)
             ),
             source: format!(
                 "USB {}-speed {}, USB 2.0 table {}",
@@ -125,7 +126,7 @@ impl Endpoint {
         let mut notes = vec![format!(
             "The bus carries {} B/s from all such endpoints together if there is no other traffic: {} = {} in \
              a {} (USB 2.0 table {}). They may use {} % of a {} (USB 2.0, {}), at most {} of them.",
-            grouped(frame.bytes_s as f64),
+            grouped(frame.bytes_s),
             self.quotient(),
             frame.transfers,
             speed.frame_name(),
@@ -142,8 +143,8 @@ impl Endpoint {
         if served != self.interval_ns {
             notes.push(format!(
                 "Requested interval {}, actual interval {}: host controllers use powers of two (USB 2.0, 5.7.4).",
-                time(self.interval_ns as f64),
-                time(served as f64)
+                exact_time(self.interval_ns),
+                exact_time(served)
             ));
         }
         notes.extend(self.notes_of_the_wire(frame));

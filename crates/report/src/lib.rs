@@ -18,7 +18,6 @@ pub mod load;
 pub mod page;
 mod signs;
 pub mod tables;
-pub mod units;
 
 pub use control_report::{ControlDrawn, ControlReport};
 pub use labels::labels;

@@ -138,7 +138,7 @@ fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
         tables.tables[2]
     );
     let figure = figures::of_deadlines(&found).expect("a figure");
-    for part in ["deadline 1.000 ms", "fitted tail", "class=\"tail\""] {
+    for part in ["deadline 1 ms", "fitted tail", "class=\"tail\""] {
         assert!(figure.svg.contains(part), "{part}");
     }
     let late = |limit_ns: u64| {

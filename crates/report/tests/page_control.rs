@@ -80,7 +80,7 @@ fn a_control_loop_has_three_verdicts_side_by_side_then_advice_figures_and_tables
     for words in [
         "95 % interval",
         "x that without delay (12.80), as with a constant delay of 3.000 ms",
-        "13.405 ms",
+        "13.41 ms",
         "misses in a row: 0 seen, proved up to 2, broken by 4",
         "<summary>Verdicts and figures at IN 48 B, depth 4</summary>",
         "<summary>Verdicts and figures at IN 96 B, depth 1</summary>",

@@ -101,7 +101,7 @@ fn the_cycles_of_all_links_have_a_sentence_of_their_own() {
         "{found:?}"
     );
     assert!(found[1].ends_with("nothing lost."), "{found:?}");
-    let words = "cycles of 25.00 \u{b5}s missed their deadline, the end of the cycle (";
+    let words = "cycles of 25 \u{b5}s missed their deadline, the end of the cycle (";
     assert!(found[2].contains(words), "{found:?}");
 }
 

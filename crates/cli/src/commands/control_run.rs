@@ -1,6 +1,6 @@
 //! What commands say that do not take a run of a control loop.
 
-use wiregauge_command_line::flag_time;
+use wiregauge_quantity::flag_time;
 use wiregauge_run::{Control, Run};
 
 /// Why a command does not take a run of a control loop, and what to use instead.

@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use wiregauge_quantity::{percent, times};
 use wiregauge_run::Run;
 
 /// Prints a line; a reader that has seen enough is an error, not a panic.
@@ -200,13 +201,13 @@ fn lesson(session: &Session<'_>, run: &Run) -> std::io::Result<()> {
     };
     tell!(
         session,
-        "\n{HEADING}Result:{RESET} with responses of 48 B, depth 2 gives {:.1} times as many exchanges per \
-         second,\ndepth 4 {:.1} times. With responses of 8,000 B the bus is the limit: {:.0} % of it is used \
-         at\ndepth 1, {:.0} % at depth 4.",
-        one.0 / two.0,
-        one.0 / four.0,
-        large_one.1 * 100.0,
-        large_four.1 * 100.0
+        "\n{HEADING}Result:{RESET} with responses of 48 B, depth 2 gives {} as many exchanges per \
+         second,\ndepth 4 {}. With responses of 8,000 B the bus is the limit: {} of it is used \
+         at\ndepth 1, {} at depth 4.",
+        times(one.0 / two.0),
+        times(one.0 / four.0),
+        percent(large_one.1),
+        percent(large_four.1)
     );
     Ok(())
 }

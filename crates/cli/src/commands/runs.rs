@@ -6,7 +6,7 @@ use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use comfy_table::{ContentArrangement, Table};
 use std::io::Write;
-use wiregauge_report::units::grouped;
+use wiregauge_quantity::grouped;
 use wiregauge_run::Listing;
 
 /// Runs the command.

@@ -3,7 +3,7 @@
 use crate::args::{MissArgs, ModelArgs};
 use clap::ValueEnum;
 use std::time::Duration;
-use wiregauge_command_line::flag_time;
+use wiregauge_quantity::flag_time;
 
 /// Those that were given, each followed by its value; relative paths stay relative.
 pub fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {
@@ -53,7 +53,7 @@ mod tests {
         for (ns, text) in [
             (6_000_000, "6ms"),
             (2_000_000_000, "2s"),
-            (62_500, "62500ns"),
+            (62_500, "62.5us"),
             (333_000, "333us"),
         ] {
             let time = Duration::from_nanos(ns);

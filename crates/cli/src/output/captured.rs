@@ -4,8 +4,8 @@ use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
 use wiregauge_capture::{Bus, Explained, Host, Judged, Speed, Times, UrbEndpoint, UrbType};
+use wiregauge_quantity::{RateUnit, TimeUnit, percent_number};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::TimeUnit;
 
 /// Prints it.
 pub fn print(out: &mut impl Write, explained: &Explained, width: usize) -> io::Result<()> {
@@ -142,7 +142,7 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
             one.cancelled.to_string(),
             one.failed.to_string(),
             one.bytes.to_string(),
-            rate(one.bytes_s),
+            RateUnit::Mega.show(one.bytes_s),
             one.short.to_string(),
             one.empty.to_string(),
             format!("{:.2}", one.pending),
@@ -150,7 +150,7 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
             at(unit, one.urb_time, |times| times.p99_ns as f64),
             at(unit, one.host_gap, |times| times.p50_ns as f64),
             at(unit, one.host_gap, |times| times.p99_ns as f64),
-            percent(one.idle),
+            percent_number(one.idle),
         ]);
         printed.row(cells);
     }
@@ -298,14 +298,6 @@ fn kind(transfer: Option<UrbType>) -> String {
     name.into()
 }
 
-fn rate(bytes_s: f64) -> String {
-    format!("{:.3}", bytes_s / 1e6)
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1}", part * 100.0)
-}
-
 fn at(unit: TimeUnit, times: Option<Times>, of: impl Fn(&Times) -> f64) -> String {
     times.map_or("-".into(), |times| unit.show(of(&times)))
 }
@@ -349,7 +341,7 @@ fn counts(bus: &Bus, several: bool) -> Table {
             counts.transfers.to_string(),
             counts.packets.to_string(),
             counts.bytes.to_string(),
-            rate(one.bytes_s),
+            RateUnit::Mega.show(one.bytes_s),
             counts.tokens.to_string(),
             counts.naks.to_string(),
             counts.retries.to_string(),
@@ -444,11 +436,11 @@ fn parts(bus: &Bus, several: bool) -> Table {
         }
         all.push(parts.idle_ns);
         cells.extend(all.into_iter().map(|ns| match parts.total_ns > 0.0 {
-            true => percent(ns / parts.total_ns),
+            true => percent_number(ns / parts.total_ns),
             false => "-".into(),
         }));
-        cells.push(percent(one.frame_share));
-        cells.push(percent(one.frame_share_max));
+        cells.push(percent_number(one.frame_share));
+        cells.push(percent_number(one.frame_share_max));
         cells.push(judged.verdict.map_or("-", |verdict| verdict.name()).into());
         table.row(cells);
     }

@@ -3,9 +3,9 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
+use wiregauge_quantity::{self as units, TimeUnit, grouped};
 use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{self, TimeUnit, grouped};
 
 /// Floors before and after a run that differ by more than this factor are those of two states of the host.
 const FLOORS: f64 = 2.0;

@@ -4,9 +4,9 @@ use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, How, Residual, StageCost};
+use wiregauge_quantity::{RateUnit, TimeUnit, grouped};
 use wiregauge_record::Direction;
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{RateUnit, TimeUnit, grouped};
 use wiregauge_stats::Estimate;
 
 /// Residuals of more points than this are for --json.

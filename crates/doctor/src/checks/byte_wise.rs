@@ -1,8 +1,9 @@
 //! Time that grows with each byte far more than the wire asks for: somebody reads or writes byte by byte.
 
 use super::check::Check;
-use crate::pattern::{UsbBus, address, exchanges, named, outside_device_ns, series, time};
+use crate::pattern::{UsbBus, address, exchanges, named, outside_device_ns, series};
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::time;
 use wiregauge_record::PointSummary;
 use wiregauge_run::{Exchange, Run};
 

@@ -2,8 +2,9 @@
 //! over TCP.
 
 use super::check::Check;
-use crate::pattern::{address, exchanges, named, setting, time};
+use crate::pattern::{address, exchanges, named, setting};
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::{percent, time};
 use wiregauge_record::PointSummary;
 
 pub(super) const CHECK: Check = Check {
@@ -115,9 +116,9 @@ fn seen(point: &PointSummary, delay: &Delay) -> Option<String> {
     let peak = late.first()?.peak;
     (share >= SHARE && device < 0.5 * peak).then(|| {
         format!(
-            "{}: {:.0}% of the RTTs around {}",
+            "{}: {} of the RTTs around {}",
             point.point,
-            100.0 * share,
+            percent(share),
             time(peak)
         )
     })

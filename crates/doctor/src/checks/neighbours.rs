@@ -7,6 +7,7 @@ use crate::host::Ticks;
 use crate::{Finding, HostContext, Level};
 use std::path::PathBuf;
 use std::time::Duration;
+use wiregauge_quantity::percent;
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
 
@@ -107,34 +108,35 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     } else {
         Level::Good
     };
-    let percent = 100.0 * busy;
+    let in_use = percent(busy);
     let title = match level {
         Level::Good => "other programs use little CPU time".into(),
         _ if !loud.is_empty() || busy >= BUSY_NOTED => {
-            format!("other programs use {percent:.0} % of the CPU time")
+            format!("other programs use {in_use} of the CPU time")
         }
         _ => "programs wait for a CPU".into(),
     };
     let mut finding = Finding::new(NAME, level, title).seen(format!(
-        "/proc/stat: {percent:.0} % of {} CPUs in use over {} ms",
+        "/proc/stat: {in_use} of {} CPUs in use over {} ms",
         passed.processors,
         WAIT.as_millis()
     ));
     for program in loud.iter().take(MOST_NAMED) {
         finding = finding.seen(format!(
-            "{} (process {}): {:.0} % of a CPU",
+            "{} (process {}): {} of a CPU",
             program.name,
             program.pid,
-            100.0 * share(program)
+            percent(share(program))
         ));
     }
     if let Some(load) = context.read("/proc/loadavg") {
         let first = load.split_whitespace().next().unwrap_or_default();
         finding = finding.seen(format!("/proc/loadavg: {first} over the last minute"));
     }
-    if let Some(percent) = pressure {
+    if let Some(waited) = pressure {
         finding = finding.seen(format!(
-            "/proc/pressure/cpu: a program waited for a CPU in {percent:.0} % of the last 10 s"
+            "/proc/pressure/cpu: a program waited for a CPU in {} of the last 10 s",
+            percent(waited / 100.0)
         ));
     }
     if level == Level::Good {
@@ -185,8 +187,8 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     if shared > 0 {
         let most = shares().fold(0.0, f64::max);
         finding = finding.seen(format!(
-            "up to {:.0} % of the CPU that the run was pinned to, in {shared} {POINTS_DISTURBED}",
-            100.0 * most
+            "up to {} of the CPU that the run was pinned to, in {shared} {POINTS_DISTURBED}",
+            percent(most)
         ));
     }
     if preempted > 0 {

@@ -1,8 +1,9 @@
 //! RTTs that are whole periods of a clock: at the other end, or in a driver, somebody sleeps and looks.
 
 use super::check::Check;
-use crate::pattern::{UsbBus, address, exchanges, named, setting, time};
+use crate::pattern::{UsbBus, address, exchanges, named, setting};
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::time;
 use wiregauge_record::{Phase, PointSummary};
 use wiregauge_run::{Exchange, Run};
 

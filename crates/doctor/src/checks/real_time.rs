@@ -5,6 +5,7 @@ use super::check::{
 };
 use crate::host::real_time_priority;
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::time;
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
 
@@ -65,8 +66,8 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
         )
         .seen(seen)
         .seen(format!(
-            "preempted {times} times, for {:.1} ms in total, in {points} {POINTS_DISTURBED}",
-            waited_ns as f64 / 1e6
+            "preempted {times} times, for {} in total, in {points} {POINTS_DISTURBED}",
+            time(waited_ns as f64)
         )),
     };
     finding

@@ -4,6 +4,7 @@ use super::check::{Check, POINTS_DISTURBED, disturbances};
 use crate::host::{Ticks, is_virtual};
 use crate::{Finding, HostContext, Level};
 use std::time::Duration;
+use wiregauge_quantity::percent;
 use wiregauge_record::Disturbance;
 use wiregauge_run::Stored;
 
@@ -45,10 +46,10 @@ fn look(context: &HostContext) -> Vec<Finding> {
     };
     let (now, ever) = (passed.part(passed.steal), since_boot.part(since_boot.steal));
     let seen = format!(
-        "{STAT}: {:.1} % stolen over {} ms, {:.2} % since the start",
-        100.0 * now,
+        "{STAT}: {} stolen over {} ms, {} since the start",
+        percent(now),
         WAIT.as_millis(),
-        100.0 * ever
+        percent(ever)
     );
     // One tick of the few is an accident.
     let is_stolen = passed.steal > 1 && now > SHARE_HURTS;
@@ -97,9 +98,9 @@ fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
     let most = shares().fold(0.0, f64::max);
     Finding::new(NAME, Level::Hurts, "a hypervisor stole time from the run")
         .seen(format!(
-            "{}: up to {:.1} % of the machine's time, in {points} {POINTS_DISTURBED}",
+            "{}: up to {} of the machine's time, in {points} {POINTS_DISTURBED}",
             run.name(),
-            100.0 * most
+            percent(most)
         ))
         .costs(COST, SOURCE)
         .remedy(REMEDY)

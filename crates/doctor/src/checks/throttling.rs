@@ -3,6 +3,7 @@
 use super::check::Check;
 use crate::host::real_time_priority;
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::exact_time;
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -113,16 +114,13 @@ fn limit(context: &HostContext, runtime_us: Option<i64>) -> Finding {
     if runtime_us < 0 || runtime_us >= period_us {
         return Finding::new(NAME, Level::Good, "a real-time thread is never throttled").seen(seen);
     }
-    let (stopped_ms, period_ms) = (
-        (period_us - runtime_us) as f64 / 1e3,
-        period_us as f64 / 1e3,
-    );
+    let [stopped, period] =
+        [period_us - runtime_us, period_us].map(|us| exact_time(1000 * us.unsigned_abs()));
     Finding::new(NAME, Level::Note, "a real-time thread that spins is throttled")
         .seen(seen)
         .costs(
             format!(
-                "stops real-time threads for {stopped_ms:.0} ms of every {period_ms:.0} ms (--priority with --wait \
-                 spin)"
+                "stops real-time threads for {stopped} of every {period} (--priority with --wait spin)"
             ),
             "Linux, Documentation/scheduler/sched-rt-group.rst; sched(7)",
         )

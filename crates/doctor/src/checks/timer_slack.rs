@@ -2,6 +2,7 @@
 
 use super::check::Check;
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::exact_time;
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -32,8 +33,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
         return vec![Finding::new(NAME, Level::Good, "timed sleeps end on time").seen(seen)];
     }
     let title = format!(
-        "timed sleeps of your own programs end up to {:.0} us late",
-        slack_ns as f64 / 1e3
+        "timed sleeps of your own programs end up to {} late",
+        exact_time(slack_ns.unsigned_abs())
     );
     vec![
         Finding::new(NAME, Level::Note, title)

@@ -1,8 +1,9 @@
 //! Answers that fill their last USB packet and are not closed by a packet of length zero.
 
 use super::check::Check;
-use crate::pattern::{UsbBus, exchanges, named, series, time};
+use crate::pattern::{UsbBus, exchanges, named, series};
 use crate::{Finding, HostContext, Level};
+use wiregauge_quantity::time;
 use wiregauge_record::PointSummary;
 
 pub(super) const CHECK: Check = Check {

@@ -2,9 +2,9 @@
 //! unit in which they are stored (nanoseconds, bytes, bytes a second, shares of 1); only labels are
 //! in the unit that is shown.
 
-use crate::units::grouped_digits;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
+use wiregauge_quantity::{exact_time, grouped_digits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
@@ -468,14 +468,7 @@ fn size_unit<'a>(labels: impl IntoIterator<Item = &'a String>) -> &'static str {
 
 /// Nanoseconds with the unit in which they are a short number: 500 ns, 20 us, 1 ms, 5 s.
 pub(crate) fn log_time_label(ns: f64) -> String {
-    let (value, unit) = match ns * (1.0 + 1e-9) {
-        v if v >= 1e9 => (ns / 1e9, "s"),
-        v if v >= 1e6 => (ns / 1e6, "ms"),
-        v if v >= 1e3 => (ns / 1e3, "us"),
-        _ => (ns, "ns"),
-    };
-    let rounded = (value * 1e4).round() / 1e4;
-    format!("{} {unit}", number(rounded, rounded))
+    exact_time(ns.round() as u64)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 //! apart as 90 % and 99 %, and the interval says how sure that is.
 
 use super::Figure;
-use super::axes::{Axis, log_time_label};
+use super::axes::Axis;
 use super::canvas::{Canvas, Key};
 use super::cells::{self, Cell, distinct, labels, links, listed, spread};
 use super::look::Series;
 use crate::Subject;
+use wiregauge_quantity::exact_time;
 
 const MOST_POINTS: usize = 16;
 const MOST_LIMITS: usize = 4;
@@ -23,11 +24,15 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let all_limits = distinct(drawn.iter().flat_map(of_cell).map(|share| share.limit));
     let limits = spread(&all_limits, MOST_LIMITS);
 
-    let time = |limit: &u64| log_time_label(*limit as f64);
     let legend: Vec<(Key, String)> = limits
         .iter()
         .enumerate()
-        .map(|(n, limit)| (Key::Mark(Series::of(n)), format!("below {}", time(limit))))
+        .map(|(n, limit)| {
+            (
+                Key::Mark(Series::of(n)),
+                format!("below {}", exact_time(*limit)),
+            )
+        })
         .collect();
     let most = drawn
         .iter()
@@ -81,7 +86,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         ));
     }
     if limits.len() < all_limits.len() {
-        let times: Vec<String> = limits.iter().map(time).collect();
+        let times: Vec<String> = limits.iter().copied().map(exact_time).collect();
         caption.push_str(&format!(
             " Shown limits, of {}: {}.",
             all_limits.len(),

@@ -5,8 +5,8 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{HEIGHT, INK, Marker, Series, WIDTH};
-use crate::units::time;
 use wiregauge_control::{Assessment, Steps};
+use wiregauge_quantity::time;
 
 /// Opacity of a band.
 const BAND: f64 = 0.25;

@@ -9,8 +9,8 @@ use super::point_key;
 use super::which::Choice;
 use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines, Taken};
-use crate::units::time;
 use hdrhistogram::Histogram;
+use wiregauge_quantity::{exact_time, time};
 use wiregauge_stats::Estimate;
 
 /// More curves cannot be distinguished.
@@ -162,11 +162,11 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         );
     }
     let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
-        format!(" and a jitter limit of {}", time(jitter as f64))
+        format!(" and a jitter limit of {}", exact_time(jitter))
     });
     let title = format!(
         "Responses against a deadline of {}{jitter}",
-        time(asked.deadline_ns as f64)
+        exact_time(asked.deadline_ns)
     );
     Some(canvas.finish("deadline", &title, &caption))
 }
@@ -185,7 +185,7 @@ fn limits(drawn: &[&DeadlinePoint], deadline_ns: f64) -> Vec<Limit> {
     };
     let stricter = drawn.iter().filter(|point| point.limit_ns < deadline_ns);
     let mut limits: Vec<Limit> = stricter.map(|point| of_point(point)).collect();
-    let name = format!("deadline {}", time(deadline_ns));
+    let name = format!("deadline {}", exact_time(deadline_ns as u64));
     limits.push((deadline_ns, name).into());
     limits
 }
@@ -390,19 +390,19 @@ mod tests {
         for name in [
             "jitter limit 1.200 ms, IN 48 B",
             "jitter limit 1.500 ms, IN 4,000 B",
-            "deadline 2.000 ms",
+            "deadline 2 ms",
         ] {
             assert!(figure.svg.contains(name), "{name}: {}", figure.svg);
         }
         let title = &figure.title;
-        assert!(title.contains("deadline of 2.000 ms"), "{title}");
-        assert!(title.contains("jitter limit of 200.00"), "{title}");
+        assert!(title.contains("deadline of 2 ms"), "{title}");
+        assert!(title.contains("jitter limit of 200 "), "{title}");
         // Where the deadline is stricter than the jitter it is the only limit.
         let mut strict = of(vec![near(48, 2e6)]);
         strict.control_loop.jitter_ns = Some(5 * MS);
         let figure = of_deadlines(&strict).expect("it is drawn");
         assert!(!figure.svg.contains(">jitter limit"), "{}", figure.svg);
-        assert!(figure.svg.contains(">deadline 2.000 ms"));
+        assert!(figure.svg.contains(">deadline 2 ms"));
     }
 
     #[test]

@@ -10,9 +10,10 @@ use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
 use super::point_key;
 use super::rtt::{self, Sampled};
 use super::svg::Anchor;
-use super::which::{Choice, count, percent, roomy, time};
+use super::which::{Choice, roomy};
 use crate::Subject;
 use hdrhistogram::Histogram;
+use wiregauge_quantity::{exact_time, grouped, percent, time};
 use wiregauge_stats::{Mode, Share};
 
 const MOST_PANELS: usize = 6;
@@ -335,7 +336,7 @@ fn axes(
             Axis::log("Exchanges (%, log)", bottom, top, 0.01, label)
         }
         (Kind::Log, false) => {
-            let label = |value: f64| count(value as u64);
+            let label = |value: f64| grouped(value as u64);
             let top = 0.5 * (tallest(false).max(2.0) / 0.5).powf(1.0 / (1.0 - head));
             let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
             let is_count = |at: f64| at >= 1.0 && (at - at.round()).abs() < 1e-9 * at;
@@ -423,8 +424,9 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
             .iter()
             .filter_map(|point| point.summary.below.get(at));
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
-        let limit = limit.limit as f64;
-        (limit, format!("< {}: {}", time(limit), shares.join(" / ")))
+        let shares = shares.join(" / ");
+        let text = format!("< {}: {shares}", exact_time(limit.limit));
+        (limit.limit as f64, text)
     };
     let limits = points[0].summary.below.iter().enumerate();
     let mut limits: Vec<(f64, String)> = limits.map(name).collect();

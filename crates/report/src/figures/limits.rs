@@ -1,11 +1,11 @@
 //! Physical limits of links as lines in a figure, or in words where they lie far above it.
 
-use super::axes::number;
 use super::canvas::{Frame, Key};
 use super::cells::{distinct, listed};
 use super::look::Series;
 use crate::Subject;
 use std::collections::BTreeSet;
+use wiregauge_quantity::rate;
 use wiregauge_record::BusLimit;
 
 /// The limits that concern a figure.
@@ -191,27 +191,4 @@ fn name(limit: &BusLimit, owner: &str) -> String {
 /// What comes before the place where it is written.
 fn short(source: &str) -> &str {
     source.split([',', ';']).next().unwrap_or(source)
-}
-
-/// A rate with its unit.
-pub(super) fn rate(bytes_s: f64) -> String {
-    let (unit, name) = if bytes_s >= 1e6 {
-        (1e6, "MB/s")
-    } else {
-        (1e3, "kB/s")
-    };
-    let value = bytes_s / unit;
-    let decimals = if value >= 100.0 { 1.0 } else { 0.01 };
-    let rounded = (value / decimals).round() * decimals;
-    format!(
-        "{} {name}",
-        number(
-            rounded,
-            if rounded.fract() == 0.0 {
-                1.0
-            } else {
-                decimals
-            }
-        )
-    )
 }

@@ -4,10 +4,9 @@
 use super::cells::{distinct, spread};
 use super::look::Series;
 use super::point_key;
-use super::which::count;
 use crate::Subject;
 use crate::load::{Loaded, LoopPoint};
-use crate::units::megasamples;
+use wiregauge_quantity::{grouped, megasamples};
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 
@@ -133,14 +132,14 @@ impl<'a> LoopChoice<'a> {
             });
         }
         if varies(&|cell| cell.notify_bytes.into()) {
-            parts.push(format!("blocks of {} B", count(cell.notify_bytes.into())));
+            parts.push(format!("blocks of {} B", grouped(cell.notify_bytes.into())));
         }
         if self.all.iter().any(|other| other.path != cell.path) {
             parts.push(cell.path.to_string());
         }
         if self.all.iter().any(|other| other.tested != cell.tested) {
             match cell.tested {
-                Some(preload) => parts.push(format!("preload {} B", count(preload))),
+                Some(preload) => parts.push(format!("preload {} B", grouped(preload))),
                 None if parts.is_empty() => parts.push("large rings".to_owned()),
                 None => {}
             }

@@ -8,9 +8,10 @@ use super::look::{HEIGHT, Series};
 use super::percentile_line::PercentileLine;
 use super::point_key;
 use super::rtt;
-use super::which::{count, roomy};
+use super::which::roomy;
 use crate::Subject;
 use hdrhistogram::Histogram;
+use wiregauge_quantity::grouped;
 
 /// More curves cannot be distinguished.
 const MOST_CURVES: usize = 8;
@@ -188,7 +189,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if bad > 0 {
         caption.push_str(&format!(
             " {} exchanges without a correct answer in time have no RTT and are not in the curves.",
-            count(bad)
+            grouped(bad)
         ));
     }
     if scheduled {

@@ -8,9 +8,10 @@ use super::canvas::{Canvas, Frame, Key};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
 use super::point_key;
 use super::rtt::{self, Sampled};
-use super::which::{count, roomy, time};
+use super::which::roomy;
 use crate::Subject;
 use crate::load::{Series as Thinned, Slice, Spot};
+use wiregauge_quantity::{grouped, time};
 
 /// More panels would be too small.
 pub(super) const MOST_PANELS: usize = 6;
@@ -163,7 +164,7 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
         legend.push((Key::Mark(outlier()), "outlier".to_owned()));
     }
     for (status, n) in &statuses {
-        let name = format!("{status} ({})", count(*n));
+        let name = format!("{status} ({})", grouped(*n));
         legend.push((Key::Mark(bad_mark(status)), name));
     }
     let rows = if panels.len() == 1 {
@@ -406,7 +407,7 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
         "{} of the measured part, {how}",
         match samples {
             1 => format!("One {}", of.one),
-            n => format!("{} {}", count(n), of.many),
+            n => format!("{} {}", grouped(n), of.many),
         },
     );
     let stand_out: u64 = series().map(|series| series.stand_out_in_all).sum();
@@ -417,10 +418,10 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
             _ if stand_out == 1 => "1 outlier, a dot".to_owned(),
             true => format!(
                 "{} outliers, one dot for each of the {} longest",
-                count(stand_out),
-                count(shown)
+                grouped(stand_out),
+                grouped(shown)
             ),
-            false => format!("{} outliers, one dot each", count(stand_out)),
+            false => format!("{} outliers, one dot each", grouped(stand_out)),
         };
         text.push_str(&format!(
             " Outliers are longer than p75 + 3 (p75 - p25): {which}."

@@ -8,8 +8,8 @@ use super::cells::{distinct, spread};
 use super::look::{HEIGHT, Marker, SMALL, Series, fitting};
 use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
 use super::point_key;
-use super::which::time;
 use crate::Subject;
+use wiregauge_quantity::time;
 use wiregauge_record::{Aim, LoopSummary, StallRate};
 use wiregauge_stats::poisson_high;
 

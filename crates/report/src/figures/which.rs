@@ -2,6 +2,7 @@
 //! in every figure made from samples, so that a reader finds them again.
 
 use super::cells::{distinct, spread};
+use wiregauge_quantity::grouped;
 use wiregauge_record::{Point, StreamPoint};
 
 /// What tells a point from the others of its run.
@@ -121,14 +122,14 @@ impl Choice {
         }
         if cell.stream {
             if varies(&|cell| cell.sizes.0) {
-                parts.push(format!("{} B", count(cell.sizes.0.into())));
+                parts.push(format!("{} B", grouped(cell.sizes.0.into())));
             }
         } else {
             if varies(&|cell| cell.sizes.0) {
-                parts.push(format!("OUT {} B", count(cell.sizes.0.into())));
+                parts.push(format!("OUT {} B", grouped(cell.sizes.0.into())));
             }
             if varies(&|cell| cell.sizes.1) {
-                parts.push(format!("IN {} B", count(cell.sizes.1.into())));
+                parts.push(format!("IN {} B", grouped(cell.sizes.1.into())));
             }
         }
         if varies(&|cell| cell.depth) {
@@ -187,46 +188,6 @@ fn which(all: &[Cell], groups: usize, sizes: usize, deep: bool) -> String {
 pub(super) fn roomy(low: f64, high: f64) -> (f64, f64) {
     let missing = (0.1 * high - (high - low)).max(0.0);
     ((low - missing / 2.0).max(0.0), high + missing / 2.0)
-}
-
-/// A count with its thousands set off.
-pub(super) fn count(n: u64) -> String {
-    super::axes::number(n as f64, 1.0)
-}
-
-/// A part of 1 in percent, with the digits that tell 99.99 % from all.
-pub(super) fn percent(share: f64) -> String {
-    let (least, rest) = (share.min(1.0 - share) * 100.0, share * 100.0);
-    let decimals = match least {
-        0.0 => 0,
-        l if l >= 10.0 => 0,
-        l if l >= 1.0 => 1,
-        l if l >= 0.0095 => 2,
-        l if l >= 0.00095 => 3,
-        _ => 4,
-    };
-    format!("{rest:.decimals$} %")
-}
-
-/// Nanoseconds for a sentence, three digits of them.
-pub(super) fn time(ns: f64) -> String {
-    let (value, unit) = match ns {
-        v if v >= 0.9995e9 => (ns / 1e9, "s"),
-        v if v >= 0.9995e6 => (ns / 1e6, "ms"),
-        v if v >= 0.9995e3 => (ns / 1e3, "us"),
-        _ => (ns, "ns"),
-    };
-    let decimals = match value {
-        v if v >= 99.95 || unit == "ns" => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    let text = format!("{value:.decimals$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    format!("{text} {unit}")
 }
 
 #[cfg(test)]
@@ -318,16 +279,5 @@ mod tests {
         for most in 1..8 {
             assert!(Choice::of(choice.all.iter().copied(), most).cells.len() <= most);
         }
-    }
-
-    #[test]
-    fn shares_and_times_are_short_and_do_not_round_to_all() {
-        let shares = [0.0, 0.5, 0.98, 0.999_9, 0.999_99, 1.0].map(percent);
-        assert_eq!(
-            shares,
-            ["0 %", "50 %", "98.0 %", "99.99 %", "99.999 %", "100 %"]
-        );
-        let times = [12.0, 1000.0, 99_960.0, 1.5e6, 12.34e9].map(time);
-        assert_eq!(times, ["12 ns", "1 us", "100 us", "1.5 ms", "12.3 s"]);
     }
 }

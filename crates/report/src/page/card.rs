@@ -1,8 +1,8 @@
 //! A figure that matters, large on the page, and the words that the summaries of all kinds of run share.
 
 use super::measure::{Measure, Named, Place};
-use crate::units::{grouped, percent};
 use std::collections::BTreeSet;
+use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{BusLimit, PointSummary};
 use wiregauge_stats::Estimate;
 

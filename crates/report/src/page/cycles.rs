@@ -5,9 +5,9 @@ use super::sections;
 use crate::Subject;
 use crate::load::{ControlLoop, DeadlinePoint, Deadlines};
 use crate::tables::of_deadlines;
-use crate::units::{grouped, percent, time};
 use std::fmt::Write;
-use wiregauge_command_line::{flag_time, quoted};
+use wiregauge_command_line::quoted;
+use wiregauge_quantity::{exact_time, flag_time, grouped, percent};
 use wiregauge_run::AnyRun;
 
 /// Empty if no run has cycles: neither a schedule nor a period that was asked for.
@@ -85,13 +85,13 @@ pub(super) fn missed(deadlines: &Deadlines) -> String {
         sum(|point| point.cycles.missed),
     );
     let asked = deadlines.control_loop;
-    let period = time(asked.period_ns as f64);
+    let period = exact_time(asked.period_ns);
     let deadline = match asked.deadline_ns == asked.period_ns {
         true => ", the end of the cycle".to_owned(),
-        false => format!(" of {}", time(asked.deadline_ns as f64)),
+        false => format!(" of {}", exact_time(asked.deadline_ns)),
     };
     let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
-        format!(", or the jitter limit of {}", time(jitter as f64))
+        format!(", or the jitter limit of {}", exact_time(jitter))
     });
     format!(
         "{} of {} cycles of {period} missed their deadline{deadline}{jitter} ({})",

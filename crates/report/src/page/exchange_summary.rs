@@ -2,7 +2,7 @@
 
 use super::card::{Card, best, card, count, given, list, of_limit, points, smallest};
 use super::measure::{Measure, Named, Place};
-use crate::units::{grouped, percent};
+use wiregauge_quantity::{grouped, percent, times};
 use wiregauge_record::{Connect, Plan, PointSummary, Schedule};
 
 /// What was measured.
@@ -62,7 +62,7 @@ pub(super) fn cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
                     "OUT {}, IN {}; {} exchanges/s",
                     Measure::Throughput.show(point.throughput.out_bytes_s),
                     Measure::Throughput.show(point.throughput.in_bytes_s),
-                    super::measure::digits(point.throughput.exchanges_s),
+                    wiregauge_quantity::significant(point.throughput.exchanges_s),
                 ));
             }
             card.notes.extend(point.limit.as_ref().map(of_limit));
@@ -188,8 +188,7 @@ pub(super) fn outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
         .max_by(|(_, a), (_, b)| a.max.total_cmp(&b.max));
     if let Some((named, rtt)) = longest {
         let ratio = match rtt.max / rtt.p50.value {
-            ratio if ratio < 10.0 => format!(", {ratio:.1} times the median there"),
-            ratio if ratio.is_finite() => format!(", {ratio:.0} times the median there"),
+            ratio if ratio.is_finite() => format!(", {} the median there", times(ratio)),
             _ => String::new(),
         };
         said.push(format!(

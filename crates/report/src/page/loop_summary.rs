@@ -2,10 +2,10 @@
 //! the preload that was tested held and the latency was verified.
 
 use super::card::{Card, best, count, given, list};
-use super::measure::{Measure, Named, Place, digits};
+use super::measure::{Measure, Named, Place};
 use crate::tables::closed_loop::{refuting, settings};
-use crate::units::{grouped, megasamples};
 use std::collections::BTreeSet;
+use wiregauge_quantity::{grouped, megasamples, significant, times};
 use wiregauge_record::{Aim, LoopPath, LoopPlan, LoopPoint, LoopSummary, Verified};
 use wiregauge_stats::poisson_high;
 
@@ -112,7 +112,7 @@ fn bound(point: &LoopSummary) -> String {
     match point.curve.last() {
         Some(rung) => format!(
             "no longer delay in {span}; at most {} stalls per minute (95 %)",
-            digits(rung.per_minute_high)
+            significant(rung.per_minute_high)
         ),
         None => format!("no longer delay in {span}"),
     }
@@ -136,7 +136,7 @@ fn floor_card(named: &Named<'_>, point: &LoopSummary) -> Option<Card> {
     );
     let ratio = needed / floor_ns;
     let ratio = match ratio.is_finite() {
-        true => format!("the latency above is {ratio:.2} times this"),
+        true => format!("the latency above is {} this", times(ratio)),
         false => "reference for the latency above".into(),
     };
     Some(Card {
@@ -169,7 +169,7 @@ fn tested_card(places: &[Named<'_>], of: Option<&LoopPoint>) -> Option<Card> {
     let most = match minutes > 0.0 {
         true => format!(
             "; at most {} stalls per minute (95 %)",
-            digits(poisson_high(stalls(point)) / minutes)
+            significant(poisson_high(stalls(point)) / minutes)
         ),
         false => String::new(),
     };

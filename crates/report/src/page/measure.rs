@@ -2,6 +2,7 @@
 
 use super::names;
 use crate::tables::{Missing, missing};
+use wiregauge_quantity::{rate, rate_unit, significant, time, time_unit};
 use wiregauge_record::{FlowSummary, LoopSummary, PointSummary, StreamSummary, Way};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
@@ -38,25 +39,18 @@ impl Measure {
 
     /// A value of it with its unit.
     pub(super) fn show(self, value: f64) -> String {
-        let (scaled, unit) = self.scale(value, value);
-        format!("{} {unit}", digits(scaled))
+        match self {
+            Measure::Throughput | Measure::Rate => rate(value),
+            _ => time(value),
+        }
     }
 
-    /// A value in the unit that fits another one, and that unit.
-    fn scale(self, value: f64, fitting: f64) -> (f64, &'static str) {
-        let units: &[(f64, &'static str)] = match self {
-            Measure::Throughput | Measure::Rate => {
-                &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")]
-            }
-            _ => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
-        };
-        let last = units[units.len() - 1];
-        let (size, unit) = units
-            .iter()
-            .copied()
-            .find(|(size, _)| fitting.abs() >= *size)
-            .unwrap_or(last);
-        (value / size, unit)
+    /// Size and name of the unit in which a value is shown.
+    fn unit(self, value: f64) -> (f64, &'static str) {
+        match self {
+            Measure::Throughput | Measure::Rate => rate_unit(value),
+            _ => time_unit(value),
+        }
     }
 
     /// The value with its unit.
@@ -69,8 +63,8 @@ impl Measure {
         if self == Measure::Latency {
             return "a maximum has no interval".into();
         }
-        let bound = |bound: f64| digits(self.scale(bound, estimate.value).0);
-        let unit = self.scale(estimate.value, estimate.value).1;
+        let (size, unit) = self.unit(estimate.value);
+        let bound = |bound: f64| significant(bound / size);
         match (estimate.low, estimate.high) {
             (Some(low), Some(high)) => {
                 format!("95 % interval {} to {} {unit}", bound(low), bound(high))
@@ -83,27 +77,6 @@ impl Measure {
             (None, Some(high)) => format!("95 % interval up to {} {unit}", bound(high)),
             (None, None) => format!("no interval: {}", missing.reason()),
         }
-    }
-}
-
-/// Four digits, as many as a figure of a summary is worth.
-pub(super) fn digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 999.5 => 0,
-        v if v >= 99.5 => 1,
-        v if v >= 9.95 => 2,
-        _ => 3,
-    };
-    let text = format!("{value:.decimals$}");
-    match text.split_once('.') {
-        None if value.abs() >= 999.5 && value.abs() < 1e15 => {
-            let sign = if value < 0.0 { "-" } else { "" };
-            format!(
-                "{sign}{}",
-                crate::units::grouped(value.abs().round() as u64)
-            )
-        }
-        _ => text,
     }
 }
 
@@ -229,7 +202,7 @@ mod tests {
             "95 % interval 0.998 to 1.040 ms"
         );
         assert_eq!(Measure::Rate.show(38_400_000.0), "38.40 MB/s");
-        assert_eq!(digits(1_234_567.0), "1,234,567");
+        assert_eq!(significant(1_234_567.0), "1,234,567");
     }
 
     #[test]

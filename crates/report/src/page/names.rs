@@ -2,7 +2,7 @@
 //! same point of two runs is found by its name.
 
 use crate::link_names;
-use crate::units::{grouped, megasamples};
+use wiregauge_quantity::{grouped, megasamples};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that

@@ -3,7 +3,7 @@
 use super::card::{Card, best, card, count, given, list, of_limit};
 use super::measure::{Measure, Named, Place};
 use crate::tables::stream::lost;
-use crate::units::{grouped, one_in};
+use wiregauge_quantity::{grouped, one_in};
 use wiregauge_record::{FlowSummary, StreamPlan, StreamProtocol, StreamSummary, Way};
 use wiregauge_stats::Estimate;
 
@@ -187,7 +187,7 @@ pub(super) fn outcome(plan: &StreamPlan, places: &[Named<'_>]) -> Vec<String> {
 
 fn megabytes(bytes: u64) -> String {
     match bytes {
-        b if b >= 1_000_000 => format!("{} MB", super::measure::digits(b as f64 / 1e6)),
+        b if b >= 1_000_000 => format!("{} MB", wiregauge_quantity::significant(b as f64 / 1e6)),
         b => format!("{} B", grouped(b)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::point_columns::{columns, point_cells};
 use super::table::Table;
-use crate::units::{TimeUnit, grouped, percent};
+use wiregauge_quantity::{TimeUnit, grouped, percent};
 use wiregauge_record::PointSummary;
 
 /// Bus load, error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_own_bus_load_is_a_range_within_all_of_the_bus() {
-        assert_eq!(share((0.1176, 0.1431)), "11.76 % .. 14.31 %");
-        assert_eq!(share((0.9561, 1.1628)), "95.61 % .. 100.00 %");
+        assert_eq!(share((0.1176, 0.1431)), "11.8 % .. 14.3 %");
+        assert_eq!(share((0.9561, 1.1628)), "95.6 % .. 100 %");
     }
 }

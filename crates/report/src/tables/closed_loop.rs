@@ -3,7 +3,7 @@
 
 use super::published::beside_published;
 use super::table::Table;
-use crate::units::{TimeUnit, grouped, megasamples, percent, time};
+use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
 use wiregauge_stats::Distribution;
 

@@ -2,9 +2,9 @@
 
 use super::markdown::line_of;
 use super::{Table, hosts};
-use crate::units::{RateUnit, grouped, percent, time};
 use std::fmt::Write;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
+use wiregauge_quantity::{RateUnit, grouped, percent, time};
 use wiregauge_stats::Estimate;
 
 /// Differences listed one by one; the table has all.

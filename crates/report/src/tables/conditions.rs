@@ -2,7 +2,7 @@
 //! `run.json` holds of it, for whoever wants to repeat the run or doubts it.
 
 use super::heading;
-use crate::units::{grouped, time};
+use wiregauge_quantity::{exact_time, grouped};
 use wiregauge_record::{
     Aim, Conditions, Connect, Ending, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait,
     ModbusLine, Protocol, ReplyEnd, Responder, Schedule, escape,
@@ -23,12 +23,12 @@ fn reply_end(end: &ReplyEnd) -> String {
             "where its field of {} B at offset {} says",
             field.bytes, field.offset
         ),
-        ReplyEnd::IdleNs(ns) => format!("after {} of silence", time(*ns as f64)),
+        ReplyEnd::IdleNs(ns) => format!("after {} of silence", exact_time(*ns)),
         ReplyEnd::Scpi => "with a newline outside block data and strings".into(),
         ReplyEnd::Modbus(ModbusLine::Tcp) => "where Modbus TCP says".into(),
         ReplyEnd::Modbus(ModbusLine::Rtu { silence_ns }) => format!(
             "where Modbus RTU says; {} of silence before each request",
-            time(*silence_ns as f64)
+            exact_time(*silence_ns)
         ),
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         "measured at each point",
         match plan.limit {
             Limit::Count(count) => format!("{} exchanges", grouped(count)),
-            Limit::DurationNs(ns) => time(ns as f64),
+            Limit::DurationNs(ns) => exact_time(ns),
         },
     );
     add(
@@ -97,10 +97,10 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         "schedule",
         match plan.schedule {
             Schedule::AsFastAsPossible => "as fast as the depth allows".into(),
-            Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
+            Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
         },
     );
-    add("timeout", time(plan.timeout_ns as f64));
+    add("timeout", exact_time(plan.timeout_ns));
     add("stop after", format!("{} consecutive losses", plan.give_up));
     add("wait", format!("{:?}", plan.wait).to_lowercase());
     add(
@@ -122,8 +122,8 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
     let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
-    add("measured at each point", time(plan.duration_ns as f64));
-    add("start-up excluded", time(plan.settle_ns as f64));
+    add("measured at each point", exact_time(plan.duration_ns));
+    add("start-up excluded", exact_time(plan.settle_ns));
     add("processing", stages.join(", "));
     add(
         "waits",
@@ -133,7 +133,7 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
             LoopWait::Hybrid { margin_ns } => {
                 format!(
                     "asleep, then spinning for the last {}",
-                    time(margin_ns as f64)
+                    exact_time(margin_ns)
                 )
             }
         },
@@ -141,7 +141,7 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
     add(
         "preload of the curve",
         match plan.find {
-            true => format!("tested for {}", time(plan.hold_ns as f64)),
+            true => format!("tested for {}", exact_time(plan.hold_ns)),
             false => "not tested".into(),
         },
     );
@@ -170,8 +170,8 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
     let plan = &file.plan;
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
-    add("measured at each point", time(plan.duration_ns as f64));
-    add("start-up excluded", time(plan.settle_ns as f64));
+    add("measured at each point", exact_time(plan.duration_ns));
+    add("start-up excluded", exact_time(plan.settle_ns));
     add(
         "received bytes",
         match plan.check {
@@ -182,7 +182,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
     );
     add(
         "stop after",
-        format!("{} without a transfer", time(plan.timeout_ns as f64)),
+        format!("{} without a transfer", exact_time(plan.timeout_ns)),
     );
     if !plan.rates_bytes_s.is_empty() {
         let rates = plan.rates_bytes_s.iter();

@@ -1,8 +1,8 @@
 //! A control loop over a link: its cycles, its delays, its cost and step, and what was predicted.
 
-use super::digits::in_percent;
 use super::table::Table;
-use crate::units::{TimeUnit, grouped, time};
+use wiregauge_quantity::{TimeUnit, exact_time, grouped};
+use wiregauge_quantity::{number, percent_number};
 use wiregauge_record::{ControlSummary, Predicted};
 use wiregauge_run::{Control, RunFile};
 use wiregauge_stats::Estimate;
@@ -13,7 +13,7 @@ pub(super) fn heading(file: &RunFile<Control>) -> String {
     let mut line = format!(
         "{}, control loop of {}, {} cycles",
         plan.address,
-        time(plan.point.period_ns as f64),
+        exact_time(plan.point.period_ns),
         grouped(plan.cycles)
     );
     if plan.point.step != 0.0 {
@@ -60,7 +60,7 @@ pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
             &["overshoot %", "settling ms"],
         );
         table.row(vec![
-            in_percent(step.overshoot),
+            percent_number(step.overshoot),
             step.settling_s.map_or("> run".into(), |s| number(s * 1e3)),
         ]);
         tables.push(table);
@@ -95,18 +95,6 @@ pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
     tables
 }
 
-/// Four digits that matter.
-fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if !(1e-4..1e7).contains(&value.abs()) {
-        return format!("{value:.3e}");
-    }
-    let decimals = (3.0 - value.abs().log10().floor()).max(0.0) as usize;
-    format!("{value:.decimals$}")
-}
-
 /// True of an interval that is wider than half of the value.
 fn is_wide(of: Estimate) -> bool {
     let width = of.high.zip(of.low).map_or(0.0, |(high, low)| high - low);
@@ -128,7 +116,7 @@ fn interval(of: Estimate) -> String {
 
 /// One value where lowest and highest are printed alike.
 fn overshoot((low, high): (f64, f64)) -> String {
-    match (in_percent(low), in_percent(high)) {
+    match (percent_number(low), percent_number(high)) {
         (low, high) if low == high => low,
         (low, high) => format!("{low} to {high}"),
     }

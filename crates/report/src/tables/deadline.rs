@@ -1,6 +1,5 @@
 //! What a run means for a control loop, in tables with units; what is not known, and why.
 
-use super::digits::{HOUR_NS, digits, in_percent, span};
 use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
 use super::places::Places;
@@ -10,7 +9,9 @@ use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
 use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
-use crate::units::{TimeUnit, about, grouped, time};
+use wiregauge_quantity::{
+    TimeUnit, about, about_time, exact_time, grouped, percent_number, two_digits,
+};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Estimate, Exceeding};
 
@@ -31,12 +32,12 @@ pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
 /// The title's part that names the loop.
 fn of_loop(deadlines: &Deadlines) -> String {
     let asked = deadlines.control_loop;
-    let mut text = format!("cycles of {}", time(asked.period_ns as f64));
+    let mut text = format!("cycles of {}", exact_time(asked.period_ns));
     if asked.deadline_ns != asked.period_ns {
-        text += &format!(", deadline {}", time(asked.deadline_ns as f64));
+        text += &format!(", deadline {}", exact_time(asked.deadline_ns));
     }
     if let Some(jitter) = asked.jitter_ns {
-        text += &format!(", jitter limit {}", time(jitter as f64));
+        text += &format!(", jitter limit {}", exact_time(jitter));
     }
     text
 }
@@ -75,7 +76,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
         row.extend([
             grouped(found.cycles),
             grouped(found.missed),
-            in_percent(found.share.value),
+            percent_number(found.share.value),
             interval_of_share(point),
         ]);
         match &point.response {
@@ -103,10 +104,11 @@ fn bursts(deadlines: &Deadlines) -> Table {
         "mean (if 10+ bursts)",
         "mean time between bursts",
     ];
-    let period = deadlines.control_loop.period_ns as f64;
+    let period_ns = deadlines.control_loop.period_ns;
+    let period = period_ns as f64;
     let title = format!(
         "Bursts of missed cycles; lengths in cycles, times as cycles of {} each",
-        time(period)
+        exact_time(period_ns)
     );
     let mut table = Table::new(title, &shown.heads(&rest));
     for point in points {
@@ -120,9 +122,9 @@ fn bursts(deadlines: &Deadlines) -> Table {
                 .mean_run
                 .map_or("-".into(), |mean| format!("{mean:.1}")),
             match (found.runs, found.share.high) {
-                (0, Some(high)) if found.cycles > 0 => format!("> {}", span(period / high)),
+                (0, Some(high)) if found.cycles > 0 => format!("> {}", about_time(period / high)),
                 (0, _) => "-".into(),
-                (runs, _) => span(period * found.cycles as f64 / runs as f64),
+                (runs, _) => about_time(period * found.cycles as f64 / runs as f64),
             },
         ]);
         table.row(row);
@@ -136,8 +138,8 @@ fn interval_of_share(point: &DeadlinePoint) -> String {
         return "-".into();
     };
     match point.cycles.missed {
-        0 => format!("< {}", in_percent(high)),
-        _ => format!("{} to {}", in_percent(low), in_percent(high)),
+        0 => format!("< {}", percent_number(high)),
+        _ => format!("{} to {}", percent_number(low), percent_number(high)),
     }
 }
 
@@ -149,7 +151,7 @@ pub fn missed_share(point: &DeadlinePoint) -> String {
     if found.cycles == 0 {
         return "no cycle was measured".into();
     }
-    let share = in_percent(found.share.value);
+    let share = percent_number(found.share.value);
     format!(
         "{missed} of {cycles} cycles, {share} % (95 %: {} %)",
         interval_of_share(point)
@@ -200,7 +202,7 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
 /// One in how many is late, its interval, and how many are in an hour.
 fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 3] {
     let one_in = |share: f64| about(1.0 / share);
-    let an_hour = |share: f64| digits(share * HOUR_NS / period_ns);
+    let an_hour = |share: f64| two_digits(share * 3600e9 / period_ns);
     match beyond.late {
         Some(Exceeding::Share(share)) => {
             let high = share.high.unwrap_or(1.0);
@@ -273,7 +275,7 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     notes.push(format!(
         "All figures assume that host and link behave as in this run. A point lasted {} at most: disturbances \
          that occur less often may be missing.",
-        span(measured as f64)
+        about_time(measured as f64)
     ));
     notes
 }

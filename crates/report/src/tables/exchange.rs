@@ -5,8 +5,8 @@ use super::point_columns::{columns, dashes, point_cells, typical};
 use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
-use crate::units::{TimeUnit, grouped, percent, time};
 use std::collections::BTreeMap;
+use wiregauge_quantity::{TimeUnit, exact_time, grouped, percent, significant};
 use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Estimate;
@@ -164,7 +164,7 @@ fn rates(points: &[PointSummary]) -> Table {
             None => cells.extend(dashes(4)),
         }
         cells.extend([
-            rate(point.throughput.exchanges_s),
+            significant(point.throughput.exchanges_s),
             format!("{:.2}", point.throughput.out_bytes_s / 1e3),
             format!("{:.2}", point.throughput.in_bytes_s / 1e3),
         ]);
@@ -183,14 +183,6 @@ fn rates(points: &[PointSummary]) -> Table {
         table.row(cells);
     }
     table
-}
-
-/// Exchanges a second.
-pub(super) fn rate(exchanges_s: f64) -> String {
-    match exchanges_s < 100.0 {
-        true => format!("{exchanges_s:.1}"),
-        false => grouped(exchanges_s.round() as u64),
-    }
 }
 
 /// Requests handed over in one call at most, if a trial chose that.
@@ -282,7 +274,7 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     let names: Vec<String> = plan
         .below_ns
         .iter()
-        .map(|&ns| format!("< {}", time(ns as f64)))
+        .map(|&ns| format!("< {}", exact_time(ns)))
         .collect();
     let mut columns: Vec<&str> = columns(points, &[]);
     for name in &names {

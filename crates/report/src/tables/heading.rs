@@ -1,6 +1,6 @@
 //! What was measured, on what, in two lines; and what the host does without the device.
 
-use crate::units::time;
+use wiregauge_quantity::{exact_time, time};
 use wiregauge_record::{
     Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Responder, Schedule,
 };
@@ -21,12 +21,12 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     let (plan, conditions) = (&file.plan, &file.conditions);
     let how = match plan.schedule {
         Schedule::AsFastAsPossible => "as fast as possible".to_string(),
-        Schedule::EveryNs(ns) => format!("one every {}", time(ns as f64)),
+        Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
     };
     let much = match plan.limit {
         Limit::Count(1) => "1 exchange per point".to_string(),
         Limit::Count(count) => format!("{count} exchanges per point"),
-        Limit::DurationNs(ns) => format!("{} per point", time(ns as f64)),
+        Limit::DurationNs(ns) => format!("{} per point", exact_time(ns)),
     };
     let protocol = match plan.protocol {
         Protocol::Echo => "echo",
@@ -70,8 +70,8 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
     }
     line += &format!(
         ", {} per point after {} of start-up",
-        time(plan.duration_ns as f64),
-        time(plan.settle_ns as f64)
+        exact_time(plan.duration_ns),
+        exact_time(plan.settle_ns)
     );
     let mut lines = vec![line];
     lines.extend(host(conditions, ""));
@@ -86,12 +86,12 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     let mut line = format!(
         "{}, {} per point after {} of start-up, processing {}",
         plan.address,
-        time(plan.duration_ns as f64),
-        time(plan.settle_ns as f64),
+        exact_time(plan.duration_ns),
+        exact_time(plan.settle_ns),
         stages.join(",")
     );
     if plan.find {
-        line += &format!(", each preload tested for {}", time(plan.hold_ns as f64));
+        line += &format!(", each preload tested for {}", exact_time(plan.hold_ns));
     }
     let wait = match plan.wait {
         LoopWait::Sleep => ", wait sleep".into(),
@@ -99,7 +99,7 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
         LoopWait::Hybrid { margin_ns } => {
             format!(
                 ", wait sleep, then spin for the last {}",
-                time(margin_ns as f64)
+                exact_time(margin_ns)
             )
         }
     };

@@ -1,7 +1,7 @@
 //! The same device measured from two hosts, in sentences.
 
-use crate::units::time;
 use wiregauge_compare::{HostDifference, HostSide, Verdict};
+use wiregauge_quantity::{percent, time};
 
 /// From this share on the floors account for a difference, and up to 1 minus this they do not: floors are short
 /// measurements.
@@ -68,8 +68,8 @@ fn why(hosts: &HostDifference, slower: &HostSide, faster: &HostSide) -> String {
     match share {
         share if share >= ALL => format!("{floors}: they account for the difference."),
         share if share > 1.0 - ALL => format!(
-            "{floors}: they account for {:.0} % of the difference. The rest is in the driver, the bus or the settings.",
-            share * 100.0
+            "{floors}: they account for {} of the difference. The rest is in the driver, the bus or the settings.",
+            percent(share)
         ),
         _ => format!(
             "{floors}: they do not account for the difference. Compare driver, bus and settings."

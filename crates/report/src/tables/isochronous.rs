@@ -4,7 +4,7 @@ use super::flow_rows::Row;
 use super::percentile::bounded;
 use super::stream::{columns, point_cells};
 use super::table::Table;
-use crate::units::{TimeUnit, grouped, time};
+use wiregauge_quantity::{TimeUnit, exact_time, grouped};
 use wiregauge_record::IsochronousCounts;
 
 fn counted<'a>(rows: &'a [Row<'a>]) -> impl Iterator<Item = (&'a Row<'a>, &'a IsochronousCounts)> {
@@ -21,7 +21,7 @@ pub(super) fn table(rows: &[Row<'_>]) -> Option<Table> {
     let title = format!(
         "Packets, one every {}; missed: empty, with an error, or not queued in time (skipped); jitter in {}: deviation of \
          the gap between completions from the time of the packets",
-        time(first.interval_ns as f64),
+        exact_time(first.interval_ns),
         unit.name()
     );
     let names = [

@@ -2,7 +2,7 @@
 //! Buffers on the host's side make the host's count exceed the limit; the device's does not.
 
 use super::flow_rows::Row;
-use crate::units::is_above_all;
+use wiregauge_quantity::is_above_all;
 use wiregauge_record::{DeviceCount, FlowSummary, IsochronousCounts};
 
 /// Of the length of a frame (USB 2.0, 7.1.12).

@@ -9,7 +9,6 @@ mod control;
 mod control_run;
 mod csv;
 mod deadline;
-mod digits;
 mod exchange;
 mod flow_rows;
 mod heading;

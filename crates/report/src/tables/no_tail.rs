@@ -1,6 +1,6 @@
 //! Why nothing is said beyond the samples, and what would help.
 
-use crate::units::{LARGE, about, grouped, rounded_up, time};
+use wiregauge_quantity::{LARGE, about, grouped, rounded_up, time};
 use wiregauge_record::{Limit, Point};
 use wiregauge_run::RunFile;
 use wiregauge_stats::NoTail;

@@ -1,6 +1,6 @@
 //! A percentile in a cell or a sentence, with its interval where it is known only roughly.
 
-use crate::units::TimeUnit;
+use wiregauge_quantity::TimeUnit;
 use wiregauge_stats::Estimate;
 
 /// The interval is shown where a bound is further from the value than this part of it.

@@ -2,7 +2,7 @@
 
 use super::flow_rows::Row;
 use crate::link_names;
-use crate::units::{grouped, megasamples};
+use wiregauge_quantity::{grouped, megasamples};
 use wiregauge_record::{Aim, LoopPoint, Point};
 
 /// More groups, or more points, are counted instead of named.

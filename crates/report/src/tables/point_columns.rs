@@ -1,6 +1,6 @@
 //! What tables with one row a point share: the columns that name it, and the unit of its times.
 
-use crate::units::TimeUnit;
+use wiregauge_quantity::TimeUnit;
 use wiregauge_record::{Point, PointSummary};
 use wiregauge_stats::Distribution;
 

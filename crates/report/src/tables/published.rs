@@ -1,7 +1,7 @@
 //! A loop run beside the figures of an application note about the same loop on other hardware.
 
 use super::table::Table;
-use crate::units::{TimeUnit, megasamples};
+use wiregauge_quantity::{TimeUnit, megasamples};
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 
 /// Figures printed in the literature.

@@ -3,7 +3,7 @@
 use super::flow_rows::Row;
 use super::stream::{columns, point_cells};
 use super::table::Table;
-use crate::units::{grouped, time};
+use wiregauge_quantity::{grouped, time};
 use wiregauge_record::Recording;
 
 /// One row for each recording.

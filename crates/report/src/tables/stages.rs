@@ -2,7 +2,7 @@
 
 use super::point_columns::{columns, dashes, point_cells, typical};
 use super::table::Table;
-use crate::units::grouped;
+use wiregauge_quantity::grouped;
 use wiregauge_record::{Plan, PointSummary};
 
 /// The mean parts of the RTT, where the kernel's records were requested.

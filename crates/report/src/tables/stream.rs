@@ -5,7 +5,7 @@ use super::flow_rows::{Row, direction};
 use super::limit_share::LimitShare;
 use super::percentile::{around, bounded};
 use super::table::Table;
-use crate::units::{RateUnit, TimeUnit, grouped, one_in, percent};
+use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate};

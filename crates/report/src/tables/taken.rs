@@ -2,8 +2,7 @@
 //! period.
 
 use crate::load::Taken;
-use crate::units::time;
-use wiregauge_command_line::flag_time;
+use wiregauge_quantity::{exact_time, flag_time};
 
 /// What becomes of a tick at which no request can be sent.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +15,7 @@ pub(super) enum Skipped {
 
 /// In a sentence or two.
 pub(super) fn note(taken: Taken, period_ns: u64, has_depth: bool, skipped: Skipped) -> String {
-    let period = time(period_ns as f64);
+    let period = exact_time(period_ns);
     let outstanding = outstanding(has_depth, skipped);
     match taken {
         Taken::AsScheduled => format!(
@@ -31,7 +30,7 @@ pub(super) fn note(taken: Taken, period_ns: u64, has_depth: bool, skipped: Skipp
         Taken::ReplayedFrom { every_ns } => format!(
             "The run has a schedule of {}, not of {period}: its response times, from their actual start, are \
              replayed on ticks of {period}, and {outstanding}. {}",
-            time(every_ns as f64),
+            exact_time(every_ns),
             at_its_period(taken, period_ns, has_depth)
         ),
     }

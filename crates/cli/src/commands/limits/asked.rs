@@ -7,7 +7,7 @@ use anyhow::bail;
 use wiregauge_limits::{
     Endpoint, Ethernet, Framing, ModbusTime, Refused, Speed, Transfer, Transport, Uart,
 };
-use wiregauge_report::units::time;
+use wiregauge_quantity::time;
 
 /// The lowest rate of Ethernet in bit/s (1BASE5; IEEE 802.3, clause 12).
 const SLOWEST: u64 = 1_000_000;

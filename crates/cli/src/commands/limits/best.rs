@@ -3,7 +3,7 @@
 use crate::args::MediumArg;
 use serde_json::json;
 use wiregauge_limits::{Can, Endpoint, Ethernet, Limit, Transport, Uart};
-use wiregauge_report::units::grouped;
+use wiregauge_quantity::grouped;
 
 /// What was asked about.
 pub enum Kind {

@@ -11,8 +11,8 @@ use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use best::{Best, Kind};
 use std::io::Write;
+use wiregauge_quantity::{TimeUnit, grouped, percent, time};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{TimeUnit, grouped, percent, time};
 
 /// Columns that are left out where they are empty, or the terminal is too narrow.
 const SPARE: &[&str] = &[

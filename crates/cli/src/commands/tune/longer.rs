@@ -3,8 +3,8 @@
 use super::taken::Taken;
 use super::task::Task;
 use std::time::Duration;
+use wiregauge_quantity::rounded_up;
 use wiregauge_record::{Figure, Part};
-use wiregauge_report::units::rounded_up;
 use wiregauge_stats::samples_to_bound;
 use wiregauge_tune::{Verdict, times_as_long};
 

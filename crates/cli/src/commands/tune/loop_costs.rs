@@ -1,9 +1,9 @@
 //! What each measured setting does to the control loop of the search.
 
 use super::found::Found;
+use wiregauge_quantity::{self as units, TimeUnit};
 use wiregauge_record::{Figure, LoopFigure, Part, Times};
 use wiregauge_report::tables::{Table, loop_figure};
-use wiregauge_report::units::{self, TimeUnit};
 use wiregauge_tune::Candidate;
 
 /// Costs that differ by less are not worth a word.

@@ -1,12 +1,13 @@
 //! The fitted model in few words, next to what the confirming run measured: a sentence that a
 //! measurement refutes is left out. All of the model is in the JSON.
 
-use super::found::{Found, TRUSTED, label, rate};
+use super::found::{Found, TRUSTED, label};
 use super::taken::Taken;
 use super::task::Kind;
 use wiregauge_model::StageCost;
+use wiregauge_quantity as units;
+use wiregauge_quantity::rate;
 use wiregauge_record::{Carried, Figure};
-use wiregauge_report::units;
 
 /// Its sentences.
 pub fn words(found: &Found) -> Vec<String> {

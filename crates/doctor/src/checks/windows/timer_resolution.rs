@@ -2,6 +2,7 @@
 
 use super::super::check::Check;
 use crate::{Finding, HostContext, Level, WindowsHost};
+use wiregauge_quantity::exact_time;
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -30,9 +31,9 @@ fn look(context: &HostContext) -> Vec<Finding> {
     host.map(of).into_iter().collect()
 }
 
-fn ms(interval: u32) -> String {
-    let ms = format!("{:.3}", f64::from(interval) / 1e4);
-    format!("{} ms", ms.trim_end_matches('0').trim_end_matches('.'))
+/// An interval in units of 100 ns.
+fn shown(interval: u32) -> String {
+    exact_time(100 * u64::from(interval))
 }
 
 fn of(host: &dyn WindowsHost) -> Finding {
@@ -52,9 +53,9 @@ fn of(host: &dyn WindowsHost) -> Finding {
     };
     let seen = format!(
         "timer interrupt every {}; default {}, shortest {}",
-        ms(timer.current),
-        ms(timer.coarsest),
-        ms(timer.finest)
+        shown(timer.current),
+        shown(timer.coarsest),
+        shown(timer.finest)
     );
     let whose = match (build, is_global) {
         (Some(build), true) => {
@@ -75,7 +76,7 @@ fn of(host: &dyn WindowsHost) -> Finding {
     }
     let title = format!(
         "timed sleeps of your own programs end up to {} late unless they request a finer timer",
-        ms(applies)
+        shown(applies)
     );
     Finding::new(NAME, Level::Note, title)
         .seen(seen)
@@ -84,7 +85,7 @@ fn of(host: &dyn WindowsHost) -> Finding {
         .costs(
             format!(
                 "a sleep of 1 ms ends at one of the next interrupts, which are {} apart; so does the timeout of a wait",
-                ms(applies)
+                shown(applies)
             ),
             "Microsoft, timeBeginPeriod and Sleep; Bruce Dawson, \"Windows Timer Resolution: The Great Rule Change\" \
              (randomascii.wordpress.com, 2020)",

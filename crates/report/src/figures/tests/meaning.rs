@@ -52,7 +52,7 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     assert_eq!(shapes(figure, "limit"), [1; 2]);
     let caption = &figure.caption;
     assert!(
-        caption.contains("The limit of link 0, 1.22 MB/s: USB"),
+        caption.contains("The limit of link 0, 1.216 MB/s: USB"),
         "{caption}"
     );
     // The same limit for all links is one line in each panel.
@@ -76,9 +76,9 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
     let runs = [of("usb", Some(usb(1_216_000.0))), of("tcp", None)];
     let figure = &sound(&runs)["throughput-size-in"];
     let texts = texts(figure);
-    let name = "limit of usb 1.22 MB/s: USB full-speed bulk";
+    let name = "limit of usb 1.216 MB/s: USB full-speed bulk";
     assert!(texts.iter().any(|text| text == name), "{texts:?}");
-    assert!(figure.caption.contains("The limit of usb, 1.22 MB/s: USB"));
+    assert!(figure.caption.contains("The limit of usb, 1.216 MB/s: USB"));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
         let figure = sound(&[of("before", [fast, slow]), of("after", after)])
             .remove("throughput-size-in")
             .expect("it is drawn");
-        for (name, rate) in names.iter().zip(["1.22 MB/s", "600 kB/s"]) {
+        for (name, rate) in names.iter().zip(["1.216 MB/s", "600.0 kB/s"]) {
             let is_it = |text: &&String| text.starts_with("limit of link ") && text.ends_with(rate);
             // Alone and together.
             let named = texts(&figure).iter().filter(is_it).count();

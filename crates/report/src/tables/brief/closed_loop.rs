@@ -2,7 +2,7 @@
 
 use super::{Brief, Fitted};
 use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, refuting, tested};
-use crate::units::{TimeUnit, grouped, time};
+use wiregauge_quantity::{TimeUnit, about_time, grouped};
 use wiregauge_record::{Aim, LoopSummary};
 use wiregauge_stats::poisson_high;
 
@@ -122,7 +122,7 @@ fn range(lowest: String, highest: String) -> String {
 /// Stalls counted, and how many a minute they do not exclude.
 fn stalls(points: &[&LoopSummary]) -> String {
     let elapsed: u64 = points.iter().map(|p| p.elapsed_ns).sum();
-    let mut text = format!("{} in {}", counted(points), duration(elapsed));
+    let mut text = format!("{} in {}", counted(points), about_time(elapsed as f64));
     // Several points are several settings, which have no rate in common.
     if let [only] = points {
         text += &format!(" ({})", bound(only));
@@ -145,14 +145,6 @@ fn bound(point: &LoopSummary) -> String {
     format!("95 %: fewer than {most:.1} a minute")
 }
 
-fn duration(ns: u64) -> String {
-    match ns as f64 / 1e9 {
-        s if s >= 10.0 => format!("{s:.0} s"),
-        s if s >= 1.0 => format!("{s:.1} s"),
-        _ => time(ns as f64),
-    }
-}
-
 /// What became of the tested preloads; --find has searched where there are curves.
 fn preloads(tested: &[&LoopSummary], searched: bool) -> Option<String> {
     let held: Vec<_> = tested
@@ -171,7 +163,7 @@ fn preloads(tested: &[&LoopSummary], searched: bool) -> Option<String> {
         ([one], _) => format!(
             "preload of {} ms: no stall in {} (row {}; {})",
             TimeUnit::Milli.show(one.point.preload_ns()),
-            duration(one.elapsed_ns),
+            about_time(one.elapsed_ns as f64),
             one.point.index + 1,
             bound(one)
         ),

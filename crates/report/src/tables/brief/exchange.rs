@@ -2,14 +2,14 @@
 
 use super::{Brief, Fitted, Rated, Used, is_sure, of_limits, saturation};
 use crate::tables::can::can;
-use crate::tables::exchange::{below, explained, intervals, limits_of, queries, rate, unexpected};
+use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
 use crate::tables::percentile::{bounded, range};
 use crate::tables::places::Places;
 use crate::tables::point_columns::{columns, dashes, point_cells, typical};
 use crate::tables::stages::stages;
 use crate::tables::table::Table;
-use crate::units::{RateUnit, grouped, percent, time};
 use wiregauge_explain::ExchangeVerdict;
+use wiregauge_quantity::{RateUnit, exact_time, grouped, percent, significant, times};
 use wiregauge_record::{BusLimit, Plan, Point, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 use wiregauge_stats::Distribution;
@@ -143,7 +143,7 @@ fn table(points: &[PointSummary]) -> (Table, Option<String>) {
             true => from_intended.map_or("-".into(), |of| bounded(other_unit, &of.p99)),
             false => trt.map_or("-".into(), |trt| other_unit.show(trt.value)),
         });
-        cells.push(rate(point.throughput.exchanges_s));
+        cells.push(significant(point.throughput.exchanges_s));
         if limit.is_some() {
             let used = point.limit.as_ref().map(|limit| percent(limit.used));
             cells.push(used.unwrap_or("-".into()));
@@ -210,26 +210,25 @@ fn finding(file: &RunFile, points: &[PointSummary]) -> String {
 /// What limits the only point.
 fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
     let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, points);
-    let part = |share: f64| format!("{:.0} %", share * 100.0);
     Some(match &splits.first()?.verdict {
         ExchangeVerdict::Nothing
         | ExchangeVerdict::ScheduleUnknown
         | ExchangeVerdict::Waiting { .. } => return None,
         ExchangeVerdict::Schedule { under_way } => {
             let period = match file.plan.schedule {
-                Schedule::EveryNs(ns) => format!("{} period", time(ns as f64)),
+                Schedule::EveryNs(ns) => format!("{} period", exact_time(ns)),
                 Schedule::AsFastAsPossible => "period".into(),
             };
             match *under_way > 1.0 {
-                true => format!("an exchange takes {under_way:.1} times its {period}"),
-                false => format!("an exchange takes {} of its {period}", part(*under_way)),
+                true => format!("an exchange takes {} its {period}", times(*under_way)),
+                false => format!("an exchange takes {} of its {period}", percent(*under_way)),
             }
         }
         ExchangeVerdict::Behind { .. } => "the link does not keep the schedule".into(),
         ExchangeVerdict::TooFew { .. } => "too few exchanges to find the bottleneck".into(),
         ExchangeVerdict::Losses { waited } => format!(
             "losses limit the rate: {} of the time is spent waiting for them",
-            part(*waited)
+            percent(*waited)
         ),
         ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
         ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
@@ -238,7 +237,7 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
         ExchangeVerdict::Device { share } => {
             format!(
                 "bottleneck: the device ({} of the RTT is device time)",
-                part(*share)
+                percent(*share)
             )
         }
         ExchangeVerdict::DeviceBusy { .. } => {
@@ -255,8 +254,11 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             format!("depth {depth} is incomplete, too short or has losses: measure again")
         }
         ExchangeVerdict::Connection { share, larger } => match larger {
-            Some((name, share)) => format!("{name}: {} of each exchange", part(*share)),
-            None => format!("opening the link takes {} of each exchange", part(*share)),
+            Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
+            None => format!(
+                "opening the link takes {} of each exchange",
+                percent(*share)
+            ),
         },
         ExchangeVerdict::HostBehind { achieved, depth } => {
             format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
@@ -283,7 +285,7 @@ fn fastest(plan: &Plan, points: &[PointSummary]) -> Vec<String> {
         return Vec::new();
     };
     let most = match one_size {
-        true => format!("{} exchanges/s", rate(best.throughput.exchanges_s)),
+        true => format!("{} exchanges/s", significant(best.throughput.exchanges_s)),
         false => {
             let unit = RateUnit::fitting(bytes_s(best));
             format!("{} {} IN + OUT", unit.show(bytes_s(best)), unit.name())

@@ -10,6 +10,7 @@ pub(super) use stream::of_stream;
 
 use super::Table;
 use std::collections::BTreeSet;
+use wiregauge_quantity::{is_above_all, percent};
 use wiregauge_record::Ending;
 use wiregauge_stats::Estimate;
 
@@ -85,11 +86,10 @@ fn of_limits(rows: &[Used]) -> Vec<String> {
 
 /// The part of the limit that the fullest row uses.
 fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
-    let most = used.max_by(f64::total_cmp)? * 100.0;
-    Some(match most {
-        most if most < 10.0 => format!("{most:.1} % of the limit"),
-        most if most < 100.5 => format!("{most:.0} % of the limit"),
-        _ => "above the limit, see the warnings".into(),
+    let most = used.max_by(f64::total_cmp)?;
+    Some(match is_above_all(most) {
+        false => format!("{} of the limit", percent(most)),
+        true => "above the limit, see the warnings".into(),
     })
 }
 

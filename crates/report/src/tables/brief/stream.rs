@@ -12,7 +12,7 @@ use crate::tables::stream::{
     share_of_limit, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
-use crate::units::{grouped, percent};
+use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{FlowSummary, StreamPlan, StreamPoint, Way};
 
 /// What a narrow terminal does without.

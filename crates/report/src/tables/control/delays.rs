@@ -2,9 +2,9 @@
 
 use super::shown::Shown;
 use crate::load::Taken;
-use crate::tables::digits::in_percent;
 use crate::tables::table::Table;
-use crate::units::{grouped, time};
+use wiregauge_quantity::grouped;
+use wiregauge_quantity::{exact_time, percent_number};
 
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
@@ -31,7 +31,7 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
     let title = format!(
         "Delay of the command {from} in {}; cycles of {}",
         shown.unit.name(),
-        time(shown.controls.period_ns as f64)
+        exact_time(shown.controls.period_ns)
     );
     shown.table(title, &heads, |_, assessment| {
         let delays = &assessment.delays;
@@ -41,8 +41,8 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
             shown.delay(delays.median_ns),
             shown.delay(delays.p99_ns),
             shown.delay(delays.max_ns),
-            in_percent(delays.late),
-            in_percent(delays.lost),
+            percent_number(delays.late),
+            percent_number(delays.lost),
             grouped(delays.longest_loss as u64),
         ]
     })

@@ -3,11 +3,12 @@
 use super::on_trace::held;
 use super::shown::Shown;
 use super::statements::FAR;
-use super::words::{figure, growth, times};
+use super::words::{growth, times};
 use super::{any_order, long_run};
 use crate::load::ControlPoint;
-use crate::units::time;
 use wiregauge_control::Assessment;
+use wiregauge_quantity::time;
+use wiregauge_quantity::{number, percent};
 
 /// Costs that differ by less are the same for the user.
 const SAME: f64 = 1.01;
@@ -121,7 +122,7 @@ fn of_cost(assessment: &Assessment) -> String {
     let [cost, without] =
         [verdict.cost, verdict.no_delay.cost].map(|cost| cost.unwrap_or(f64::NAN));
     if without <= 0.0 {
-        return format!("{} (the model has no noise)", figure(cost));
+        return format!("{} (the model has no noise)", number(cost));
     }
     let equal = match verdict.equal_delay_ns {
         Some(delay_ns) if delay_ns > 0 => {
@@ -131,7 +132,7 @@ fn of_cost(assessment: &Assessment) -> String {
     };
     format!(
         "{}, {} that without delay{equal}; the SD of the output rose to at most {} that without delay",
-        figure(cost),
+        number(cost),
         times(cost, without),
         times(verdict.worst_ratio, 1.0)
     )
@@ -140,9 +141,9 @@ fn of_cost(assessment: &Assessment) -> String {
 fn buffer(assessment: &Assessment) -> String {
     match &assessment.buffer {
         Some(buffer) if buffer.is_worth_it() => format!(
-            " A buffer that holds each command until {} after its sample would lower the cost by {:.0} %.",
+            " A buffer that holds each command until {} after its sample would lower the cost by {}.",
             time(buffer.delay_ns as f64),
-            100.0 * (1.0 - buffer.cost / buffer.cost_without)
+            percent(1.0 - buffer.cost / buffer.cost_without)
         ),
         // Without noise nothing costs.
         Some(buffer) if buffer.cost_without > 0.0 => " A buffer would not help.".into(),

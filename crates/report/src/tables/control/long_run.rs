@@ -1,10 +1,10 @@
 //! The verdict in the long run: random delays with the statistics of the trace.
 
 use super::shown::Shown;
-use super::words::{figure, growth};
+use super::words::growth;
 use crate::tables::table::Table;
-use crate::units::time;
 use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
+use wiregauge_quantity::{exact_time, number};
 
 /// A loop whose disturbances decay at less than this part of the rate without delay is near the limit.
 const NEAR: f64 = 0.1;
@@ -75,7 +75,7 @@ pub(super) fn in_bursts(found: &LongRun) -> Option<&Stationary> {
 fn of_stationary(found: &Stationary) -> [String; 2] {
     [
         growth(found.growth.sqrt()),
-        found.cost.map_or("unbounded".into(), figure),
+        found.cost.map_or("unbounded".into(), number),
     ]
 }
 
@@ -109,7 +109,7 @@ fn note(assessment: &Assessment) -> Option<String> {
         }
         Bursts::Found { chain, .. } if found.differs => {
             let bad = match chain.edge_ns {
-                Some(edge_ns) => format!("late (over {}) or lost responses", time(edge_ns as f64)),
+                Some(edge_ns) => format!("late (over {}) or lost responses", exact_time(edge_ns)),
                 None => "lost responses".into(),
             };
             Some(format!(

@@ -12,15 +12,15 @@ mod shown;
 mod statements;
 mod words;
 
-use super::digits::span;
 use super::taken::{self, Skipped};
 use super::{Tables, heading};
 use crate::load::{ControlPoint, Controls, Predictions};
-use crate::units::grouped;
 use shown::Shown;
 pub use statements::{Statement, Statements, Tone, statements};
 use wiregauge_control::Assessment;
 use wiregauge_control::ControlError;
+use wiregauge_quantity::about_time;
+use wiregauge_quantity::grouped;
 use wiregauge_run::RunFile;
 pub use words::loop_figure;
 
@@ -153,7 +153,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     notes.push(format!(
         "All figures assume a linear plant, samples at their ticks, and that host and link behave as in this run, of \
          which a point lasted {} at most. Limits of the command count in the step response only.",
-        span(measured.unwrap_or(0) as f64)
+        about_time(measured.unwrap_or(0) as f64)
     ));
     notes
 }

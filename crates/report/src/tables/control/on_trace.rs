@@ -1,10 +1,11 @@
 //! The verdict on this trace: held or not, cost, step response, worst moment; and whether a buffer would lower the cost.
 
 use super::shown::Shown;
-use super::words::{figure, growth, percent, times};
+use super::words::{growth, times};
 use crate::tables::table::Table;
-use crate::units::{grouped, time};
 use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
+use wiregauge_quantity::{grouped, time};
+use wiregauge_quantity::{number, percent_number};
 
 /// Whether the loop held.
 pub(super) fn held(verdict: &OnTrace) -> bool {
@@ -78,12 +79,12 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
         let mark = if is_lowest { " *" } else { "" };
         let ratio = verdict.cost.zip(no_delay.cost);
         vec![
-            (verdict.cost).map_or("-".into(), |cost| format!("{}{mark}", figure(cost))),
+            (verdict.cost).map_or("-".into(), |cost| format!("{}{mark}", number(cost))),
             match (verdict.cost, verdict.interval) {
                 (None, _) => "-".into(),
                 (Some(_), None) => "?".into(),
                 (Some(_), Some(interval)) => {
-                    format!("{} to {}", figure(interval.low), figure(interval.high))
+                    format!("{} to {}", number(interval.low), number(interval.high))
                 }
             },
             ratio.map_or("-".into(), |(cost, without)| times(cost, without)),
@@ -98,7 +99,7 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
 }
 
 fn of_constant(delay: &ConstantDelay) -> String {
-    delay.cost.map_or("unstable".into(), figure)
+    delay.cost.map_or("unstable".into(), number)
 }
 
 fn steps(shown: &Shown<'_>) -> Option<Table> {
@@ -134,11 +135,11 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
 
 /// Overshoot, settling time, integral of the squared error.
 fn cells(figures: &StepFigures) -> [String; 3] {
-    let settling = figures.settling_s.map(|seconds| figure(seconds * 1e3));
+    let settling = figures.settling_s.map(|seconds| number(seconds * 1e3));
     [
-        percent(figures.overshoot),
+        percent_number(figures.overshoot),
         settling.unwrap_or("not settled".into()),
-        figure(figures.squared_error),
+        number(figures.squared_error),
     ]
 }
 

@@ -1,12 +1,13 @@
 //! What other periods, sizes and depths would cost: predicted, and marked as such wherever it is printed.
 
 use super::shown::Shown;
-use super::words::{figure, times};
+use super::words::times;
 use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
 use crate::tables::table::Table;
-use crate::units::{grouped, time};
-use wiregauge_command_line::{flag_time, quoted};
+use wiregauge_command_line::quoted;
 use wiregauge_control::Assessment;
+use wiregauge_quantity::{exact_time, flag_time, number, percent};
+use wiregauge_quantity::{grouped, time};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
 /// Settings that are printed; the others are in the JSON.
@@ -43,7 +44,7 @@ pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Tabl
         };
         let mut row = shown.cells(point);
         row.extend([
-            time(one.period_ns as f64),
+            exact_time(one.period_ns),
             cost(one.cost),
             interval,
             ratio(one.to_measured),
@@ -57,7 +58,7 @@ pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Tabl
         };
         let mut row = shown.cells(at(one, point));
         row.extend([
-            time(shown.controls.period_ns as f64),
+            exact_time(shown.controls.period_ns),
             cost(one.cost),
             between(one.cost_low, one.cost_high) + &share(one.share),
             ratio(one.to_measured),
@@ -157,7 +158,7 @@ fn at(one: &PredictedSetting, from: Point) -> Point {
 }
 
 fn cost(cost: Option<f64>) -> String {
-    cost.map_or("unbounded".into(), figure)
+    cost.map_or("unbounded".into(), number)
 }
 
 fn between(low: Option<f64>, high: Option<f64>) -> String {
@@ -171,7 +172,7 @@ fn between(low: Option<f64>, high: Option<f64>) -> String {
 fn share(share: f64) -> String {
     match share >= 0.95 {
         true => String::new(),
-        false => format!(" ({:.0} %)", 100.0 * share),
+        false => format!(" ({})", percent(share)),
     }
 }
 
@@ -189,7 +190,7 @@ fn none_is_promising(shown: &Shown<'_>, predictions: &Predictions) -> String {
     match bounded.min_by(by_cost) {
         Some(one) if !is_measured => format!(
             "Predicted, not measured: with a period of {} the loop would hold, at a cost of {}{}.",
-            time(one.period_ns as f64),
+            exact_time(one.period_ns),
             cost(one.cost),
             shown.places.at(one.point)
         ),
@@ -206,7 +207,7 @@ fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String
     let (from, what, to_measured, period_ns) = match one {
         Promising::Period(one) => (
             one.point,
-            format!("a period of {}", time(one.period_ns as f64)),
+            format!("a period of {}", exact_time(one.period_ns)),
             one.to_measured,
             one.period_ns,
         ),

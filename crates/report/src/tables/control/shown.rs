@@ -4,8 +4,8 @@ use crate::load::{ControlPoint, Controls};
 use crate::tables::places::Places;
 use crate::tables::point_columns::PointColumns;
 use crate::tables::table::Table;
-use crate::units::TimeUnit;
 use wiregauge_control::Assessment;
+use wiregauge_quantity::TimeUnit;
 use wiregauge_record::Point;
 
 /// What all tables have in common.

@@ -2,10 +2,11 @@
 //! means: for cards on a page.
 
 use super::on_trace::held;
-use super::words::{figure, growth, times};
+use super::words::{growth, times};
 use super::{any_order, long_run};
-use crate::units::time;
 use wiregauge_control::{Assessment, Stated, Verdict};
+use wiregauge_quantity::number;
+use wiregauge_quantity::time;
 
 /// An output whose standard deviation rose to more than this multiple of that without delay was far off.
 pub(super) const FAR: f64 = 10.0;
@@ -143,7 +144,7 @@ fn in_the_long_run(assessment: &Assessment) -> Statement {
             ),
             format!(
                 "cost {}{which}",
-                carrying.cost.map_or("unbounded".into(), figure)
+                carrying.cost.map_or("unbounded".into(), number)
             ),
         ],
         meaning: meaning.into(),
@@ -194,8 +195,8 @@ fn cost(assessment: &Assessment) -> Statement {
         figures.push(match found.interval {
             Some(interval) => format!(
                 "95 % interval {} to {}",
-                figure(interval.low),
-                figure(interval.high)
+                number(interval.low),
+                number(interval.high)
             ),
             None => "no interval: the run is too short, or a few cycles dominate the cost".into(),
         });
@@ -213,13 +214,13 @@ fn cost(assessment: &Assessment) -> Statement {
             format!(
                 "{} that without delay ({}){equal}.",
                 times(cost, without),
-                figure(without)
+                number(without)
             )
         }
     };
     Statement {
         title: "Cost rate on this trace",
-        answer: found.cost.map_or("-".into(), figure),
+        answer: found.cost.map_or("-".into(), number),
         tone: Tone::Figure,
         figures,
         meaning,

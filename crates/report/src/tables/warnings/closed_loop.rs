@@ -4,7 +4,7 @@ use super::codes::Code;
 use super::common as warnings;
 use super::warning::{Warning, add};
 use crate::tables::places::Places;
-use crate::units::{grouped, percent, time};
+use wiregauge_quantity::{exact_time, grouped, percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
@@ -250,7 +250,7 @@ impl LoopWarning {
                      (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait sleep or hybrid with a shorter \
                      spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
                     percent(*runtime_us as f64 / 1e6),
-                    time((1_000_000 - runtime_us).max(0) as f64 * 1e3)
+                    exact_time((1_000_000 - runtime_us).max(0).cast_unsigned() * 1_000)
                 ),
             ),
             LoopWarning::DeviceLate { points, worst } => Warning::new(
@@ -357,7 +357,7 @@ mod tests {
         let spin = LoopWait::Spin;
         let tables = text(spin, &|_| {});
         assert!(
-            tables.contains("95.00 %") && tables.contains("50.000 ms"),
+            tables.contains("above 95 %") && tables.contains("second, 50 ms"),
             "{tables}"
         );
         let hybrid = |margin_ns| LoopWait::Hybrid { margin_ns };

@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::warning::{Warning, add};
-use crate::units::{percent, time};
+use wiregauge_quantity::{percent, time};
 use wiregauge_record::{Disturbance, HostPlan};
 
 /// What disturbed a run, or some of its rows.

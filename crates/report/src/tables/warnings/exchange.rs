@@ -6,7 +6,7 @@ use super::echo::{self, EchoFinding};
 use super::few_samples::{self, FewSamples};
 use super::warning::{Warning, add};
 use crate::load::LateStarts;
-use crate::units::{grouped, is_above_all, percent, time};
+use wiregauge_quantity::{grouped, is_above_all, percent, time};
 use wiregauge_record::{
     CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait,
 };

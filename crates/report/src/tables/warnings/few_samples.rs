@@ -1,8 +1,8 @@
 //! Points whose p99 has no upper confidence bound: because the times drift, or how many exchanges would give
 //! it one.
 
-use crate::units::{grouped, rounded_up};
 use std::fmt;
+use wiregauge_quantity::{grouped, rounded_up};
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};

@@ -7,7 +7,7 @@ use super::warning::{Warning, add};
 use crate::tables::flow_rows::Row;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::lost;
-use crate::units::{grouped, percent, time};
+use wiregauge_quantity::{grouped, percent, time};
 use wiregauge_record::{Ending, FlowSummary, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 
