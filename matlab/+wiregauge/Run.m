@@ -35,7 +35,7 @@ classdef Run
         points = struct([]);
         % What the program printed when it measured; empty if the run was loaded. run.show() has the tables of every run.
         text = '';
-        % The missed limits of 'Require', a cell column of text; empty if none, and of a loaded run.
+        % The limits of 'Require' that are missed or undecided, a cell column of text; empty if none, and of a loaded run.
         missed = cell(0, 1);
     end
 

@@ -32,7 +32,7 @@ function result = control(run, varargin)
 %
 %   result has the fields of `wiregauge control --json` (docs/control.md); names end in their unit, shares are 0 to 1:
 %     run, period_ns, rules       name of the run; period in ns; what becomes of late and lost responses
-%     missed_limits               the verdicts of 'Require' that do not hold, a cell column of text
+%     missed_limits               the limits of 'Require' that are missed or undecided, a cell column of text
 %     lowest_cost                 index of the point with the lowest cost, from 0; NaN if there is one point
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth

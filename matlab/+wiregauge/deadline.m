@@ -8,13 +8,13 @@ function result = deadline(run, varargin)
 %     'Deadline'   time by which a response must arrive (default: the period)
 %     'Jitter'     also count a miss if the response time differs from the median by more than this
 %     'Beyond'     extrapolate to the response time exceeded once in this many responses, such as 1e6
-%     'Require'    limits that must be proven to hold at every point: 'missed<0.1%', {'missed<1e-6', 'longest<3'}
+%     'Require'    limits that every point must meet: 'missed<0.1%', {'missed<1e-6', 'longest<3'}
 %     'Point', 'In', 'Out', 'Depth'    only these points of the run ('Point' counts from 0)
 %     'Figure'     write a figure to this file (.svg or .png)
 %
 %   result has the fields of `wiregauge deadline --json` (docs/deadline.md); times are in ns, shares 0 to 1, missing values NaN:
 %     run, period_ns, deadline_ns, jitter_ns
-%     missed_limits               the limits of 'Require' that are not proven, a cell column of text
+%     missed_limits               the limits of 'Require' that are missed or undecided, a cell column of text
 %     points                      a struct array, one element for each point:
 %       point                     index, out_bytes, in_bytes, depth
 %       cycles, missed            counts; share (value, low, high: 95 % confidence)

@@ -8,7 +8,7 @@ function run = exchange(address, varargin)
 %   'Protocol' ('echo'), 'Timeout' (seconds, or '100ms'), 'Warmup', 'Connect', 'Below' ('6ms,10ms'), 'Require' ({'p99<2ms'}), 'Store'
 %   ('directory'), 'Note' ('new cable', then in run.conditions.note) and so on; `wiregauge help exchange` lists them all.
 %
-%   run.missed has the missed limits of 'Require', a cell column of text; empty if none.
+%   run.missed has the limits of 'Require' that are missed or undecided, a cell column of text; empty if none.
 %
 %   Example:
 %     run = wiregauge.exchange('tcp://127.0.0.1:7700', 'In', [48 1000], 'Depth', [1 2 4], 'Count', 200, 'Require', 'p99<500ms')

@@ -16,7 +16,7 @@ function result = tune(address, varargin)
 %   result has the fields of `wiregauge tune --json` (docs/tune.md); times are in ns, rates in B/s, missing values NaN:
 %     best                        the setting: out_bytes, in_bytes, depth, wait ..., with objective (value, low, high) and constraints
 %                                 (text, found, verdict); NaN if none was found
-%     missed                      objectives and constraints that are not proven, a cell column of text; empty on success
+%     missed                      objectives and constraints that are missed or undecided, a cell column of text; empty on success
 %     run                         directory of the confirming run, for wiregauge.loadRun
 %     probes                      a struct array, one element for each measured setting
 %     front, knee                 the trade-off: latency_ns, bytes_s, per_second

@@ -4,7 +4,7 @@ function replies = find_setting(address)
 
 found = wiregauge.tune(address, 'Minimise', 'trt', 'In', 100, 'Out', 100, 'Depth', '1..8', 'Count', 200, 'SubjectTo', 'p99<1s');
 if ~isempty(found.missed)
-    fprintf('not proven: %s\n', found.missed{:});
+    fprintf('missed or undecided: %s\n', found.missed{:});
 end
 fprintf('depth %d: TRT %.1f us\n', found.best.depth, found.best.objective.value / 1e3);
 device = wiregauge.open(address);

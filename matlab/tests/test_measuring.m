@@ -97,9 +97,9 @@ end
 
 function a_missed_limit_is_told()
 [address, stop] = responder('tcp://127.0.0.1:0', '--service-time', '2ms');
-run = wiregauge.exchange(address, 'Count', 20, 'Require', {'p50<1ms', 'lost<50%'});
+run = wiregauge.exchange(address, 'Count', 20, 'Require', {'max<1ms', 'corrupted=0'});
 assert(size(run.missed), [1 1]);
-assert(strncmp(run.missed{1}, 'p50<1ms: ', 9));
+assert(strncmp(run.missed{1}, 'max<1ms: ', 9));
 end
 
 function what_the_program_says_is_in_the_error()

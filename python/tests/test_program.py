@@ -60,8 +60,8 @@ def test_a_reader_that_has_seen_enough_is_no_failure(stored):
 
 
 def test_it_measures_and_decides_by_exit_code(address):
-    ended = program("exchange", address, "--count", "20", "--require", "p50<1ns")
-    assert ended.returncode == 1 and "limit missed: p50<1ns" in ended.stderr and "RTT" in ended.stdout
+    ended = program("exchange", address, "--count", "20", "--require", "max<1ns")
+    assert ended.returncode == 1 and "limit missed: max<1ns" in ended.stderr and "RTT" in ended.stdout
     run = json.loads(program("show", "last", "--json").stdout)
     assert run["conditions"]["command"][1:3] == ["exchange", address]
 
@@ -90,7 +90,7 @@ def test_the_demo_prints_nothing_and_can_be_ended(capfd, tmp_path):
 
 
 def test_functions_print_nothing(stored, streamed, looped, address, capfd, tmp_path):
-    run = wg.exchange(address, count=20, require="p50<1ns")
+    run = wg.exchange(address, count=20, require="max<1ns")
     wg.stream(address, duration=0.5, settle="1ms")
     wg.loop("virtual", rate="100k", notify="1k", duration=0.05, settle="1ms", no_calibration=True)
     wg.show(run)

@@ -33,7 +33,7 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
     assert high is None or tuned.objective.value <= high
     median, lost = tuned.verdicts
     assert lost.verdict == "met"
-    assert median.verdict == ("not-proven" if median.found.high is None else "met")
+    assert median.verdict == ("undecided" if median.found.high is None else "met")
     assert len(tuned.missed) == (median.verdict != "met")
     assert tuned.front and tuned.knee["depth"] >= 1
     assert [point["point"]["in_bytes"] for point in tuned.run.points] == [4096]
@@ -49,8 +49,8 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
 
 def test_what_is_not_shown_is_told(slow):
     tuned = wg.tune(slow, minimise="trt", subject_to="p50 < 1us", depth=[1, 2], no_store=True, **TUNING)
-    # "not-proven" where a restless host leaves the median without an interval.
-    assert tuned.verdicts[0].verdict in ("violated", "not-proven")
+    # "undecided" where a restless host leaves the median without an interval.
+    assert tuned.verdicts[0].verdict in ("violated", "undecided")
     assert len(tuned.missed) == 1 and re.match(
         "no setting (meets|is proven to meet) all constraints; ", str(tuned)
     )

@@ -31,24 +31,24 @@ class Comparison(Text):
         and `verdict`.
     met : tuple of str
         The conditions (``fail_if``) that are met, each with its point.
+    undecided : tuple of str
+        The conditions that are undecided, each with its point: neither met nor ruled out.
     """
 
     data: dict[str, Any]
     met: tuple[str, ...]
+    undecided: tuple[str, ...]
 
-    def __init__(
-        self, data: dict[str, Any], sides: Sequence[str], met: tuple[str, ...], only: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, data: dict[str, Any], sides: Sequence[str], only: Sequence[str] = ()) -> None:
         self.data = data
-        self.met = met
+        self.met = self._conditions("met")
+        self.undecided = self._conditions("undecided")
         self._sides = list(sides)
         self._only = list(only)
 
-    @property
-    def undecided(self) -> list[str]:
-        """The inconclusive conditions, each with its point."""
+    def _conditions(self, what: str) -> tuple[str, ...]:
         judged = self.data["fail_if"]
-        return [f"{one['condition']}: {place}" for one in judged for place in one["undecided"]]
+        return tuple(f"{one['condition']}: {place}" for one in judged for place in one[what])
 
     @property
     def changed(self) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ class Deadline(Text):
         As printed with ``--json``; docs/deadline.md lists the keys. `points` has an entry for
         each point.
     missed : tuple of str
-        The limits (``require``) that were missed or not proven, each with its point.
+        The limits (``require``) that are missed or undecided, each with its point.
     """
 
     data: dict[str, Any]

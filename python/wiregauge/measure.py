@@ -119,8 +119,8 @@ def exchange(
     below
         Report the percentage of exchanges below each of these times (s).
     require
-        Limits that must hold at every point, such as ``"p99<2ms"``; those that do not are in
-        ``run.missed``.
+        Limits that every point must meet, such as ``"p99<2ms"``; those that are missed or
+        undecided are in ``run.missed``.
     send
         With text and scpi: send this str or bytes; several are sent in turn. scpi appends a newline.
     send_file
@@ -298,8 +298,8 @@ def stream(
     loss
         Loss probability for which these buffers are also computed.
     require
-        Limits that must hold at every point, such as ``"in.rate>1MB/s"``; those that do not are in
-        ``run.missed``.
+        Limits that every point must meet, such as ``"in.rate>1MB/s"``; those that are missed or
+        undecided are in ``run.missed``.
     priority
         Real-time priority of the measuring threads, 1 to 99.
     pin

@@ -45,7 +45,7 @@ class Run:
     path : pathlib.Path
         Its directory.
     missed : tuple of str
-        The limits (``require``) that were missed, of a run that was just measured.
+        The limits (``require``) that are missed or undecided, of a run that was just measured.
     passing : bool
         True if its files are deleted with this object (``no_store=True``).
 

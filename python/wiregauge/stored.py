@@ -156,8 +156,8 @@ def deadline(
         Extrapolate to the response time exceeded once in this many responses; as far as the run
         supports, if not given.
     require
-        Limits that must be proven to hold at every point, such as ``"missed<0.1%"``; others are in
-        ``missed`` of the result.
+        Limits that every point must meet, such as ``"missed<0.1%"``; those that are missed or
+        undecided are in ``missed`` of the result.
     point
         Only these points of the run, counted from 0.
     in_sizes, out_sizes, depth
@@ -241,8 +241,8 @@ def control(
     deadline
         Ignore responses that take longer; none are ignored, if not given.
     require
-        Limits that must be proven to hold at every point, such as ``["control.cost<20", "holds"]``; others
-        are in ``missed`` of the result.
+        Limits that every point must meet, such as ``["control.cost<20", "holds"]``; those that are missed or
+        undecided are in ``missed`` of the result.
     point
         Only these points of the run, counted from 0.
     in_sizes, out_sizes, depth
@@ -370,7 +370,8 @@ def compare(
     before, after
         A run or several: runs, their directories or names, or ``last``.
     fail_if
-        Conditions such as ``"p99 > 5% worse"``; those that are met are in ``comparison.met``.
+        Conditions such as ``"p99 > 5% worse"``; those that are met are in ``comparison.met``,
+        undecided ones in ``comparison.undecided``.
     only
         Compare only these figures, such as ``["p50", "p99"]``.
     figures
@@ -395,9 +396,7 @@ def compare(
     values = dict(locals())
     sides = [_side("before", before), _side("after", after)]
     called = _call.command("compare", sides, values, ["--json"])
-    return Comparison(
-        _call.answer(called), sides, tuple(called.missed), [] if only is None else v.texts("only", only)
-    )
+    return Comparison(_call.answer(called), sides, [] if only is None else v.texts("only", only))
 
 
 def _side(name: str, runs: object) -> str:

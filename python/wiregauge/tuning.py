@@ -44,7 +44,7 @@ class Verdict:
     found : Estimate or None
         The measured value; None if not available.
     verdict : str
-        ``met``, ``violated``, or ``not-proven`` (the interval contains the limit).
+        ``met``, ``violated``, or ``undecided`` (the interval contains the limit).
     """
 
     text: str
@@ -73,7 +73,7 @@ class Tuned(Text):
     verdicts : tuple of Verdict
         One for each constraint.
     missed : tuple of str
-        Constraints that are not proven; empty if all are.
+        Constraints that are missed or undecided; empty if all are met.
     front : tuple of Setting
         Settings for which no other is better in both latency and throughput (Pareto front), by latency.
     knee : Setting or None
@@ -266,7 +266,7 @@ def tune(
     Returns
     -------
     Tuned
-        ``tuned.missed`` has the constraints that are not proven.
+        ``tuned.missed`` has the constraints that are missed or undecided.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class Control(Text):
         As printed with ``--json``; docs/control.md lists the keys. `points` has an entry for
         each point, with its verdicts in `assessment` (None if no response arrived in time).
     missed : tuple of str
-        The limits of `require` that are not proven to hold.
+        The limits of `require` that are missed or undecided.
     """
 
     data: dict[str, Any]

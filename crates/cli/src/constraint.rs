@@ -4,10 +4,10 @@
 use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_record::{
-    Figure, FlowSummary, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, PointSummary,
-    Times, Unit, Way,
+    Figure, FlowSummary, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
 };
 use wiregauge_stats::Estimate;
+use wiregauge_tune::{Bound, Compliance, Verdict};
 
 /// What must hold of a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,41 +278,34 @@ impl Constraint {
         self.figure.unanswered_share(point)
     }
 
-    /// True if a point keeps it. What was not measured keeps no limit, and a percentile among the
-    /// exchanges that were not answered keeps none either.
-    pub fn is_kept_by(&self, point: &PointSummary) -> bool {
-        if self.unanswered_share(point).is_some() {
-            return false;
-        }
-        let found = self.figure.of_point(point);
-        found.is_some_and(|found| self.holds(found.value))
-    }
-
-    /// How far the interval of a value reaches beyond it, in the unit of the figure; `None` if it does not, or
-    /// is known of no figure. Without a bound it is infinite.
-    pub fn bound_beyond(&self, found: &Estimate) -> Option<f64> {
-        let bound = match self.relation {
-            Relation::Below | Relation::AtMost => found.high,
-            Relation::Above | Relation::AtLeast => found.low,
-            Relation::Equal => return None,
-        };
-        match bound {
-            Some(bound) if self.holds(bound) => None,
-            Some(bound) => Some((bound - self.value).abs()),
-            None => self.has_interval().then_some(f64::INFINITY),
+    /// Whether the samples of a point show that it is met: a percentile among the exchanges that were not answered is
+    /// none.
+    pub fn of_point(&self, point: &PointSummary) -> Compliance {
+        match self.unanswered_share(point) {
+            Some(_) => Compliance::Violated,
+            None => self.judge(self.figure.of_point(point)),
         }
     }
 
-    /// True of a figure that has an interval if the samples are enough; a maximum has none.
-    fn has_interval(&self) -> bool {
-        match self.figure {
-            Figure::Time(_, part) => matches!(
-                part,
-                Part::Mean | Part::P50 | Part::P90 | Part::P99 | Part::P999
-            ),
-            Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => true,
-            Figure::Control(figure) => figure == LoopFigure::Cost,
-            _ => false,
+    /// Whether a value with its interval meets it. What was not measured meets no limit.
+    pub fn judge(&self, found: Option<Estimate>) -> Compliance {
+        match found {
+            None => Compliance::Violated,
+            Some(found) if self.relation == Relation::Equal => match found.value == self.value {
+                true => Compliance::Met,
+                false => Compliance::Violated,
+            },
+            Some(_) => Verdict::of(self.bound(), found).compliance,
+        }
+    }
+
+    /// As a search takes it. Of what it may equal only `= 0` is read there, of what cannot be less.
+    pub fn bound(&self) -> Bound {
+        match self.relation {
+            Relation::Below => Bound::Below(self.value),
+            Relation::Above => Bound::Above(self.value),
+            Relation::AtLeast => Bound::AtLeast(self.value),
+            Relation::AtMost | Relation::Equal => Bound::AtMost(self.value),
         }
     }
 
@@ -321,24 +314,12 @@ impl Constraint {
         self.way.is_none_or(|own| own == way) && self.figure.is_of_way(way)
     }
 
-    /// True if one way of a point keeps it, or is none that it speaks of. What was not measured
-    /// keeps no limit, and without the device's word no byte is known to have arrived.
-    pub fn is_kept_by_flow(&self, flow: &FlowSummary) -> bool {
-        if !self.is_of(flow.way) {
-            return true;
-        }
-        let found = self.figure.of_flow(flow);
-        found.is_some_and(|found| self.holds(found.value))
-    }
-
-    /// True if a value keeps it.
-    pub fn holds(&self, value: f64) -> bool {
-        match self.relation {
-            Relation::Below => value < self.value,
-            Relation::AtMost => value <= self.value,
-            Relation::Above => value > self.value,
-            Relation::AtLeast => value >= self.value,
-            Relation::Equal => value == self.value,
+    /// Whether the samples of one way of a point show that it is met; a way that it does not speak of meets it.
+    /// Without the device's word no byte is known to have arrived.
+    pub fn of_flow(&self, flow: &FlowSummary) -> Compliance {
+        match self.is_of(flow.way) {
+            true => self.judge(self.figure.of_flow(flow)),
+            false => Compliance::Met,
         }
     }
 }
@@ -346,7 +327,7 @@ impl Constraint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Carried, Problem};
+    use wiregauge_record::{Carried, LoopFigure, Part, Problem};
 
     #[test]
     fn limits_name_a_figure_and_a_value() {
@@ -406,17 +387,19 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_beyond_a_limit_does_not_prove_it() {
-        let beyond = |text: &str, low, high| {
+    fn a_limit_within_the_interval_is_undecided() {
+        let judged = |text: &str, low, high| {
             let value = 1.5e6;
             let limit = of_exchanges(text).unwrap();
-            limit.bound_beyond(&Estimate { value, low, high })
+            limit.judge(Some(Estimate { value, low, high }))
         };
-        assert_eq!(beyond("p99<2ms", Some(1e6), Some(1.9e6)), None);
-        assert_eq!(beyond("p99<2ms", Some(1e6), Some(2.5e6)), Some(5e5));
-        assert_eq!(beyond("p99<2ms", Some(1e6), None), Some(f64::INFINITY));
-        assert_eq!(beyond("p99<2ms", None, None), Some(f64::INFINITY));
-        assert_eq!(beyond("max<2ms", None, None), None);
+        let [met, missed, open] = [Compliance::Met, Compliance::Violated, Compliance::Undecided];
+        assert_eq!(judged("p99<2ms", Some(1e6), Some(1.9e6)), met);
+        assert_eq!(judged("p99<2ms", Some(1e6), Some(2.5e6)), open);
+        assert_eq!(judged("p99<1ms", Some(9e5), None), open);
+        assert_eq!(judged("p99<1ms", Some(1.1e6), None), missed);
+        assert_eq!(judged("p99<2ms", None, None), open);
+        assert_eq!(of_exchanges("p99<2ms").unwrap().judge(None), missed);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use wiregauge_control::Assessment;
 use wiregauge_record::{Figure, LoopFigure};
 use wiregauge_report::load::ControlPoint;
 use wiregauge_report::tables::{LoopVerdicts, loop_figure};
+use wiregauge_stats::Estimate;
+use wiregauge_tune::Compliance;
 
 /// What a control loop must keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,17 +26,6 @@ pub enum Verdict {
     Holds,
     /// In any order.
     Proved,
-}
-
-/// How a point keeps a limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// It does.
-    Met,
-    /// It does not: what was found.
-    Violated(String),
-    /// Nothing decides it: what was found.
-    NotProven(String),
 }
 
 /// `control.cost<20`, `control.growth<1`, `held`, `holds`, `proved`.
@@ -65,10 +56,10 @@ impl ControlLimit {
         }
     }
 
-    /// Whether a point keeps it.
-    pub fn judge(&self, point: &ControlPoint) -> Kept {
+    /// Whether a point meets it, and what was found.
+    pub fn judge(&self, point: &ControlPoint) -> (Compliance, String) {
         let Some(assessment) = &point.assessment else {
-            return Kept::Violated("no response arrived in time".into());
+            return (Compliance::Violated, "no response arrived in time".into());
         };
         match self {
             ControlLimit::Figure(constraint) => of_figure(constraint, assessment),
@@ -77,55 +68,50 @@ impl ControlLimit {
     }
 }
 
-fn of_figure(limit: &Constraint, assessment: &Assessment) -> Kept {
+fn of_figure(limit: &Constraint, assessment: &Assessment) -> (Compliance, String) {
     let found = &assessment.on_trace;
     if limit.figure != Figure::Control(LoopFigure::Cost) {
-        return match limit.holds(found.growth) {
-            true => Kept::Met,
-            false => Kept::Violated(loop_figure(LoopFigure::Growth, found.growth)),
+        let growth = Estimate {
+            value: found.growth,
+            low: Some(found.growth),
+            high: Some(found.growth),
         };
+        let shown = loop_figure(LoopFigure::Growth, found.growth);
+        return (limit.judge(Some(growth)), shown);
     }
-    let shown = |value| loop_figure(LoopFigure::Cost, value);
     let Some(cost) = found.cost else {
-        return Kept::Violated("unbounded (the loop did not hold)".into());
+        let unbounded = "unbounded (the loop did not hold)";
+        return (Compliance::Violated, unbounded.into());
     };
-    let Some(interval) = found.interval else {
-        let text = format!("{} (no 95 % interval: use a longer run)", shown(cost));
-        return match limit.holds(cost) {
-            true => Kept::NotProven(text),
-            false => Kept::Violated(text),
-        };
+    let shown = |value| loop_figure(LoopFigure::Cost, value);
+    let beside = match &found.interval {
+        None => "(no 95 % interval: use a longer run)".to_owned(),
+        Some(found) => format!("(95 %: {} to {})", shown(found.low), shown(found.high)),
     };
-    let text = format!(
-        "{} (95 %: {} to {})",
-        shown(cost),
-        shown(interval.low),
-        shown(interval.high)
-    );
-    match (limit.holds(interval.high), limit.holds(interval.low)) {
-        (true, _) => Kept::Met,
-        (false, true) => Kept::NotProven(text),
-        (false, false) => Kept::Violated(text),
-    }
+    let judged = limit.judge(Some(Estimate {
+        value: cost,
+        low: found.interval.as_ref().map(|found| found.low),
+        high: found.interval.as_ref().map(|found| found.high),
+    }));
+    (judged, format!("{} {beside}", shown(cost)))
 }
 
 impl Verdict {
-    fn judge(self, assessment: &Assessment) -> Kept {
+    fn judge(self, assessment: &Assessment) -> (Compliance, String) {
         let found = LoopVerdicts::of(assessment);
-        match (self, found.on_trace, found.long_run, found.any_order) {
-            (Verdict::Held, "held", _, _)
-            | (Verdict::Holds, _, "holds", _)
-            | (Verdict::Proved, _, _, "proved") => Kept::Met,
-            (Verdict::Held, found, _, _) => Kept::Violated(format!("on this trace: {found}")),
-            (Verdict::Holds, _, found @ "no statement", _) => {
-                Kept::NotProven(format!("in the long run: {found}"))
-            }
-            (Verdict::Holds, _, found, _) => Kept::Violated(format!("in the long run: {found}")),
-            (Verdict::Proved, _, _, found @ "not proved") => {
-                Kept::NotProven(format!("in any order: {found}"))
-            }
-            (Verdict::Proved, _, _, found) => Kept::Violated(format!("in any order: {found}")),
-        }
+        let (found, met, open, of) = match self {
+            Verdict::Held => (found.on_trace, "held", "", "on this trace"),
+            Verdict::Holds => (found.long_run, "holds", "no statement", "in the long run"),
+            Verdict::Proved => (found.any_order, "proved", "not proved", "in any order"),
+        };
+        let compliance = if found == met {
+            Compliance::Met
+        } else if found == open {
+            Compliance::Undecided
+        } else {
+            Compliance::Violated
+        };
+        (compliance, format!("{of}: {found}"))
     }
 }
 

@@ -1,9 +1,10 @@
 //! `--require` of `wiregauge deadline`: what must be shown to be kept at every point.
 
 use crate::values::decimal_unit;
+use wiregauge_quantity::grouped;
 use wiregauge_report::load::DeadlinePoint;
 use wiregauge_report::tables::missed_share;
-use wiregauge_report::units::grouped;
+use wiregauge_tune::{Bound, Compliance, Verdict};
 
 /// A limit that a control loop must keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,17 +20,6 @@ enum Figure {
     Missed(f64),
     /// Consecutive misses.
     Longest(u64),
-}
-
-/// Whether a point meets a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compliance {
-    /// It does.
-    Met,
-    /// It does not.
-    Violated,
-    /// The run is too short to decide.
-    NotProven,
 }
 
 /// `missed<0.1%`, `longest<3`.
@@ -100,17 +90,14 @@ impl DeadlineLimit {
         }
     }
 
-    /// Whether a point keeps it. A point without a cycle keeps nothing.
+    /// Whether a point meets it. One without a cycle decides nothing.
     pub fn judge(&self, point: &DeadlinePoint) -> Compliance {
         let cycles = &point.cycles;
         match self.figure {
-            _ if cycles.cycles == 0 => Compliance::NotProven,
-            Figure::Missed(most) if cycles.share.value >= most => Compliance::Violated,
-            Figure::Missed(most) if cycles.share.high.is_none_or(|high| high >= most) => {
-                Compliance::NotProven
-            }
+            _ if cycles.cycles == 0 => Compliance::Undecided,
+            Figure::Missed(most) => Verdict::of(Bound::Below(most), Some(cycles.share)).compliance,
             Figure::Longest(most) if cycles.longest_run >= most => Compliance::Violated,
-            Figure::Missed(_) | Figure::Longest(_) => Compliance::Met,
+            Figure::Longest(_) => Compliance::Met,
         }
     }
 }

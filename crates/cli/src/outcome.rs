@@ -5,7 +5,7 @@
 pub enum Outcome {
     /// 0: done.
     Done,
-    /// 1: measured, but a limit stated with `--require` was missed, or a `--fail-if` met.
+    /// 1: measured, but a stated limit was missed, or is undecided and `--undecided pass` is not given.
     Missed,
     /// 130, as shells number it: the user interrupted it; what was measured is kept.
     Interrupted,

@@ -74,7 +74,7 @@ fn missed_limits_and_files_are_reported() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
     let (called, place) = (Called::default(), desk.text("run"));
-    let limits = "--require p50<1ns --require p50<1h";
+    let limits = "--require max<1ns --require max<1h";
     let command = format!(
         "exchange {} --count 5 {limits} --store {place}",
         server.address
@@ -85,7 +85,7 @@ fn missed_limits_and_files_are_reported() {
         panic!("{missed:?}")
     };
     assert!(
-        one.starts_with("p50<1ns: ") && !one.contains("point"),
+        one.starts_with("max<1ns: ") && !one.contains("point"),
         "{one}"
     );
     let called = Called::default();

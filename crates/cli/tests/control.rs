@@ -591,7 +591,7 @@ fn a_required_figure_or_verdict_that_is_missed_is_exit_code_1_with_what_was_foun
     let within = (low + high) / 2.0;
     for (limit, how) in [
         (format!("control.cost<{low}"), "missed"),
-        (format!("control.cost<{within}"), "not proven"),
+        (format!("control.cost<{within}"), "undecided"),
         (format!("control.growth<{growth}"), "missed"),
     ] {
         let (code, printed, said) = run(&limit);
@@ -610,7 +610,7 @@ fn a_required_figure_or_verdict_that_is_missed_is_exit_code_1_with_what_was_foun
 }
 
 #[test]
-fn a_limit_on_the_cost_is_not_proven_by_a_run_without_an_interval() {
+fn a_limit_on_the_cost_is_undecided_in_a_run_without_an_interval() {
     let desk = Desk::new();
     let mut delays = trace(60);
     delays[30] = Some(40 * MS);
@@ -620,12 +620,12 @@ fn a_limit_on_the_cost_is_not_proven_by_a_run_without_an_interval() {
     ))
     .assert()
     .code(1)
-    .stderr(contains("limit not proven: control.cost<1000: ").and(contains("use a longer run")));
+    .stderr(contains("limit undecided: control.cost<1000: ").and(contains("use a longer run")));
     desk.wiregauge(&format!("control short {SERVO} --require holds"))
         .assert()
         .code(1)
         .stderr(contains(
-            "limit not proven: holds: in the long run: no statement",
+            "limit undecided: holds: in the long run: no statement",
         ));
     desk.wiregauge(&format!("control short {SERVO} --require proved"))
         .assert()

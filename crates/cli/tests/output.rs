@@ -312,21 +312,21 @@ fn a_required_limit_decides_the_exit_code() {
     let server = desk.serve("tcp://:0 --drop every=10");
     let exchange = format!("exchange {} --count 30 --timeout 50ms", server.address);
     let exchange = format!("{exchange} --no-calibration --quiet");
-    desk.wiregauge(&format!("{exchange} --require p50<10s --require lost<50%"))
-        .assert()
-        .code(0);
+    desk.wiregauge(&format!(
+        "{exchange} --require min<10s --require corrupted=0"
+    ))
+    .assert()
+    .code(0);
     // Of 30, three are lost in each row, or more on a slow machine.
-    let lost = r"limit missed: lost<1%: \d+\.\d\d % \(95 %: .*\) at IN (48|100) B; also missed at 1 other point\n";
-    desk.wiregauge(&format!("{exchange} --in 48,100 --require lost<1%"))
+    let lost = r"limit missed: lost=0: \d+ at IN (48|100) B; also missed at 1 other point\n";
+    desk.wiregauge(&format!("{exchange} --in 48,100 --require lost=0"))
         .assert()
         .code(1)
         .stderr(is_match(lost).unwrap());
-    desk.wiregauge(&format!("{exchange} --require p50<1ns"))
+    desk.wiregauge(&format!("{exchange} --require min<1ns"))
         .assert()
         .code(1)
-        .stderr(
-            is_match(r"limit missed: p50<1ns: \d[\d.]* (ns|us|ms|s)( \(95 %: .*\))?\n").unwrap(),
-        );
+        .stderr(is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s)\n").unwrap());
 }
 
 #[test]
@@ -336,18 +336,20 @@ fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
     let exchange = format!("exchange {} --count 10 --timeout 1s", server.address);
     let exchange = format!("{exchange} --no-calibration --quiet");
     // Of ten, one is lost: nine of ten are answered, and p90 is the last of them.
-    // So few prove nothing, which is said and changes no exit code.
-    let unproven = is_match(r"limit not proven: p90<10s: .* with 10 exchanges\n");
-    desk.wiregauge(&format!("{exchange} --require p50<10s --require p90<10s"))
-        .assert()
-        .code(0)
-        .stderr(unproven.unwrap());
+    // So few prove nothing.
+    for (flags, code) in [("", 1), (" --undecided fail", 1), (" --undecided pass", 0)] {
+        let undecided = is_match(r"limit undecided: p90<10s: .* with 10 exchanges\n");
+        desk.wiregauge(&format!("{exchange} --require p90<10s{flags}"))
+            .assert()
+            .code(code)
+            .stderr(undecided.unwrap());
+    }
     for percentile in ["p99", "rtt.p99.9", "max"] {
         desk.wiregauge(&format!("{exchange} --require {percentile}<10s"))
             .assert()
             .code(1)
             .stderr(contains(format!(
-                "limit missed: {percentile}<10s: undefined, because 10.000 % of the exchanges have no correct answer in \
+                "limit missed: {percentile}<10s: undefined, because 10 % of the exchanges have no correct answer in \
                  time; the slowest correct answer (p90) took "
             )));
     }

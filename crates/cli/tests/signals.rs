@@ -113,7 +113,7 @@ fn an_output_that_nobody_reads_any_more_costs_no_exchange() {
     let server = desk.serve("tcp://:0");
     let flags = "--rate 1000 --count 500 --no-calibration";
     let run = format!("exchange {} {flags}", server.address);
-    for (limit, code) in [("", 0), (" --require trt<1ns", 1)] {
+    for (limit, code) in [("", 0), (" --require max<1ns", 1)] {
         let mut child = desk
             .command(&format!("{run}{limit}"))
             .stdout(Stdio::piped())

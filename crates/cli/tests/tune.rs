@@ -165,7 +165,7 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     // On a busy machine the run may be too dependent to prove it; the value is beyond the limit in any case.
     let verdict = match printed["best"]["constraints"][0]["verdict"].as_str() {
         Some("violated") => "limit missed: p50<1ms: ",
-        _ => "limit not proven: p50<1ms: ",
+        _ => "limit undecided: p50<1ms: ",
     };
     assert!(ended.stderr.contains(verdict), "{ended}");
     let value = &printed["best"]["constraints"][0]["found"]["value"];
@@ -185,7 +185,7 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let verdict = if first.starts_with(proven) {
         "missed"
     } else {
-        "not proven"
+        "undecided"
     };
     assert!(ended.stdout.contains(verdict), "{ended}");
     assert!(!ended.stdout.contains("best:"), "{ended}");
@@ -205,16 +205,16 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     let (printed, ended) = tune(&desk, &server.address, flags);
     assert_eq!(ended.code, Some(1), "{ended}");
     let verdict = &printed["best"]["constraints"][0];
-    assert_eq!(verdict["verdict"], "not-proven", "{printed:#}");
+    assert_eq!(verdict["verdict"], "undecided", "{printed:#}");
     assert!(verdict["found"]["high"].is_null());
-    assert!(ended.stderr.contains("not proven"), "{ended}");
+    assert!(ended.stderr.contains("undecided"), "{ended}");
     // It is too short, and not a setting that breaks the constraint.
     let words = format!("tune {} --no-calibration {flags}", server.address);
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
     let first = ended.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("best setting: "), "{ended}");
-    let open = "; not proven: p99.9<20s (measured ";
+    let open = "; undecided: p99.9<20s (measured ";
     assert!(
         first.contains(open) && first.contains("; use --confirm "),
         "{ended}"

@@ -14,7 +14,7 @@ pub enum Compliance {
     /// The whole interval is beyond the limit, or a figure that must be 0 is not.
     Violated,
     /// The interval contains the limit, or the run is too short to have one, or there is no such figure.
-    NotProven,
+    Undecided,
 }
 
 /// One constraint, judged by one run.
@@ -32,7 +32,7 @@ impl Verdict {
     /// Of a bound and what was found.
     pub fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
         let compliance = match found {
-            None => Compliance::NotProven,
+            None => Compliance::Undecided,
             Some(found) => judged(bound, found),
         };
         Verdict {
@@ -60,7 +60,7 @@ fn judged(bound: Bound, found: Estimate) -> Compliance {
     } else if near.is_some_and(|value| !bound.keeps(value)) {
         Compliance::Violated
     } else {
-        Compliance::NotProven
+        Compliance::Undecided
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
         );
         assert_eq!(
             kept(below, between(Some(7.0), 8.0, Some(10.0))),
-            Compliance::NotProven
+            Compliance::Undecided
         );
         assert_eq!(
             kept(below, between(Some(10.0), 11.0, None)),
@@ -225,11 +225,11 @@ mod tests {
         let found = between(Some(1.0), 2.0, None);
         assert_eq!(
             Verdict::of(Bound::Below(10.0), found).compliance,
-            Compliance::NotProven
+            Compliance::Undecided
         );
         assert_eq!(
             Verdict::of(Bound::Below(10.0), None).compliance,
-            Compliance::NotProven
+            Compliance::Undecided
         );
     }
 

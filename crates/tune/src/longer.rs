@@ -17,7 +17,7 @@ const MOST_BEYOND: f64 = 10.0;
 /// measured, or its value is too near to the bound.
 pub fn times_as_long(verdicts: &[Verdict], to_bound: impl Fn(usize) -> f64) -> Option<f64> {
     let open = verdicts.iter().enumerate();
-    let mut open = open.filter(|(_, verdict)| verdict.compliance == Compliance::NotProven);
+    let mut open = open.filter(|(_, verdict)| verdict.compliance == Compliance::Undecided);
     let first = open.next()?;
     let mut most: f64 = 1.0;
     for (index, verdict) in std::iter::once(first).chain(open) {

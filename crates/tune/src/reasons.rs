@@ -77,7 +77,7 @@ fn limiting(field: &Posterior, best: &Choice, place: Place, observed: &[Observed
     if let Some(constraint) = first(Compliance::Violated) {
         return Some(Why::NothingKeeps { constraint });
     }
-    if let Some(constraint) = first(Compliance::NotProven) {
+    if let Some(constraint) = first(Compliance::Undecided) {
         return Some(Why::Undecided { constraint });
     }
     // What was probed and is better, but is not shown to keep them all: that which is nearest to.

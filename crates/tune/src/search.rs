@@ -450,7 +450,7 @@ impl Search {
         let rank = |c: &Choice| {
             (
                 count(c, Compliance::Violated),
-                count(c, Compliance::NotProven),
+                count(c, Compliance::Undecided),
             )
         };
         let better = |a: &Choice, b: &Choice| match rank(a).cmp(&rank(b)) {

@@ -2,7 +2,7 @@ function run = measured(kind, address, given)
 %MEASURED  Have the wiregauge program measure, and load what it stored.
 %   run = wiregauge.internal.measured('exchange', address, given) runs `wiregauge exchange ADDRESS` with the options in the cell
 %   array given (see wiregauge.internal.flags) and returns the run as wiregauge.loadRun does, with text (the tables that
-%   it printed) and missed (the limits of 'Require' that were not met, a cell column of text).
+%   it printed) and missed (the limits of 'Require' that are missed or undecided, a cell column of text).
 %
 %   Errors: wiregauge:usage, wiregauge:link, wiregauge:interrupted, with the message of the program. What a run measured before its
 %   link failed is kept; the error names its directory.
@@ -38,9 +38,12 @@ end
 run = wiregauge.internal.stored(stored{1});
 run.text = wiregauge.internal.ofRun(output);
 lines = strtrim(strsplit(said, sprintf('\n'))');
-begin = 'limit missed: ';
-lines = reshape(lines(strncmp(lines, begin, numel(begin))), [], 1);
-run.missed = regexprep(lines, ['^', begin], '');
+shown = 'missed|undecided';
+if any(strcmp(words, '--undecided=pass'))
+    shown = 'missed';
+end
+lines = reshape(lines(~cellfun(@isempty, regexp(lines, ['^limit (', shown, '): ']))), [], 1);
+run.missed = regexprep(lines, {'^limit missed: ', '^limit undecided: '}, {'', 'undecided: '});
 run = wiregauge.Run(run);
 end
 

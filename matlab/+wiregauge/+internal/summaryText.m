@@ -17,7 +17,11 @@ if isfield(run.conditions, 'note')
     lines{end + 1} = indented(['note: ', run.conditions.note]);
 end
 for k = 1:numel(run.missed)
-    lines{end + 1} = ['  limit missed: ', run.missed{k}]; %#ok<AGROW>
+    text = run.missed{k};
+    if ~strncmp(text, 'undecided: ', 11)
+        text = ['missed: ', text]; %#ok<AGROW>
+    end
+    lines{end + 1} = ['  limit ', text]; %#ok<AGROW>
 end
 lines{end + 1} = sprintf('  directory: %s', run.directory);
 text = sprintf('%s\n', lines{:});

@@ -1,6 +1,6 @@
 //! `wiregauge compare`.
 
-use super::ForceArg;
+use super::{ForceArg, UndecidedArg};
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -16,9 +16,10 @@ All confidence intervals of a comparison hold jointly with 95 %: two runs of the
 differ, however many points they have. Why several runs per side are better: docs/compare.md.
 
 --fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
-and the difference is significant; an inconclusive one is printed and does not fail. FIGURE is mean,
-p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p50, gap.p90,
-gap.p99, gap.p99.9, transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for streams.
+and the difference is significant. It is undecided (exit code 1, with --undecided pass 0) if the
+interval of the difference reaches beyond the limit. FIGURE is mean, p50, p90, p99, p99.9, trt,
+throughput, lost or below(2ms) for exchanges; rate, gap.p50, gap.p90, gap.p99, gap.p99.9,
+transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for streams.
 Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
 percentage points. POINT: in=48,depth=4.";
 
@@ -32,6 +33,9 @@ pub struct CompareArgs {
     /// Exit with code 1 if this condition is met at any point: 'p99 > 5% worse', 'in=48: lost > 0.1% more'.
     #[arg(long, value_name = "CONDITION", value_parser = fail_if::parse)]
     pub fail_if: Vec<FailIf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
     /// Compare only these figures. Fewer figures detect smaller differences: choose them before you look at
     /// the results.
     #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]

@@ -1,6 +1,6 @@
 //! The flags of `wiregauge control`.
 
-use super::{ForceArg, MissArgs, ModelArgs, PointArgs};
+use super::{ForceArg, MissArgs, ModelArgs, PointArgs, UndecidedArg};
 use crate::control_limit::{self, ControlLimit};
 use clap::Args;
 use std::path::PathBuf;
@@ -43,10 +43,13 @@ pub struct ControlArgs {
     /// Points of the run.
     #[command(flatten)]
     pub points: PointArgs,
-    /// Exit with code 1 unless this limit is proven to hold at every point: a figure such as 'control.cost<20' or
+    /// Exit with code 1 unless every point meets this limit: a figure such as 'control.cost<20' or
     /// 'control.growth<1', or a verdict: held, holds or proved.
     #[arg(long, value_name = "LIMIT", value_parser = control_limit::parse, value_delimiter = ',')]
     pub require: Vec<ControlLimit>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
     /// Write figures to this directory as SVG: step response, variance along the trace, cost.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! The flags of `wiregauge deadline`.
 
-use super::{ForceArg, PointArgs};
+use super::{ForceArg, PointArgs, UndecidedArg};
 use crate::deadline_limit::{self, DeadlineLimit};
 use crate::values;
 use clap::Args;
@@ -42,9 +42,12 @@ pub struct DeadlineArgs {
     /// the run supports].
     #[arg(long, value_name = "NUMBER", value_parser = deadline_limit::one_in)]
     pub beyond: Option<f64>,
-    /// Exit with code 1 unless this limit is proven to hold at every point: 'missed<0.1%', 'longest<3'.
+    /// Exit with code 1 unless every point meets this limit: 'missed<0.1%', 'longest<3'.
     #[arg(long, value_name = "LIMIT", value_parser = deadline_limit::parse)]
     pub require: Vec<DeadlineLimit>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
     /// Points of the run.
     #[command(flatten)]
     pub points: PointArgs,

@@ -1,7 +1,7 @@
 //! The flags of `wiregauge exchange`.
 
 use super::shared::same_as;
-use super::{CanArgs, ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs};
+use super::{CanArgs, ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs, UndecidedArg};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Count, Every, Sizes};
 use clap::{Args, ValueEnum};
@@ -56,9 +56,9 @@ Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 
 TRT: time from the start of one exchange to the start of the next. Tables show its mean.
 exchanges/s: correct responses divided by the measured time, which ends with the last
 response; with few or lost exchanges it is below 1 / mean TRT.
---require compares the measured value, not its 95 % confidence interval. Where the
-interval reaches beyond the limit, a line begins with `limit not proven`; the exit code
-stays 0.
+A limit of --require is met if the whole 95 % interval of the figure is within it, missed if
+all of it is beyond, undecided if the interval contains it: then use a longer run, or
+--undecided pass.
 Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others:
 all in `wiregauge help tune`; with --interval or --rate also from-intended.p99 and others
 (documentation: docs/tune.md).";
@@ -174,10 +174,12 @@ pub struct ExchangeArgs {
     /// Report the percentage of exchanges below each of these times.
     #[arg(long, value_name = "TIMES", value_parser = values::duration, value_delimiter = ',')]
     pub below: Vec<Duration>,
-    /// Exit with code 1 unless the measured value meets this limit at every point, such as p99<2ms,
-    /// lost<0.1%, trt<3ms.
+    /// Exit with code 1 unless every point meets this limit, such as p99<2ms, lost<0.1%, trt<3ms.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_exchanges)]
     pub require: Vec<Constraint>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
 
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -36,7 +36,8 @@ pub use loop_model::{MissArgs, ModelArgs};
 pub use query::QueryArgs;
 pub use report::{FigureFormat, ReportArgs};
 pub use shared::{
-    ExchangeProtocolArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg, protocol_of,
+    ExchangeProtocolArg, HostArgs, KeepArgs, Look, PointArgs, ProtocolArg, Undecided, UndecidedArg,
+    protocol_of,
 };
 pub use show::{ShowArgs, ShowFormat};
 pub use stream::{StreamArgs, StreamProtocolArg, StreamTypeArg};
@@ -53,8 +54,8 @@ losses, and how they depend on message size and queue depth.
 
 IN and OUT are seen from the host, as in USB. Sizes are in bytes and include the header.
 
-Exit codes: 0 success, 1 a limit (--require, --subject-to, --fail-if) was missed, or not proven
-where a proof is required, 2 usage error, 3 the link or the storage failed, 130 interrupted.
+Exit codes: 0 success, 1 a limit (--require, --subject-to, --fail-if) was missed, or is undecided
+(--undecided pass: then 0), 2 usage error, 3 the link or the storage failed, 130 interrupted.
 Whatever ends a run, at most the last second of samples is missing.";
 
 /// Below the options in the help of the program.

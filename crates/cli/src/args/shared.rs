@@ -109,6 +109,24 @@ pub struct KeepArgs {
     pub force: ForceArg,
 }
 
+/// `--undecided`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Undecided {
+    /// Exit code 0.
+    Pass,
+    /// Exit code 1.
+    Fail,
+}
+
+/// What an undecided limit does.
+#[derive(Clone, Debug, Args)]
+pub struct UndecidedArg {
+    /// Exit code if the samples do not decide a limit: its value is within the 95 % interval, or there are too few
+    /// samples for an interval.
+    #[arg(long, value_enum, value_name = "OUTCOME", default_value = "fail")]
+    pub undecided: Undecided,
+}
+
 /// Which points of a stored run are used.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PointArgs {

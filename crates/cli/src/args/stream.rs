@@ -1,7 +1,7 @@
 //! The flags of `wiregauge stream`.
 
 use super::shared::same_as;
-use super::{HostArgs, KeepArgs, Look};
+use super::{HostArgs, KeepArgs, Look, UndecidedArg};
 use crate::constraint::{self, Constraint};
 use crate::values::{self, Sizes};
 use clap::{Args, ValueEnum};
@@ -144,10 +144,13 @@ pub struct StreamArgs {
     /// Also compute the buffer for this loss probability (with --rate).
     #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6", requires = "rate")]
     pub loss: f64,
-    /// Exit with code 1 unless this limit holds at every point, such as rate>1MB/s, lost=0, gap.max<5ms;
+    /// Exit with code 1 unless every point meets this limit, such as rate>1MB/s, lost=0, gap.max<5ms;
     /// the prefix in. or out. restricts it to one direction.
     #[arg(long, value_name = "LIMIT", value_parser = constraint::of_streams)]
     pub require: Vec<Constraint>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
 
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -1,7 +1,9 @@
 //! The flags of `wiregauge tune`.
 
 use super::stream::DirectionArg;
-use super::{ConnectArg, HostArgs, KeepArgs, MissArgs, ModelArgs, ProtocolArg, WaitArg};
+use super::{
+    ConnectArg, HostArgs, KeepArgs, MissArgs, ModelArgs, ProtocolArg, UndecidedArg, WaitArg,
+};
 use crate::constraint::{self, Constraints};
 use crate::values::{self, Count, Effort, Sizes};
 use clap::{ArgGroup, Args};
@@ -56,9 +58,12 @@ pub struct TuneArgs {
     #[arg(long, alias = "minimize", value_name = "FIGURE", value_parser = constraint::figure)]
     pub minimise: Option<Figure>,
     /// Constraints, such as 'p99<10ms, lost=0'. May be repeated. Exit with code 1 unless the confirming run
-    /// proves them.
+    /// meets them.
     #[arg(long, value_name = "LIMITS", value_parser = constraint::several)]
     pub subject_to: Vec<Constraints>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub undecided: UndecidedArg,
 
     /// Request sizes in bytes [default: 16; with echo 64].
     #[arg(long, value_name = "LIST", value_parser = values::choices_of_sizes, help_heading = "Exchanges")]

@@ -3,7 +3,7 @@
 use super::measure::Measurement;
 use super::{loop_plan, printed};
 use crate::Outcome;
-use crate::args::LoopArgs;
+use crate::args::{LoopArgs, Undecided};
 use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
@@ -36,6 +36,7 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         session,
         |plan, stop, sink| closed_loop::run(plan, stop, sink),
         |_| Vec::new(),
+        Undecided::Fail,
     )
 }
 

@@ -1,12 +1,12 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
+use super::unmet::{self, Stated, Unmet};
 use super::{ending, printed_comparison};
 use crate::Outcome;
 use crate::args::{CompareArgs, TableFormat};
 use crate::caller::{Session, remark};
 use crate::fail_if::Judged;
 use crate::output::files;
-use crate::output::style::{BAD, CAUTION, RESET};
 use anyhow::bail;
 use std::cell::RefCell;
 use std::io::Write;
@@ -75,24 +75,25 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             remark!(session, "{line}");
         }
     }
-    let mut is_met = false;
-    for (text, judged) in &judged {
-        for place in &judged.met {
-            is_met = true;
-            session.caller.missed(&format!("{text}: {place}"));
-            remark!(session, "{BAD}met:{RESET} {text}: {place}");
-        }
-        for place in &judged.undecided {
-            remark!(
-                session,
-                "{CAUTION}not decided (does not fail):{RESET} '{text}' {place}"
-            );
-        }
-    }
-    Ok(match is_met {
-        true => Outcome::Missed,
-        false => Outcome::Done,
-    })
+    let unmet = judged.iter().flat_map(|(text, judged)| {
+        let met = judged
+            .met
+            .iter()
+            .map(|place| (place, Unmet::missed as fn(_) -> _));
+        let open = judged
+            .undecided
+            .iter()
+            .map(|place| (place, Unmet::undecided as fn(_) -> _));
+        met.chain(open)
+            .map(move |(place, of)| of(format!("{text}: {place}")))
+    });
+    let unmet: Vec<Unmet> = unmet.collect();
+    Ok(unmet::outcome(
+        Stated::Condition,
+        &unmet,
+        args.undecided.undecided,
+        session,
+    ))
 }
 
 /// The runs of one side. A directory may have a comma in its name.

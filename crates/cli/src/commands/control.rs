@@ -3,13 +3,13 @@
 use super::chosen_points::chosen;
 use super::ending;
 use super::loop_assessment::{assess, exchange_run, period_of};
-use super::missed::{self, Missed};
 use super::printed;
 use super::report::write_figures;
+use super::unmet::{self, Stated, Unmet};
 use crate::Outcome;
 use crate::args::{ControlArgs, FigureFormat};
 use crate::caller::{Session, remark};
-use crate::control_limit::{ControlLimit, Kept};
+use crate::control_limit::ControlLimit;
 use crate::loop_model;
 use crate::output::files;
 use wiregauge_report::figures::{self, Figure};
@@ -37,13 +37,13 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     drop(meter);
     let (controls, predictions) = predicted?;
     let predictions = predictions?;
-    let missed = not_kept(args, &controls);
+    let unmet = unmet(args, &controls);
     if args.json {
         let mut value = serde_json::to_value(&controls)?;
         value["run"] = run.name().into();
         value["predicted"] = serde_json::to_value(&predictions)?;
         value["require"] = args.require.iter().map(ControlLimit::text).collect();
-        value["missed_limits"] = missed.iter().map(Missed::whole).collect();
+        value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
         let flags = loop_model::flags(&args.model, &args.misses);
@@ -69,26 +69,28 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             );
         }
     }
-    Ok(missed::outcome(&missed, session))
+    Ok(unmet::outcome(
+        Stated::Limit,
+        &unmet,
+        args.undecided.undecided,
+        session,
+    ))
 }
 
-/// What was not kept, or not proven to be.
-fn not_kept(args: &ControlArgs, controls: &Controls) -> Vec<Missed> {
+/// The limits that are missed or undecided, at each point.
+fn unmet(args: &ControlArgs, controls: &Controls) -> Vec<Unmet> {
     let places = Places::new(controls.points.iter().map(|point| point.point));
-    let mut missed = Vec::new();
+    let mut unmet = Vec::new();
     for limit in &args.require {
         for point in &controls.points {
-            let (found, is_proven) = match limit.judge(point) {
-                Kept::Met => continue,
-                Kept::Violated(found) => (found, true),
-                Kept::NotProven(found) => (found, false),
-            };
+            let (compliance, found) = limit.judge(point);
             let place = places.at(point.point.index);
-            let text = format!("{}: {found}{place}", limit.text());
-            missed.push(Missed { text, is_proven });
+            unmet.extend(Unmet::unless_met(compliance, || {
+                format!("{}: {found}{place}", limit.text())
+            }));
         }
     }
-    missed
+    unmet
 }
 
 /// Those of all points, their names ending in the point's number and settings where there are several; true if some are missing.

@@ -3,12 +3,11 @@
 use super::chosen_points::chosen;
 use super::cycles::{self, Requested};
 use super::ending;
-use super::missed::{self, Missed};
 use super::printed;
+use super::unmet::{self, Stated, Unmet};
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
-use crate::deadline_limit::Compliance;
 use crate::output::files::{self, size};
 use anyhow::bail;
 use std::path::Path;
@@ -53,7 +52,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     meter.clear();
     drop(meter);
     let deadlines = deadlines?;
-    let missed = not_kept(args, &deadlines);
+    let unmet = unmet(args, &deadlines);
     if args.json {
         let mut value = serde_json::to_value(&deadlines)?;
         value["run"] = run.name().into();
@@ -62,7 +61,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             .iter()
             .map(|limit| limit.text.clone())
             .collect();
-        value["missed_limits"] = missed.iter().map(Missed::whole).collect();
+        value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
         printed::all_tables(&tables::of_deadlines(&run.file, &deadlines), session)?;
@@ -73,27 +72,27 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
             None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
-    Ok(missed::outcome(&missed, session))
+    Ok(unmet::outcome(
+        Stated::Limit,
+        &unmet,
+        args.undecided.undecided,
+        session,
+    ))
 }
 
-/// What was not kept, or not proven to be.
-fn not_kept(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Missed> {
+/// The limits that are missed or undecided, at each point.
+fn unmet(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Unmet> {
     let places = Places::new(deadlines.points.iter().map(|point| point.point));
-    let mut missed = Vec::new();
+    let mut unmet = Vec::new();
     for limit in &args.require {
         for point in &deadlines.points {
-            let is_proven = match limit.judge(point) {
-                Compliance::Met => continue,
-                Compliance::Violated => true,
-                Compliance::NotProven => false,
-            };
             let place = places.at(point.point.index);
-            let found = limit.found(point);
-            let text = format!("{}: {found}{place}", limit.text);
-            missed.push(Missed { text, is_proven });
+            unmet.extend(Unmet::unless_met(limit.judge(point), || {
+                format!("{}: {}{place}", limit.text, limit.found(point))
+            }));
         }
     }
-    missed
+    unmet
 }
 
 fn format(file: &Path) -> anyhow::Result<Format> {

@@ -1,22 +1,22 @@
 //! `wiregauge exchange`: measure, store, print.
 
 use super::measure::Measurement;
-use super::tune::shown;
+use super::tune::{shown, with_bounds};
+use super::unmet::Unmet;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
-use crate::caller::{Session, remark};
+use crate::caller::Session;
 use crate::constraint::Constraint;
 use crate::output::progress::Extent;
-use crate::output::style::{CAUTION, RESET};
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
+use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{Figure, Limit, Part, PointSummary, Problem};
 use wiregauge_report::tables::Places;
-use wiregauge_report::units::grouped;
 use wiregauge_run::{Exchange, RunFile};
-use wiregauge_stats::Estimate;
+use wiregauge_tune::Compliance;
 
 /// Runs the command.
 pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -46,12 +46,8 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     measurement.run(
         session,
         |plan, stop, sink| exchange::run(plan, stop, sink),
-        |file| {
-            for line in unproven(args, file) {
-                remark!(session, "{CAUTION}limit not proven:{RESET} {line}");
-            }
-            missed(args, file)
-        },
+        |file| unmet(args, file),
+        args.undecided.undecided,
     )
 }
 
@@ -62,55 +58,56 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// A line for each limit that is missed: the limit, the worst value with its interval, and where.
-fn missed(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
+/// A line for each limit that is missed or undecided: the limit, the worst value with its interval, and where.
+fn unmet(args: &ExchangeArgs, file: &RunFile) -> Vec<Unmet> {
     let places = Places::new(file.points.iter().map(|point| point.point));
-    let line = |limit: &Constraint| {
-        let broken = file.points.iter().filter(|point| !limit.is_kept_by(point));
-        let broken: Vec<&PointSummary> = broken.collect();
-        let excess = |point: &PointSummary| excess(limit, point);
-        let worst = broken.iter().max_by(|a, b| {
-            let (a, b) = (excess(a), excess(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        })?;
-        let place = places.at(worst.point.index);
-        let more = match broken.len() - 1 {
-            0 => String::new(),
-            1 => "; also missed at 1 other point".into(),
-            more => format!("; also missed at {more} other points"),
-        };
-        Some(format!(
-            "{}: {}{place}{more}",
-            limit.text,
-            found(limit, worst)
-        ))
-    };
-    args.require.iter().filter_map(line).collect()
+    let of = |limit| missed(limit, file, &places).or_else(|| undecided(limit, file, &places));
+    args.require.iter().filter_map(of).collect()
 }
 
-/// A line for each limit that all measured values meet, but that the interval of one reaches beyond: the
-/// point whose bound is furthest.
-fn unproven(args: &ExchangeArgs, file: &RunFile) -> Vec<String> {
-    let places = Places::new(file.points.iter().map(|point| point.point));
-    let line = |limit: &Constraint| {
-        if !file.points.iter().all(|point| limit.is_kept_by(point)) {
-            return None;
-        }
-        let beyond = |point: &PointSummary| {
-            let found = limit.figure.of_point(point)?;
-            limit.bound_beyond(&found)
-        };
-        let open = file.points.iter().filter_map(|p| Some((p, beyond(p)?)));
-        let (point, _) = open.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let place = places.at(point.point.index);
-        let exchanges = match point.counts.exchanges {
-            1 => "1 exchange".into(),
-            many => format!("{} exchanges", grouped(many)),
-        };
-        let found = found(limit, point);
-        Some(format!("{}: {found}{place} with {exchanges}", limit.text))
+fn missed(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> {
+    let is_broken = |point: &&PointSummary| limit.of_point(point) == Compliance::Violated;
+    let broken: Vec<&PointSummary> = file.points.iter().filter(is_broken).collect();
+    let excess = |point: &PointSummary| excess(limit, point);
+    let worst = broken.iter().max_by(|a, b| {
+        let (a, b) = (excess(a), excess(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })?;
+    let place = places.at(worst.point.index);
+    let more = match broken.len() - 1 {
+        0 => String::new(),
+        1 => "; also missed at 1 other point".into(),
+        more => format!("; also missed at {more} other points"),
     };
-    args.require.iter().filter_map(line).collect()
+    let found = found(limit, worst);
+    let text = format!("{}: {found}{place}{more}", limit.text);
+    Some(Unmet::missed(text))
+}
+
+/// The point whose interval reaches furthest beyond the limit.
+fn undecided(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> {
+    let is_open = |point: &&PointSummary| limit.of_point(point) == Compliance::Undecided;
+    let beyond = |point: &PointSummary| {
+        let found = limit.figure.of_point(point);
+        let bound = found.and_then(|found| {
+            if limit.is_lower() {
+                found.low
+            } else {
+                found.high
+            }
+        });
+        bound.map_or(f64::INFINITY, |bound| (bound - limit.value).abs())
+    };
+    let open = file.points.iter().filter(is_open);
+    let point = open.max_by(|a, b| beyond(a).total_cmp(&beyond(b)))?;
+    let place = places.at(point.point.index);
+    let exchanges = match point.counts.exchanges {
+        1 => "1 exchange".into(),
+        many => format!("{} exchanges", grouped(many)),
+    };
+    let found = found(limit, point);
+    let text = format!("{}: {found}{place} with {exchanges}", limit.text);
+    Some(Unmet::undecided(text))
 }
 
 /// How bad a value is: the larger, the worse. Worse than any value are many unanswered exchanges, then no measurement.
@@ -123,17 +120,17 @@ fn excess(limit: &Constraint, point: &PointSummary) -> (u8, f64) {
     }
 }
 
-/// What a point has where it should meet a limit: `15.991 ms (95 %: 8.331 ms .. ?)`.
+/// What a point has where it should meet a limit: `15.99 ms (95 %: 8.331 ms .. ?)`.
 fn found(limit: &Constraint, point: &PointSummary) -> String {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
         (Some(share), _) => {
             let slowest = slowest(limit, point, share).unwrap_or_default();
             format!(
-                "undefined, because {:.3} % of the exchanges have no correct answer in time{slowest}",
-                share * 100.0
+                "undefined, because {} of the exchanges have no correct answer in time{slowest}",
+                percent(share)
             )
         }
-        (None, Some(found)) => with_interval(limit.figure, &found) + &without_answer(limit, point),
+        (None, Some(found)) => with_bounds(limit.figure, &found) + &without_answer(limit, point),
         (None, None) => "not measured".into(),
     }
 }
@@ -179,19 +176,6 @@ fn without_answer(limit: &Constraint, point: &PointSummary) -> String {
     format!(", of {}: {}", grouped(counts.exchanges), kinds.join(", "))
 }
 
-fn with_interval(figure: Figure, found: &Estimate) -> String {
-    let value = shown(figure, found.value);
-    if found.low.is_none() && found.high.is_none() {
-        return value;
-    }
-    let bound = |bound: Option<f64>| bound.map_or("?".into(), |bound| shown(figure, bound));
-    format!(
-        "{value} (95 %: {} .. {})",
-        bound(found.low),
-        bound(found.high)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,7 +207,7 @@ mod tests {
     fn what_lost_counts_besides_losses_is_named() {
         let limit: Constraint = constraint::of_exchanges("lost<0.1%").expect("a limit");
         let both = found(&limit, &point(0, 3, 1));
-        assert!(both.starts_with("4.00 % (95 %: "), "{both}");
+        assert!(both.starts_with("4 % (95 %: "), "{both}");
         assert!(
             both.ends_with(", of 100: 3 lost or late, 1 with wrong bytes"),
             "{both}"
@@ -240,16 +224,5 @@ mod tests {
         );
         assert!(more > fewer, "{more:?} {fewer:?}");
         assert!(fewer > excess(&limit, &point(2, 0, 0)));
-    }
-
-    #[test]
-    fn a_measured_value_has_its_interval_beside_it() {
-        let p99 = Figure::parse("p99").expect("a figure");
-        let with = |low, high| {
-            let value = 15_991_000.0;
-            with_interval(p99, &Estimate { value, low, high })
-        };
-        assert_eq!(with(Some(8.331e6), None), "15.991 ms (95 %: 8.331 ms .. ?)");
-        assert_eq!(with(None, None), "15.991 ms");
     }
 }

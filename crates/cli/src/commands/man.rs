@@ -14,7 +14,7 @@ const EXIT_STATUS: [(&str, &str); 5] = [
     ("0", "Success."),
     (
         "1",
-        "A stated limit was missed (--require, --subject-to, --fail-if), or not proven where a proof is required.",
+        "A stated limit (--require, --subject-to, --fail-if) was missed, or is undecided (without --undecided pass).",
     ),
     ("2", "Usage error."),
     (

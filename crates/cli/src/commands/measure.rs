@@ -2,13 +2,14 @@
 //! printed and kept.
 
 use super::recorder::{LinkRecorder, Recorder};
+use super::unmet::{self, Stated, Unmet};
 use crate::Outcome;
-use crate::args::{KeepArgs, Look};
+use crate::args::{KeepArgs, Look, Undecided};
 use crate::caller::{Session, remark};
 use crate::failure::{StorageFailed, unless_nobody_reads};
 use crate::output::files;
 use crate::output::progress::{Extent, Progress};
-use crate::output::style::{BAD, CAUTION, RESET};
+use crate::output::style::{CAUTION, RESET};
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -48,14 +49,15 @@ where
     K::Plan: Divisible + Send + Sync,
     K::Summary: Send,
 {
-    /// Runs `engine` over every link, prints and keeps what it yields. `missed` tells which limits
-    /// of the user were, as texts.
+    /// Runs `engine` over every link, prints and keeps what it yields. `unmet` lists the stated limits that are missed
+    /// or undecided.
     pub fn run(
         self,
         session: &Session<'_>,
         engine: impl Fn(&K::Plan, &AtomicBool, &mut LinkRecorder<'_, K>) -> Result<bool, RunError>
         + Sync,
-        missed: impl Fn(&RunFile<K>) -> Vec<String>,
+        unmet: impl Fn(&RunFile<K>) -> Vec<Unmet>,
+        undecided: Undecided,
     ) -> anyhow::Result<Outcome> {
         let (keep, look, plan) = (self.keep, self.look, &self.plan);
         // A file that cannot be written is better known before the run than after it.
@@ -141,15 +143,8 @@ where
             return Ok(Outcome::Interrupted);
         }
         printed?;
-        let missed = missed(&run.file);
-        for text in &missed {
-            session.caller.missed(text);
-            remark!(session, "{BAD}limit missed:{RESET} {text}");
-        }
-        Ok(match missed.is_empty() {
-            true => Outcome::Done,
-            false => Outcome::Missed,
-        })
+        let unmet = unmet(&run.file);
+        Ok(unmet::outcome(Stated::Limit, &unmet, undecided, session))
     }
 }
 

@@ -24,7 +24,6 @@ mod loop_control;
 mod loop_plan;
 mod man;
 mod measure;
-mod missed;
 mod plan;
 pub mod printed;
 mod printed_comparison;
@@ -36,6 +35,7 @@ mod runs;
 mod show;
 mod stream;
 mod tune;
+mod unmet;
 pub mod warning_help;
 
 use crate::Outcome;

@@ -2,6 +2,7 @@
 
 use super::measure::Measurement;
 use super::tune::with_bounds;
+use super::unmet::Unmet;
 use super::{plan, printed, recording};
 use crate::Outcome;
 use crate::args::StreamArgs;
@@ -51,7 +52,8 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
                 .take();
             stream::run_recording(plan, file, stop, sink)
         },
-        |file| missed(args, file),
+        |file| unmet(args, file),
+        args.undecided.undecided,
     )
 }
 
@@ -71,8 +73,8 @@ fn is_empty(file: &RunFile<Stream>) -> bool {
     flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
 }
 
-/// Each row that does not meet a limit, with what was measured instead.
-fn missed(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<String> {
+/// Each row that misses a limit or leaves it undecided, with what was measured.
+fn unmet(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Unmet> {
     // In the order of the table, whatever the order in which links ended.
     let mut points: Vec<&StreamSummary> = file.points.iter().collect();
     points.sort_by_key(|point| point.point.index);
@@ -80,15 +82,16 @@ fn missed(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<String> {
         .iter()
         .flat_map(|point| point.flows.iter().map(|flow| (point.point, flow)));
     let rows: Vec<(StreamPoint, &FlowSummary)> = flows.collect();
-    let mut missed = Vec::new();
-    for limit in &args.require {
-        let broken = rows.iter().filter(|(_, flow)| !limit.is_kept_by_flow(flow));
-        missed.extend(broken.map(|(point, flow)| {
-            let (text, found) = (&limit.text, found(limit, flow));
-            format!("{text}: {found} ({})", place(*point, flow.way))
-        }));
-    }
-    missed
+    let of = |limit: &Constraint| {
+        let unmet = rows.iter().filter_map(|(point, flow)| {
+            Unmet::unless_met(limit.of_flow(flow), || {
+                let (text, found) = (&limit.text, found(limit, flow));
+                format!("{text}: {found} ({})", place(*point, flow.way))
+            })
+        });
+        unmet.collect::<Vec<_>>()
+    };
+    args.require.iter().flat_map(of).collect()
 }
 
 /// What a row has where it should meet a limit.

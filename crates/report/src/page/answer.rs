@@ -12,7 +12,7 @@ use crate::load::Tuned;
 use crate::tables::ComparisonTables;
 use crate::tables::closed_loop::settings;
 use crate::tables::stream::lost;
-use crate::units::{grouped, percent};
+use wiregauge_quantity::{grouped, percent, times};
 use wiregauge_record::{
     Aim, Connect, Figure, FlowSummary, LoopSummary, Part, Plan, PointSummary, Schedule, Times, Way,
 };
@@ -60,7 +60,7 @@ fn tuning(tuned: &Tuned) -> String {
     let open: Vec<String> = open
         .map(|limit| match limit.verdict.as_str() {
             "violated" => format!("{} missed", limit.text),
-            _ => format!("{} not proven", limit.text),
+            _ => format!("{} undecided", limit.text),
         })
         .collect();
     let kept = match (open.is_empty(), best.constraints.is_empty()) {
@@ -327,10 +327,10 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
         return (words, lowest);
     }
     let (depth, ratio) = (best.point.depth, rate(best) / rate(lowest));
-    let times = factor(ratio);
+    let times = times(ratio);
     if overlap(&shortest, &base) {
         let words = format!(
-            "{sizes}: no depth is proven to have a higher exchange rate than depth {low} ({times} times at depth {depth} in \
+            "{sizes}: no depth is proven to have a higher exchange rate than depth {low} ({times} at depth {depth} in \
              this run)"
         );
         return (words, best);
@@ -341,11 +341,11 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
         .iter()
         .any(|p| p.counts.lost + p.counts.late > 0);
     let words = match (is_proven(&shortest, &base), is_explained) {
-        (true, true) => format!(
-            "{sizes}: the exchange rate at depth {depth} is {times} times that at depth {low}"
-        ),
+        (true, true) => {
+            format!("{sizes}: the exchange rate at depth {depth} is {times} that at depth {low}")
+        }
         (_, false) => format!(
-            "{sizes}: in this run the exchange rate at depth {depth} was {times} times that at depth {low}, more than \
+            "{sizes}: in this run the exchange rate at depth {depth} was {times} that at depth {low}, more than \
              the depth explains: {}",
             match losing {
                 true => "waiting for lost responses took part of the time",
@@ -353,21 +353,11 @@ fn depths<'a>(sizes: &str, same: &[&'a PointSummary]) -> (String, &'a PointSumma
             }
         ),
         (false, true) => format!(
-            "{sizes}: in this run the exchange rate at depth {depth} was {times} times that at depth {low}, without a \
+            "{sizes}: in this run the exchange rate at depth {depth} was {times} that at depth {low}, without a \
              confidence interval"
         ),
     };
     (words, best)
-}
-
-/// Three digits, as in the verdicts on the bottleneck.
-fn factor(ratio: f64) -> String {
-    let decimals = match ratio {
-        r if r >= 99.5 => 0,
-        r if r >= 9.95 => 1,
-        _ => 2,
-    };
-    format!("{ratio:.decimals$}")
 }
 
 /// True if both intervals are known and do not overlap.

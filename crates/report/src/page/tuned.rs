@@ -1,13 +1,13 @@
 //! The section on the search that a run confirmed: the goal, the constraints, the front, the confirmation.
 
 use super::escape::{prose, text, words};
-use super::measure::{Measure, digits};
+use super::measure::Measure;
 use super::sections;
 use crate::Subject;
 use crate::load::{Confirmed, Limit, Tuned};
 use crate::tables::Table;
-use crate::units::{grouped, percent};
 use std::fmt::Write;
+use wiregauge_quantity::{grouped, percent, significant};
 use wiregauge_record::{Figure, Unit};
 use wiregauge_stats::Estimate;
 
@@ -94,7 +94,7 @@ fn constraint(limit: &Limit) -> String {
     let verdict = match limit.verdict.as_str() {
         "met" => "met",
         "violated" => "missed",
-        _ => "not proven",
+        _ => "undecided",
     };
     match &limit.found {
         Some(found) => format!("{}: {verdict}, {}", limit.text, value(&limit.figure, found)),
@@ -108,8 +108,8 @@ pub(super) fn shown(figure: &str, value: f64) -> String {
         Some(Unit::Time) => Measure::RttTail.show(value),
         Some(Unit::Rate) => Measure::Rate.show(value),
         Some(Unit::Share) => percent(value),
-        Some(Unit::Frequency) => format!("{}/s", digits(value)),
-        _ => digits(value),
+        Some(Unit::Frequency) => format!("{}/s", significant(value)),
+        _ => significant(value),
     }
 }
 

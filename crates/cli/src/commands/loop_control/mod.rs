@@ -8,7 +8,7 @@ mod summary;
 use super::measure::Measurement;
 use super::{plan, printed};
 use crate::Outcome;
-use crate::args::{LoopControlArgs, MissArgs};
+use crate::args::{LoopControlArgs, MissArgs, Undecided};
 use crate::caller::{Session, remark};
 use crate::loop_model::{self, LoopModel};
 use crate::output::progress::Extent;
@@ -68,6 +68,7 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
         session,
         |plan, stop, sink| drive::run(plan, model, against, stop, sink),
         |_| Vec::new(),
+        Undecided::Fail,
     )
 }
 

@@ -5,16 +5,16 @@ use super::longer;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::trade_offs::{Difference, Rival, Row, refutes};
-use crate::commands::missed::Missed;
+use crate::commands::unmet::Unmet;
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
+use wiregauge_quantity as units;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times, Unit};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::tables::loop_figure;
-use wiregauge_report::units::{self, RateUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Advice, Candidate, Choice, Compliance, Purpose, Sense, Verdict, Why};
 
@@ -110,7 +110,7 @@ impl Found {
     }
 
     /// What was asked for and is not shown, in words.
-    pub fn missed(&self) -> Vec<Missed> {
+    pub fn unmet(&self) -> Vec<Unmet> {
         let Some(best) = &self.advice.best else {
             let why = match self.task.control {
                 None => "the link failed at every setting tried",
@@ -119,41 +119,31 @@ impl Found {
                      the link failed"
                 }
             };
-            return vec![Missed {
-                text: format!("no setting was found: {why}"),
-                is_proven: true,
-            }];
+            return vec![Unmet::missed(format!("no setting was found: {why}"))];
         };
         let needed = match self.required(best) {
             Some(exchanges) => format!("; about --confirm {exchanges} is required to decide"),
             None => String::new(),
         };
-        let mut missed = Vec::new();
+        let mut unmet = Vec::new();
         if !best.confirmed {
-            missed.push(Missed {
-                text: "the setting found is not confirmed by a new run".into(),
-                is_proven: false,
-            });
+            let text = "the setting found is not confirmed by a new run";
+            unmet.push(Unmet::undecided(text.into()));
         }
         for (constraint, verdict) in self.task.constraints.iter().zip(&best.constraints) {
-            let text = &constraint.text;
             let found = match &verdict.found {
                 Some(found) => with_bounds(constraint.figure, found),
                 None => "it could not be measured".into(),
             };
-            match verdict.compliance {
-                Compliance::Met => {}
-                Compliance::Violated => missed.push(Missed {
-                    text: format!("{text}: {found}"),
-                    is_proven: true,
-                }),
-                Compliance::NotProven => missed.push(Missed {
-                    text: format!("{text}: {found}{needed}"),
-                    is_proven: false,
-                }),
-            }
+            let longer = match verdict.compliance {
+                Compliance::Undecided => needed.as_str(),
+                _ => "",
+            };
+            unmet.extend(Unmet::unless_met(verdict.compliance, || {
+                format!("{}: {found}{longer}", constraint.text)
+            }));
         }
-        missed
+        unmet
     }
 
     /// Length of a run that is expected to decide what the one that confirmed left open, as --confirm takes it.
@@ -204,7 +194,7 @@ impl Found {
         self.task.constraints.iter().zip(verdicts)
     }
 
-    /// What is not proven of the best setting, where nothing measured there speaks against it.
+    /// What is undecided of the best setting, where nothing measured there speaks against it.
     pub fn unproven(&self) -> Option<String> {
         let best = self.advice.best.as_ref()?;
         unproven(self.verdicts(), self.required(best).as_deref())
@@ -447,7 +437,7 @@ fn unproven<'a>(
         open.push(format!("{} (measured {measured})", constraint.text));
     }
     let longer = required.map_or(String::new(), |length| format!("; use --confirm {length}"));
-    (!open.is_empty()).then(|| format!("not proven: {}{longer}", open.join(", ")))
+    (!open.is_empty()).then(|| format!("undecided: {}{longer}", open.join(", ")))
 }
 
 /// Without a choice that something else beats.
@@ -472,24 +462,9 @@ pub fn shown(figure: Figure, value: f64) -> String {
         Unit::Time => units::time(value),
         Unit::Share => units::percent(value),
         Unit::Count => units::grouped(value as u64),
-        Unit::Rate => rate(value),
-        Unit::Frequency => format!("{}/s", significant(value)),
+        Unit::Rate => units::rate(value),
+        Unit::Frequency => format!("{}/s", units::significant(value)),
         Unit::Number => format!("{value:.2}"),
-    }
-}
-
-/// Bytes a second.
-pub fn rate(bytes_s: f64) -> String {
-    let unit = RateUnit::fitting(bytes_s);
-    format!("{} {}", unit.show(bytes_s), unit.name())
-}
-
-/// A number to four digits.
-pub fn significant(value: f64) -> String {
-    match value.abs() {
-        v if v >= 1000.0 => units::grouped(value.round() as u64),
-        v if v >= 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
     }
 }
 
@@ -541,12 +516,12 @@ mod tests {
         let short = ("p99<20ms", 20e6, 15.8e6, None);
         assert_eq!(
             said(&[short], Some("860")).as_deref(),
-            Some("not proven: p99<20ms (measured 15.800 ms); use --confirm 860")
+            Some("undecided: p99<20ms (measured 15.80 ms); use --confirm 860")
         );
         let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
         assert_eq!(
             said(&[met, short], None).as_deref(),
-            Some("not proven: p99<20ms (measured 15.800 ms)")
+            Some("undecided: p99<20ms (measured 15.80 ms)")
         );
         assert_eq!(said(&[met], None), None);
     }

@@ -6,7 +6,7 @@ use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
 use super::words;
-use crate::commands::missed::Missed;
+use crate::commands::unmet::Unmet;
 use serde_json::{Value, json};
 use wiregauge_record::Carried;
 use wiregauge_stats::Estimate;
@@ -90,7 +90,7 @@ pub fn of(found: &Found) -> Value {
             Ended::Dead(error) => Some(error.to_string()),
             _ => None,
         },
-        "missed": found.missed().iter().map(Missed::whole).collect::<Vec<_>>(),
+        "missed": found.unmet().iter().map(Unmet::whole).collect::<Vec<_>>(),
         "best": best,
         "run": found.best_run,
         "use": usage.map(|usage| json!({

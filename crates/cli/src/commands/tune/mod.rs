@@ -16,8 +16,9 @@ mod usage;
 mod words;
 
 use super::printed;
+use super::unmet::{self, Stated};
 use crate::Outcome;
-use crate::args::TuneArgs;
+use crate::args::{TuneArgs, Undecided};
 use crate::caller::{Session, absolute, remark};
 use crate::failure::{StorageFailed, unless_nobody_reads};
 use crate::output::files;
@@ -80,18 +81,18 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.figure {
         write_figure((path, args.keep.force.force), &found, session)?;
     }
-    judge(found, session)
+    judge(found, args.undecided.undecided, session)
 }
 
 /// The exit code: what was asked for must be shown.
-fn judge(found: Found, session: &Session<'_>) -> anyhow::Result<Outcome> {
-    let missed = found.missed();
+fn judge(found: Found, undecided: Undecided, session: &Session<'_>) -> anyhow::Result<Outcome> {
+    let unmet = found.unmet();
     match found.ended {
         Ended::Dead(error) => return Err(error.into()),
         Ended::Interrupted => return Ok(Outcome::Interrupted),
         Ended::Complete | Ended::OutOfTime => {}
     }
-    Ok(super::missed::outcome(&missed, session))
+    Ok(unmet::outcome(Stated::Limit, &unmet, undecided, session))
 }
 
 fn kind_of_figure(path: &Path) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 
 use crate::args::{TuneArgs, protocol_of};
 use crate::commands::plan;
-use crate::constraint::{Constraint, Relation};
+use crate::constraint::Constraint;
 use crate::loop_model;
 use crate::values::{Count, Effort, Sizes};
 use anyhow::bail;
@@ -182,14 +182,7 @@ impl Task {
 
     /// The bounds of the constraints, in their order.
     pub fn bounds(&self) -> Vec<Bound> {
-        let bound = |c: &Constraint| match c.relation {
-            Relation::Below => Bound::Below(c.value),
-            Relation::Above => Bound::Above(c.value),
-            Relation::AtLeast => Bound::AtLeast(c.value),
-            // Only `= 0` is read, of what cannot be less.
-            Relation::AtMost | Relation::Equal => Bound::AtMost(c.value),
-        };
-        self.constraints.iter().map(bound).collect()
+        self.constraints.iter().map(Constraint::bound).collect()
     }
 
     /// A candidate that whatever works at all should bear: the smallest, one at a time.

@@ -1,7 +1,7 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, is_exact, shown, significant, with_bounds};
+use super::found::{Ended, Found, is_exact, shown, with_bounds};
 use super::loop_costs;
 use super::modelled;
 use super::task::Kind;
@@ -11,9 +11,9 @@ use crate::constraint::Constraint;
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
 use wiregauge_command_line::quoted;
+use wiregauge_quantity::{self as units, RateUnit, TimeUnit};
 use wiregauge_record::{Carried, Figure};
 use wiregauge_report::tables::Table;
-use wiregauge_report::units::{self, RateUnit, TimeUnit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Choice, Compliance, Sense};
 
@@ -76,7 +76,7 @@ fn print(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     write!(out, "{}", table.text())
 }
 
-/// The setting that was found, the objective there, and what is not proven: one line, without colours.
+/// The setting that was found, the objective there, and what is undecided: one line, without colours.
 pub fn answer(found: &Found, best: &Choice) -> String {
     anstream::adapter::strip_str(&styled(found, best)).to_string()
 }
@@ -188,7 +188,7 @@ fn proof(found: &Found, best: &Choice) -> Table {
         let kept = match verdict.compliance {
             Compliance::Met => "met",
             Compliance::Violated => "missed",
-            Compliance::NotProven => "not proven",
+            Compliance::Undecided => "undecided",
         };
         let mut cells = row(
             constraint.figure,
@@ -261,7 +261,7 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
             row.latency_p99
                 .map_or("-".into(), |p99| time.show(p99.value)),
             speed.show(row.carried),
-            significant(row.per_second),
+            units::significant(row.per_second),
             units::grouped(row.n),
             if row.confirmed {
                 "confirmation"
@@ -405,7 +405,7 @@ fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         let broken: Vec<String> = broken
             .map(|(constraint, verdict)| match verdict.compliance {
                 Compliance::Violated => format!("{} missed", constraint.text),
-                _ => format!("{} not proven", constraint.text),
+                _ => format!("{} undecided", constraint.text),
             })
             .collect();
         let why = match broken.is_empty() {
