@@ -82,5 +82,11 @@ pub fn outcome(
             outcome = Outcome::Missed;
         }
     }
+    if undecided == Undecided::Fail && unmet.iter().any(|one| !one.is_decided) {
+        remark!(
+            session,
+            "  hint: a longer run may decide it; with --undecided pass it is exit code 0"
+        );
+    }
     outcome
 }
