@@ -177,6 +177,19 @@ fn time_that_the_hypervisor_took_is_not_said_to_be_the_cause_of_the_tails() {
 }
 
 #[test]
+fn the_time_waited_for_a_cpu_is_called_a_sum() {
+    let mut file = echo(BOARD, &[&answered, &answered], 0);
+    let waited = |times, waited_ns| vec![Disturbance::Preempted { times, waited_ns }];
+    file.points[0].disturbances = waited(1_234, 106_000_000);
+    let text = lines(&file, "W08").concat();
+    let sum = "waited for a CPU 106.0 ms in total and was preempted 1,234 times";
+    assert!(text.contains(sum), "{text}");
+    file.points[1].disturbances = waited(1, 7_000_000);
+    let text = lines(&file, "W08").concat();
+    assert!(text.contains("a CPU up to 106.0 ms in total"), "{text}");
+}
+
+#[test]
 fn losses_and_replies_out_of_order_stay_in_the_table_and_in_the_finding() {
     let mut file = echo(BOARD, &[&answered], 0);
     let counts = &mut file.points[0].counts;

@@ -129,9 +129,9 @@ codes! {
          received and nothing else (write instead of println).";
     BytesLost "W20": "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
-        "IN: the buffer of the device overflows while this host does not read; try a larger --queue \
-         or --priority, or compute the buffer with --rate. OUT: use flow control (NAK, RTS/CTS, \
-         XOFF). UDP has none: compare with tcp://.";
+        "IN: if the buffer of the device overflows while this host does not read, a larger --queue or \
+         --priority helps, and --rate computes the buffer; if bytes are lost on the wire, check the cable. OUT: use \
+         flow control (NAK, RTS/CTS, XOFF). UDP has none: compare with tcp://.";
     BytesDamaged "W21": "Bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable.",
         "Check cable, --baud, flow control and the buffers of the device.";

@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::warning::{Warning, add};
-use wiregauge_quantity::{percent, time};
+use wiregauge_quantity::{grouped, percent, time};
 use wiregauge_record::{Disturbance, HostPlan};
 
 /// What disturbed a run, or some of its rows.
@@ -12,6 +12,9 @@ pub(in crate::tables) enum Disturbed {
     /// The measuring thread was preempted.
     Preempted {
         points: Vec<u32>,
+        /// At the point that waited longest.
+        times: u64,
+        /// There, of all times together.
         waited_ns: u64,
         pinned: bool,
         real_time: bool,
@@ -33,7 +36,7 @@ pub(super) fn of_disturbances<'a>(
 ) -> Vec<Disturbed> {
     let mut warnings = Vec::new();
     let mut steal = (Vec::new(), 0.0_f64);
-    let mut preempted = (Vec::new(), 0);
+    let mut preempted = (Vec::new(), (0, 0));
     let mut shared = (Vec::new(), 0.0_f64);
     let mut gaps = (Vec::new(), 0);
     let mut storage = Vec::new();
@@ -45,9 +48,9 @@ pub(super) fn of_disturbances<'a>(
                     steal.0.push(index);
                     steal.1 = steal.1.max(share);
                 }
-                Disturbance::Preempted { waited_ns, .. } => {
+                Disturbance::Preempted { times, waited_ns } => {
                     preempted.0.push(index);
-                    preempted.1 = waited_ns.max(preempted.1);
+                    preempted.1 = preempted.1.max((waited_ns, times));
                 }
                 Disturbance::SharedProcessor { share } => {
                     shared.0.push(index);
@@ -76,7 +79,8 @@ pub(super) fn of_disturbances<'a>(
     });
     add(&mut warnings, preempted.0, |points| Disturbed::Preempted {
         points,
-        waited_ns: preempted.1,
+        times: preempted.1.1,
+        waited_ns: preempted.1.0,
         pinned,
         real_time,
     });
@@ -113,14 +117,20 @@ impl Disturbed {
             ),
             Disturbed::Preempted {
                 points,
+                times,
                 waited_ns,
                 pinned,
                 real_time,
             } => Warning::new(
                 Code::Preempted,
                 format!(
-                    "other programs delayed the measuring thread by up to {} per point{}",
+                    "the measuring thread waited for a CPU {}{} in total and was preempted {}{}",
+                    if points.len() > 1 { "up to " } else { "" },
                     time(*waited_ns as f64),
+                    match times {
+                        1 => "once".to_owned(),
+                        many => format!("{} times", grouped(*many)),
+                    },
                     at(points)
                 ),
                 match (pinned, real_time) {

@@ -312,8 +312,9 @@ impl StreamWarning {
                          tcp://."
                     }
                     (false, Way::In) => {
-                        ". The buffer of the device overflows while this host does not read: check the gaps, \
-                         try a larger --queue or --priority, or compute the buffer with --rate."
+                        ". Where is not known. If it is the buffer of the device, while this host does not read, a \
+                         larger --queue or --priority helps, and --rate computes the buffer; if it is the wire, \
+                         check the cable."
                     }
                     (false, Way::Out) => {
                         ". Does the device use flow control (NAK, RTS/CTS, XOFF) when it is full? Also check \
