@@ -15,7 +15,7 @@ ROUGH = 0.2
 #: A value is in the middle of its interval up to this part of the width.
 OFF_CENTRE = 0.01
 #: Bytes a second of a unit.
-RATE = {"kB/s": 1e3, "MB/s": 1e6}
+RATE = {"kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 
 
 @dataclass
@@ -264,7 +264,7 @@ def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:
         for at, (point, flow) in enumerate(rows):
             cells = []
             if table.title.startswith("Rates"):
-                name = "MB/s" if "MB/s" in table.heads else "kB/s"
+                name = next(unit for unit in RATE if unit in table.heads)
                 scale = RATE[name]
                 cells = [
                     (name, 0, plain, _pick(flow["rate"], "value"), scale),

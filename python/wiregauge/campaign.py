@@ -183,7 +183,7 @@ class Result:
     error : Exception or None
         Why there is no run, or what ended it early; with the message of the command line.
     met : bool
-        True if all of it was measured, and no limit of `require` was missed.
+        True if all of it was measured, and every limit of `require` is met.
     seconds : float
         Time from its start to its end, at the worker (s).
     """
@@ -433,9 +433,8 @@ def _row(plan: Plan, result: Result | None) -> list[str]:
     if result is None:
         return [name, "not finished", "", "", ""]
     run = "" if result._run is None else result._run.name
-    state = (
-        str(result.error) if result.error else "measured" if result.met else "measured, a limit was missed"
-    )
+    unmet = "measured, a limit was missed or is undecided"
+    state = str(result.error) if result.error else "measured" if result.met else unmet
     return [name, state, run, describe(result.worker), f"{result.seconds:.1f}"]
 
 

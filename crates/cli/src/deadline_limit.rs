@@ -90,11 +90,11 @@ impl DeadlineLimit {
         }
     }
 
-    /// Whether a point meets it. One without a cycle decides nothing.
+    /// Whether a point meets it. One without a cycle meets nothing.
     pub fn judge(&self, point: &DeadlinePoint) -> Compliance {
         let cycles = &point.cycles;
         match self.figure {
-            _ if cycles.cycles == 0 => Compliance::Undecided,
+            _ if cycles.cycles == 0 => Compliance::Violated,
             Figure::Missed(most) => Verdict::of(Bound::Below(most), Some(cycles.share)).compliance,
             Figure::Longest(most) if cycles.longest_run >= most => Compliance::Violated,
             Figure::Longest(_) => Compliance::Met,

@@ -1,5 +1,4 @@
-//! Numbers with units as text: the only place where the program turns a measured number into words, so that a table, a
-//! sentence and a page show the same digits.
+//! Numbers with units as text, so that a table, a sentence and a page show the same digits.
 //!
 //! ```
 //! use wiregauge_quantity::{exact_time, percent, rate, time};

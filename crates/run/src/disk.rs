@@ -120,7 +120,7 @@ impl Storage for Disk {
                 let _ = is_done.recv();
             }
         }
-        // What is left is done here: the other thread may get no processor. It waits for its step at most.
+        // What is left is done here: the other thread may get no processor. It waits for a step of that thread at most.
         let mut shown = 0;
         loop {
             let works = self.leisure.works();
@@ -138,8 +138,9 @@ impl Storage for Disk {
 impl Leisure {
     /// How many works are not done.
     fn works(&self) -> usize {
-        let current = usize::from(held(&self.current).is_some());
-        current + held(&self.waiting).works.len()
+        // Held meanwhile, so that none is counted twice or not at all.
+        let current = held(&self.current);
+        usize::from(current.is_some()) + held(&self.waiting).works.len()
     }
 
     /// Does one step of the oldest work; false if there is none.

@@ -204,8 +204,8 @@ impl<K: RunKind> RunWriter<K> {
         self.end_point_watched(writer, summary, &mut |_| ())
     }
 
-    /// As [`end_point`](RunWriter::end_point), which takes a second for each million rows that were not stored at leisure.
-    /// `left` hears how many million are left.
+    /// As [`end_point`](RunWriter::end_point), which takes a second for each million rows that are not Parquet yet.
+    /// `left` hears how many segments are left.
     pub fn end_point_watched(
         &mut self,
         writer: PointWriter<K>,

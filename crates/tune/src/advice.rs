@@ -11,9 +11,10 @@ use wiregauge_stats::Estimate;
 pub enum Compliance {
     /// The whole interval is within the limit. (For "at most 0", which no finite run can prove: none was counted.)
     Met,
-    /// The whole interval is beyond the limit, or a figure that must be 0 is not.
+    /// The whole interval is beyond the limit, or a figure that must be 0 is not, or there is no such figure: no response
+    /// was measured, or a percentile lies among the exchanges without one.
     Violated,
-    /// The interval contains the limit, or the run is too short to have one, or there is no such figure.
+    /// The interval contains the limit, or the run is too short to have one.
     Undecided,
 }
 
@@ -32,7 +33,7 @@ impl Verdict {
     /// Of a bound and what was found.
     pub fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
         let compliance = match found {
-            None => Compliance::Undecided,
+            None => Compliance::Violated,
             Some(found) => judged(bound, found),
         };
         Verdict {
@@ -229,7 +230,7 @@ mod tests {
         );
         assert_eq!(
             Verdict::of(Bound::Below(10.0), None).compliance,
-            Compliance::Undecided
+            Compliance::Violated
         );
     }
 

@@ -17,9 +17,10 @@ differ, however many points they have. Why several runs per side are better: doc
 
 --fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
 and the difference is significant. It is undecided (exit code 1, with --undecided pass 0) if the
-interval of the difference reaches beyond the limit. FIGURE is mean, p50, p90, p99, p99.9, trt,
-throughput, lost or below(2ms) for exchanges; rate, gap.p50, gap.p90, gap.p99, gap.p99.9,
-transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for streams.
+interval of the difference reaches beyond the limit, or one side did not measure the point. FIGURE is
+mean, p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p50,
+gap.p90, gap.p99, gap.p99.9, transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for
+streams.
 Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
 percentage points. POINT: in=48,depth=4.";
 

@@ -297,10 +297,15 @@ impl<K: RunKind> Sink for LinkRecorder<'_, K> {
     fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
         match self.point.take() {
             Some(point) => {
+                let shows = self.shows();
                 let mut guard = self.recorder.locked();
                 let shared = &mut *guard;
                 let progress = &mut shared.progress;
-                let mut left = |left| progress.storing(left);
+                let mut left = |left| {
+                    if shows {
+                        progress.storing(left);
+                    }
+                };
                 let ended = shared.writer.end_point_watched(point, summary, &mut left);
                 if ended.is_ok() {
                     shared.copy_point();

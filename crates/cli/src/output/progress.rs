@@ -77,13 +77,13 @@ impl Progress {
         self.show(self.per_point.part(rows, elapsed));
     }
 
-    /// The point is over; so many million rows of it are not Parquet yet.
+    /// The point is over; so many parts of the samples are not Parquet yet.
     pub fn storing(&mut self, left: usize) {
-        // Fewer take no time to speak of.
+        // A single one takes a second at most.
         if left > 1 {
             let (at, points) = (self.at + 1, self.points);
             self.meter.says(format!(
-                "point {at} of {points}: storing samples, {left} million left"
+                "point {at} of {points}: storing samples, {left} parts left"
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::measure::{Measure, Named, Place};
 use std::collections::BTreeSet;
-use wiregauge_quantity::{grouped, percent};
+use wiregauge_quantity::{grouped, is_above_all, percent};
 use wiregauge_record::{BusLimit, PointSummary};
 use wiregauge_stats::Estimate;
 
@@ -107,7 +107,7 @@ pub(super) fn card(title: &str, measure: Measure, estimate: &Estimate, place: &N
 pub(super) fn of_limit(limit: &BusLimit) -> String {
     let limit_rate = Measure::Rate.show(limit.bytes_s);
     match limit.used {
-        used if used > 1.0 => format!(
+        used if is_above_all(used) => format!(
             "{} of the limit of {limit_rate} ({}): buffers were filling, or the limit is not that of what carried \
              the data",
             percent(used),

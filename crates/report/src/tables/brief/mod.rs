@@ -174,7 +174,8 @@ mod tests {
     fn more_than_the_limit_is_no_share_of_it() {
         let of = |used: &[f64]| of_limit(used.iter().copied()).unwrap();
         assert_eq!(of(&[0.2, 0.034]), "20 % of the limit");
-        assert_eq!(of(&[0.2, 1.001]), "100 % of the limit");
+        assert_eq!(of(&[0.2, 1.000_01]), "100 % of the limit");
+        assert_eq!(of(&[1.001]), "above the limit, see the warnings");
         assert_eq!(of(&[2.6018]), "above the limit, see the warnings");
     }
 

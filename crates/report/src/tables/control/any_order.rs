@@ -4,7 +4,7 @@ use super::shown::Shown;
 use super::words::growth;
 use crate::tables::table::Table;
 use wiregauge_control::{AnyOrder, Assessment, Misses, OnMiss, Stated, Verdict};
-use wiregauge_quantity::{exact_time, time};
+use wiregauge_quantity::time;
 
 /// Runs of equal delays that are printed of a pattern.
 const MOST_RUNS: usize = 16;
@@ -138,7 +138,7 @@ fn of_misses(assessment: &Assessment) -> Option<String> {
 /// `2 x lost, 4.000 ms`.
 fn pattern(delays: &[Option<u64>]) -> String {
     let runs = delays.chunk_by(|a, b| a == b).map(|run| {
-        let delay = run[0].map_or("lost".into(), exact_time);
+        let delay = run[0].map_or("lost".into(), |ns| time(ns as f64));
         match run.len() {
             1 => delay,
             count => format!("{count} x {delay}"),

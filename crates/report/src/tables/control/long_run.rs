@@ -4,7 +4,7 @@ use super::shown::Shown;
 use super::words::growth;
 use crate::tables::table::Table;
 use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
-use wiregauge_quantity::{exact_time, number};
+use wiregauge_quantity::{number, time};
 
 /// A loop whose disturbances decay at less than this part of the rate without delay is near the limit.
 const NEAR: f64 = 0.1;
@@ -109,7 +109,7 @@ fn note(assessment: &Assessment) -> Option<String> {
         }
         Bursts::Found { chain, .. } if found.differs => {
             let bad = match chain.edge_ns {
-                Some(edge_ns) => format!("late (over {}) or lost responses", exact_time(edge_ns)),
+                Some(edge_ns) => format!("late (over {}) or lost responses", time(edge_ns as f64)),
                 None => "lost responses".into(),
             };
             Some(format!(

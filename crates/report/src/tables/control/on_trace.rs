@@ -137,7 +137,12 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
 fn cells(figures: &StepFigures) -> [String; 3] {
     let settling = figures.settling_s.map(|seconds| number(seconds * 1e3));
     [
-        percent_number(figures.overshoot),
+        // Less is rounding.
+        percent_number(if figures.overshoot < 1e-9 {
+            0.0
+        } else {
+            figures.overshoot
+        }),
         settling.unwrap_or("not settled".into()),
         number(figures.squared_error),
     ]
