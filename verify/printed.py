@@ -95,14 +95,8 @@ def check_percentile(checks: Checks, cell: str, estimate, scale, what, where) ->
 
 
 def check_percent(checks: Checks, cell: str, share: float, what: str, where: str) -> None:
-    """A share in percent; small and nearly full ones have words of their own."""
-    percent = share * 100
-    if cell == "< 0.01 %":
-        checks.that(0 < percent < 0.01, f"table: {what}", f"{where}: {cell} for {percent}")
-    elif cell == "> 99.99 %":
-        checks.that(99.99 < percent < 100, f"table: {what}", f"{where}: {cell} for {percent}")
-    else:
-        check_cell(checks, cell, share, 0.01, what, where)
+    """A share in percent."""
+    check_cell(checks, cell, share, 0.01, what, where)
 
 
 def check_interval(checks: Checks, cell: str, estimate, scale, what, where) -> None:
