@@ -131,7 +131,7 @@ fn a_figure_that_cannot_be_had_keeps_nothing() {
         search.tell(&probe, measured);
     }
     let best = search.advice().best.unwrap();
-    assert_eq!(best.constraints[0].compliance, Compliance::Undecided);
+    assert_eq!(best.constraints[0].compliance, Compliance::Violated);
 }
 
 #[test]
