@@ -9,9 +9,7 @@ MAKEFLAGS += --no-print-directory
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# The profile of what is measured with, and of what `make test-all` tests with: that builds in a third of the time.
-WIREGAUGE_PROFILE ?= release
-WIREGAUGE = $(TARGET)/$(WIREGAUGE_PROFILE)/wiregauge
+WIREGAUGE = $(TARGET)/release/wiregauge
 # Cargo's own progress is for people; a log gets the result only.
 QUIET := $(shell [ -t 2 ] || echo --quiet)
 FUZZ_SECONDS ?= 10
@@ -31,14 +29,14 @@ help: ## List these targets.
 demo: ## Build, then measure a modelled device and a TCP responder. No hardware needed; half a minute.
 	@scripts/setup demo
 	@scripts/fetch-uplot
-	@echo "building wiregauge (profile quick; a few minutes the first time)"
-	@cargo build --profile quick --locked -p wiregauge-cli $(QUIET)
-	@$(TARGET)/quick/wiregauge demo
+	@echo "building wiregauge (profile demo; a few minutes the first time)"
+	@cargo build --profile demo --locked -p wiregauge-cli --no-default-features $(QUIET)
+	@$(TARGET)/demo/wiregauge demo
 
 build: ## Build target/release/wiregauge.
 	@scripts/fetch-uplot
-	@echo "building wiregauge (profile $(WIREGAUGE_PROFILE); some minutes the first time)"
-	@cargo build --profile $(WIREGAUGE_PROFILE) --locked -p wiregauge-cli $(QUIET)
+	@echo "building wiregauge (some minutes the first time)"
+	@cargo build --release --locked -p wiregauge-cli $(QUIET)
 
 install: build ## Install wiregauge, its man pages and bash completion under PREFIX (default: ~/.local).
 	@PREFIX="$(or $(PREFIX),$(HOME)/.local)"; \
@@ -83,12 +81,12 @@ LONG_PARTS = docs $(addprefix simulations-,$(LONG_CRATES)) simulate mutations mu
 
 test-all: ## Run what takes longer, unless it passed on the same sources (FULL=1: in any case): simulations, mutations, the checker, Python, Octave, the browser, the lab, boards, Windows, macOS, fuzzing, the benches once over, links of the pages.
 	@scripts/setup all
-	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" WIREGAUGE_PROFILE=quick DISKS=20000 BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
+	@MAKE="$(MAKE)" scripts/test-parts "$(LONG_PARTS)" DISKS=20000 BENCH_FLAGS=--quick VERIFY_FLAGS=--quick
 
 # The crates with tests that are kept out for their length. Each is built beside crates/py, which has no such tests and
 # depends on the program, so that what they share with the program has the features that it has there and is built once.
 LONG_CRATES = $(shell grep -rl '\#\[ignore' crates/*/tests --include='*.rs' | cut -d / -f 2 | sort -u)
-LONG_TESTS = $(HEEDS_HUP) cargo test --profile quick --locked -p wiregauge-py -p wiregauge-$* --test tests
+LONG_TESTS = $(HEEDS_HUP) cargo test --release --locked -p wiregauge-py -p wiregauge-$* --test tests
 # Those of them that measure time or memory, or load the processors by themselves.
 LONG_ALONE = size:: speed:: memory:: programs::
 # Those that print a table of docs/ for who writes it, and can't fail; the other tests of these files hold what it shows.
@@ -110,11 +108,11 @@ simulate: ## Simulate SCENARIOS (100000) random exchanges from SEED (0) on, and 
 	@scripts/setup demo
 	@echo "building the simulator"
 	@# With the program's features, so that what it shares with the program is built once.
-	@cargo build --profile quick --locked -p wiregauge-cli -p wiregauge-sim --bin simulate $(QUIET)
-	@$(TARGET)/quick/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
+	@cargo build --release --locked -p wiregauge-cli -p wiregauge-sim --bin simulate $(QUIET)
+	@$(TARGET)/release/simulate $(if $(REPEAT),repeat $(REPEAT),$(SCENARIOS) $(SEED))
 	@# DISKS=1 SEED=NUMBER repeats one.
 	@$(if $(REPEAT),true,echo "simulating disks that fail, fill up and lose their power")
-	@$(if $(REPEAT),true,SCENARIOS=$(DISKS) SEED=$(SEED) cargo test --profile quick --locked -p wiregauge-run --lib $(QUIET) simulation::many_disks -- --ignored)
+	@$(if $(REPEAT),true,SCENARIOS=$(DISKS) SEED=$(SEED) cargo test --release --locked -p wiregauge-run --lib $(QUIET) simulation::many_disks -- --ignored)
 
 mutations: ## Break the engine one line at a time; the simulator must detect each.
 	@scripts/setup demo
@@ -141,7 +139,7 @@ test-python: ## Build the Python package, check its types and test it against re
 
 test-octave: build ## Build the MEX file and test the package for MATLAB and Octave, in Octave.
 	@scripts/setup octave
-	@PROFILE=$(WIREGAUGE_PROFILE) WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-octave
+	@WIREGAUGE=$(abspath $(WIREGAUGE)) scripts/test-octave
 
 firmware: ## Build the firmware of every board, and print its size.
 	@scripts/setup firmware
@@ -241,7 +239,7 @@ bench-languages: build ## The same exchanges from C, the program, Python and Oct
 	@$(if $(findstring --quick,$(BENCH_FLAGS)),[ -x $(TARGET)/python-venv/bin/wiregauge ] ||,PROFILE=release) \
 	  scripts/test-python --collect-only --quiet >/dev/null
 	@library=$(abspath $(dir $(WIREGAUGE)))/libwiregauge_capi.a; \
-	  $(MAKE) --silent --no-print-directory -C matlab PROFILE=$(WIREGAUGE_PROFILE) $$([ ! -f "$$library" ] || echo "LIBRARY=$$library")
+	  $(MAKE) --silent --no-print-directory -C matlab $$([ ! -f "$$library" ] || echo "LIBRARY=$$library")
 	@WIREGAUGE=$(abspath $(WIREGAUGE)) $(TARGET)/python-venv/bin/python bench/languages/run.py $(BENCH_FLAGS)
 
 bench-targets: build ## The classes of boards side by side, simulated, interleaved (BENCH_FLAGS=--quick: once over).

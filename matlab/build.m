@@ -1,7 +1,7 @@
 function build(varargin)
 %BUILD  Build the MEX file, in MATLAB or in Octave, into this folder.
-%   build() makes wiregauge_mex from src/ and wiregauge's C library, which it takes from ../target/release or has cargo build in
-%   ../target/quick.
+%   build() makes wiregauge_mex from src/ and wiregauge's C library, which it takes from ../target/release, where cargo builds it if it
+%   is not there.
 %   build('Library', 'FILE.a', 'Include', 'DIR') takes another library and the folder of its wiregauge.h.
 %
 %   It needs a C compiler (in MATLAB: mex -setup C; in Octave on Debian: octave-dev), and cargo if there is no library yet. On Windows
@@ -19,10 +19,8 @@ if isempty(library)
     end
     library = fullfile(here, '..', 'target', 'release', name);
     if ~isfile(library)
-        % The profile quick does not optimise the whole program, which takes long and makes no exchange faster.
-        library = strrep(library, fullfile('target', 'release'), fullfile('target', 'quick'));
         fprintf('building the library (one to three minutes)\n');
-        status = system(['cargo rustc --profile quick --locked --package wiregauge-capi --crate-type staticlib --manifest-path "', ...
+        status = system(['cargo rustc --release --locked --package wiregauge-capi --crate-type staticlib --manifest-path "', ...
             fullfile(here, '..', 'Cargo.toml'), '"']);
         if status ~= 0
             error('wiregauge:missing', 'cargo could not build the library; it comes from https://rustup.rs');

@@ -24,10 +24,10 @@ WRONG = (
 def example() -> Path:
     """The program that writes captures: `crates/capture/examples/bus.rs`."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    command = ["cargo", "build", "--profile", "quick", "--locked", "--quiet"]
+    command = ["cargo", "build", "--release", "--locked", "--quiet"]
     command += ["-p", "wiregauge-capture", "--example", "bus"]
     subprocess.run(command, check=True, cwd=ROOT)
-    return target / "quick" / "examples" / "bus"
+    return target / "release" / "examples" / "bus"
 
 
 def tshark(*args: str) -> list[str]:

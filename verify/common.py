@@ -30,7 +30,7 @@ def program() -> str:
     if asked:
         return asked
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = [target / profile / "wiregauge" for profile in ("release", "quick", "debug")]
+    built = [target / profile / "wiregauge" for profile in ("release", "debug")]
     built = [path for path in built if path.exists()]
     if not built:
         raise SystemExit("wiregauge is not built: run `make build`, or set WIREGAUGE")

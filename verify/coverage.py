@@ -44,8 +44,8 @@ FEWEST_GIVEN = 10
 def program():
     """The example program of the crate, built if it is not there."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = target / "quick" / "examples" / "intervals"
-    command = ["cargo", "build", "--profile", "quick", "--locked", "--quiet"]
+    built = target / "release" / "examples" / "intervals"
+    command = ["cargo", "build", "--release", "--locked", "--quiet"]
     command += ["-p", "wiregauge-stats", "--example", "intervals"]
     subprocess.run(command, cwd=ROOT, check=True)
     return built

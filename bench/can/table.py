@@ -40,7 +40,7 @@ def conditions(folder: Path) -> list[str]:
     host = run["conditions"]["host"]
     return [
         f"- guest: {host['kernel']}, {host['processors']} processor, virtual time (QEMU icount), vcan",
-        f"- wiregauge: {run['conditions']['version']}, profile `quick`; can_floor.c: -O3",
+        f"- wiregauge: {run['conditions']['version']}; can_floor.c: -O3",
         f"- each cell: {run['points'][0]['counts']['exchanges']:,} exchanges a round, blocking, tools in turns; medians of the rounds",
         "- command: `lab/run bench-can && bench/can/table.py target/lab/runs/bench-can bench/runs/DATE-can`",
     ]

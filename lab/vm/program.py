@@ -1,4 +1,4 @@
-"""wiregauge for the guest: the binary that `make demo` and the tests build, so that it is compiled once."""
+"""wiregauge for the guest: the binary that `make build` builds, so that it is compiled once."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from vm.places import ROOT, TARGET
 from vm.progress import Doing
 from vm.trouble import Trouble, run
 
-PROFILE = "quick"
-BINARY = TARGET / PROFILE / "wiregauge"
+BINARY = TARGET / "release" / "wiregauge"
 # How many of cargo's last lines are shown when it fails.
 TAIL = 40
 
 
 def build(doing: Doing, examples: list[str]) -> Path:
     """Builds the binary, and these examples of crates/device beside it, if their sources changed."""
-    # As `make demo` builds it: what a report's figures are drawn with is compiled in.
+    # As `make build` builds it: what a report's figures are drawn with is compiled in.
     said = run([ROOT / "scripts/fetch-uplot"], "fetching uPlot", cwd=ROOT)
     if said:
         print(said, end="", flush=True)
@@ -33,7 +32,7 @@ def build(doing: Doing, examples: list[str]) -> Path:
 
 def cargo(doing: Doing, packages: list[str]) -> None:
     """Builds packages, and says what is being compiled."""
-    command = ["cargo", "build", "--locked", "--profile", PROFILE, *packages]
+    command = ["cargo", "build", "--locked", "--release", *packages]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), "CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
     try:
         building = subprocess.Popen(

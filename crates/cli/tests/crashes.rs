@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wiregauge_record::{Block, ControlCycle, Sample, Status, Transfer};
-use wiregauge_run::{Control, Exchange, Life, Loop, Run, RunKind, State, Stream};
+use wiregauge_run::{Control, Exchange, Files, Life, Loop, Run, State, Stream};
 
 /// Rows may be missing that are younger.
 const AGE: Duration = Duration::from_secs(1);
@@ -237,7 +237,7 @@ impl Case {
     }
 
     /// The run, if there is one, and how much its rows amount to.
-    fn read<K: RunKind>(self, desk: &Desk, amount: impl Fn(&[K::Row]) -> u64) -> Option<Found> {
+    fn read<K: Files>(self, desk: &Desk, amount: impl Fn(&[K::Row]) -> u64) -> Option<Found> {
         let dir = only_run(desk)?;
         let run = Run::<K>::open(&dir).unwrap_or_else(|error| panic!("{self:?}: {error}"));
         let mut rows = Vec::new();

@@ -7,7 +7,7 @@ use wiregauge_quantity::{exact_time, time};
 use wiregauge_record::{
     Calibration, Conditions, HostPlan, Limit, LinkDetail, LinkOptions, Schedule, grouped,
 };
-use wiregauge_run::{Exchange, Run, RunKind, Stream};
+use wiregauge_run::{Exchange, Files, Run, Stream};
 
 /// Load averages that differ by less than this are the same.
 const LOAD: f64 = 0.5;
@@ -59,7 +59,7 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
 }
 
 /// The differences between the plans, as facts, and the conditions of runs of one kind.
-fn of_runs<K: RunKind>(
+fn of_runs<K: Files>(
     before: &[&Run<K>],
     after: &[&Run<K>],
     facts_of: impl Fn(&K::Plan) -> Facts,

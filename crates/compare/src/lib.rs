@@ -85,7 +85,7 @@ fn each_stream(runs: &[AnyRun]) -> Option<Vec<&Run<Stream>>> {
         .collect()
 }
 
-fn of<K: wiregauge_run::RunKind>(
+fn of<K: wiregauge_run::Files>(
     kind: &'static str,
     before: &[&Run<K>],
     after: &[&Run<K>],
@@ -216,11 +216,11 @@ impl Disturbed {
     }
 }
 
-fn names<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<String> {
+fn names<K: wiregauge_run::Files>(runs: &[&Run<K>]) -> Vec<String> {
     runs.iter().map(|run| run.name()).collect()
 }
 
-fn places<K: wiregauge_run::RunKind>(runs: &[&Run<K>]) -> Vec<Vec<Place>>
+fn places<K: wiregauge_run::Files>(runs: &[&Run<K>]) -> Vec<Vec<Place>>
 where
     Run<K>: Side,
 {

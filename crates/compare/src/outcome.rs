@@ -4,7 +4,7 @@ use crate::conditions::Changed;
 use crate::figure::{Better, Figure, Unit};
 use crate::key::Key;
 use serde::Serialize;
-use wiregauge_run::{Run, RunKind};
+use wiregauge_run::{Files, Run};
 use wiregauge_stats::{Difference, Estimate};
 
 /// Two sides, compared.
@@ -49,7 +49,7 @@ pub struct RunNote {
 }
 
 impl RunNote {
-    pub(crate) fn of<K: RunKind>(run: &Run<K>) -> RunNote {
+    pub(crate) fn of<K: Files>(run: &Run<K>) -> RunNote {
         RunNote {
             name: run.name(),
             started: run.file.conditions.started.clone(),

@@ -11,7 +11,7 @@ use wiregauge_record::{
     Conditions, Direction, Disturbance, HostPlan, HostState, LinkOptions, Plan, Point, StreamPlan,
     StreamPoint,
 };
-use wiregauge_run::{AnyRun, Run, RunFile, RunKind, State};
+use wiregauge_run::{AnyRun, Files, Run, RunFile, State};
 
 /// A computer with an ordinary thread on it, at rest.
 fn quiet() -> HostState {
@@ -25,7 +25,7 @@ fn quiet() -> HostState {
     }
 }
 
-fn run<K: RunKind>(plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run<K> {
+fn run<K: Files>(plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run<K> {
     let conditions = Conditions {
         host,
         ..Conditions::default()

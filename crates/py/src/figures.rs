@@ -46,7 +46,9 @@ impl Figure {
                 "scale must be 0.1 to 10, not {scale}"
             )));
         }
-        let png = py.detach(|| self.figure.png(scale));
+        let png = py
+            .detach(|| self.figure.png(scale))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &png))
     }
 }

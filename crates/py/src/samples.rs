@@ -12,7 +12,7 @@ use wiregauge_record::{
     Block, ControlCycle, CycleStatus, Direction, Phase, Sample, Status, Transfer, TransferStatus,
     Way, Xrun,
 };
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunError, RunKind, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Files, Loop, Run, RunError, RunKind, Stream};
 
 /// A row as Python sees it: what the engine's has, and its point. Every byte has a meaning or is 0, so
 /// that nothing else of this process is shown.
@@ -159,7 +159,7 @@ pub fn samples(py: Python<'_>, dir: PathBuf, point: Option<usize>) -> PyResult<R
     Ok(Rows { memory })
 }
 
-fn rows<K: RunKind, R>(
+fn rows<K: Files, R>(
     run: &Run<K>,
     point: Option<usize>,
     of: impl Fn(u32, &K::Row) -> R,
@@ -213,7 +213,7 @@ pub fn answers(py: Python<'_>, dir: PathBuf, point: usize) -> PyResult<Vec<Bound
 /// the order of docs/run-format.md, behind the point.
 #[pyfunction]
 pub fn layout(kind: &str) -> PyResult<(usize, Vec<Field>)> {
-    fn ordered<K: RunKind>(bytes: usize, fields: &[Field]) -> (usize, Vec<Field>) {
+    fn ordered<K: Files>(bytes: usize, fields: &[Field]) -> (usize, Vec<Field>) {
         let place = |name: &str| K::COLUMNS.iter().position(|column| column.name == name);
         let mut fields = fields.to_vec();
         fields.sort_by_key(|(name, ..)| place(name));

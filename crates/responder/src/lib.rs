@@ -60,6 +60,7 @@ mod streams;
 mod streams_tests;
 mod trace;
 pub mod usb_virtual;
+#[cfg(all(target_os = "linux", feature = "usb-gadget"))]
 mod usbtmc;
 
 /// Other protocols without I/O, for the fuzzer.

@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::ending::{Depth, Life};
 use crate::error::RunError;
 use crate::exchange::Exchange;
+use crate::files::Files;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
 use crate::run::Run;
@@ -108,7 +109,7 @@ pub trait Stored {
     fn write_json(&self, out: &mut dyn Write) -> Result<(), RunError>;
 }
 
-impl<K: RunKind> Stored for Run<K> {
+impl<K: Files> Stored for Run<K> {
     fn dir(&self) -> &Path {
         &self.dir
     }
@@ -178,7 +179,7 @@ impl<K: RunKind> Stored for Run<K> {
     }
 
     fn rows_of(&self, point: usize) -> Result<u64, RunError> {
-        Ok(self.open_samples(point, Vec::new())?.rows())
+        Ok(self.samples_of(point, &[])?.rows())
     }
 
     fn column(
@@ -191,11 +192,11 @@ impl<K: RunKind> Stored for Run<K> {
     }
 
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {
-        crate::export::write_csv(self, out, with_data)
+        crate::calls::write_csv(self, out, with_data)
     }
 
     fn write_parquet(&self, path: &Path) -> Result<u64, RunError> {
-        crate::export::write_parquet(self, path)
+        crate::calls::write_parquet(self, path)
     }
 
     fn write_json(&self, out: &mut dyn Write) -> Result<(), RunError> {

@@ -2,12 +2,12 @@
 
 use crate::columns::Kind;
 use crate::error::RunError;
-use crate::kind::RunKind;
+use crate::files::Files;
 use crate::run::Run;
 
 /// Hands over the values of a column, some thousands at once. A name is its position in its list,
 /// a real number its bits.
-pub(crate) fn column<K: RunKind>(
+pub(crate) fn column<K: Files>(
     run: &Run<K>,
     point: usize,
     name: &str,

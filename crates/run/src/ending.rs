@@ -35,7 +35,7 @@ pub struct Progress {
 
 /// How much of a run is read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Depth {
+pub enum Depth {
     /// Summaries of points without one are computed from their rows.
     Whole,
     /// Rows are counted only.

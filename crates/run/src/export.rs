@@ -18,86 +18,52 @@ use std::path::{Path, PathBuf};
 /// Text loaded before it is handed to the output.
 const BUFFER: usize = 64 << 10;
 
-/// Writes one CSV row for each sample of all finished points, and gives their number. Times are
-/// microseconds with three decimals; `with_data` adds the bytes of each answer in hexadecimal and
-/// fails where the run did not keep them.
-pub fn write_csv<K: RunKind>(
+/// The heads of the columns.
+pub(crate) fn csv_heads<K: RunKind>(run: &Run<K>, with_data: bool) -> Result<Vec<u8>, RunError> {
+    if with_data && !K::keeps_data(&run.file.plan) {
+        return Err(RunError::NoData {
+            path: run.dir.clone(),
+        });
+    }
+    let mut text = Vec::with_capacity(2 * BUFFER);
+    text.extend_from_slice(K::CSV.as_bytes());
+    text.extend_from_slice(if with_data { b",data_hex\n" } else { b"\n" });
+    Ok(text)
+}
+
+/// Sees to it that all text has left this program.
+pub(crate) fn flush_csv(text: &mut Vec<u8>, out: &mut dyn Write) -> Result<(), RunError> {
+    out.write_all(text).map_err(failed)?;
+    text.clear();
+    out.flush().map_err(failed)
+}
+
+/// The rows of a point; what is left in `text` is still to be written.
+pub(crate) fn write_csv_rows<K: RunKind>(
     run: &Run<K>,
-    out: &mut dyn Write,
+    at: usize,
     with_data: bool,
+    text: &mut Vec<u8>,
+    out: &mut dyn Write,
 ) -> Result<u64, RunError> {
-    let mut csv = CsvWriter::new(run, out, with_data)?;
+    let point = K::point(run.summary(at)?);
     let mut rows = 0;
-    for at in 0..run.file.points.len() {
-        rows += csv.point(run, at)?;
+    let mut samples = run.all_samples(at)?;
+    while let Some(sample) = samples.read_row() {
+        let (sample, data) = sample?;
+        K::csv_row(text, &point, &sample).map_err(failed)?;
+        if with_data {
+            text.push(b',');
+            hexadecimal(text, data.as_deref().unwrap_or_default());
+        }
+        text.push(b'\n');
+        rows += 1;
+        if text.len() >= BUFFER {
+            out.write_all(text).map_err(failed)?;
+            text.clear();
+        }
     }
     Ok(rows)
-}
-
-/// The same point by point, so that what is finished is there while the run goes on, and after a
-/// crash.
-pub struct CsvWriter<W: Write> {
-    out: W,
-    with_data: bool,
-    text: Vec<u8>,
-}
-
-impl<W: Write> CsvWriter<W> {
-    /// Writes the heads of the columns.
-    pub fn new<K: RunKind>(
-        run: &Run<K>,
-        out: W,
-        with_data: bool,
-    ) -> Result<CsvWriter<W>, RunError> {
-        if with_data && !K::keeps_data(&run.file.plan) {
-            return Err(RunError::NoData {
-                path: run.dir.clone(),
-            });
-        }
-        let mut text = Vec::with_capacity(2 * BUFFER);
-        text.extend_from_slice(K::CSV.as_bytes());
-        text.extend_from_slice(if with_data { b",data_hex\n" } else { b"\n" });
-        let mut csv = CsvWriter {
-            out,
-            with_data,
-            text,
-        };
-        csv.flush()?;
-        Ok(csv)
-    }
-
-    /// Writes the rows of a finished point, by its position in `run.file.points`, and gives their
-    /// number. All of them have left this program when it returns.
-    pub fn point<K: RunKind>(&mut self, run: &Run<K>, at: usize) -> Result<u64, RunError> {
-        let point = K::point(run.summary(at)?);
-        let mut rows = 0;
-        for sample in run.samples(at)? {
-            let (sample, data) = sample?;
-            K::csv_row(&mut self.text, &point, &sample).map_err(failed)?;
-            if self.with_data {
-                self.text.push(b',');
-                hexadecimal(&mut self.text, data.as_deref().unwrap_or_default());
-            }
-            self.text.push(b'\n');
-            rows += 1;
-            if self.text.len() >= BUFFER {
-                self.write()?;
-            }
-        }
-        self.flush()?;
-        Ok(rows)
-    }
-
-    fn write(&mut self) -> Result<(), RunError> {
-        self.out.write_all(&self.text).map_err(failed)?;
-        self.text.clear();
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), RunError> {
-        self.write()?;
-        self.out.flush().map_err(failed)
-    }
 }
 
 fn failed(cause: io::Error) -> RunError {
@@ -115,10 +81,8 @@ fn hexadecimal(text: &mut Vec<u8>, data: &[u8]) {
     }
 }
 
-/// Writes the samples of all finished points to one Parquet file, with columns in front that tell
-/// the points apart, and gives the number of rows. The file appears under its name only when it is
-/// whole.
-pub fn write_parquet<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunError> {
+/// What `write_parquet` of `calls.rs` does.
+pub(crate) fn write_parquet<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunError> {
     let mut part = OsString::from(path);
     part.push(".part");
     let part = PathBuf::from(part);
@@ -153,7 +117,8 @@ fn write_parquet_part<K: RunKind>(run: &Run<K>, path: &Path) -> Result<u64, RunE
         .map_err(|cause| failed()(cause))?;
     for (at, point) in points.into_iter().enumerate() {
         file.set_point(point).map_err(|cause| failed()(cause))?;
-        for sample in run.samples(at)? {
+        let mut samples = run.all_samples(at)?;
+        while let Some(sample) = samples.read_row() {
             let (sample, data) = sample?;
             file.push(&sample, data.as_deref().unwrap_or_default())
                 .map_err(|cause| failed()(cause))?;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod any;
+mod calls;
 mod closed_loop;
 mod column;
 mod columns;
@@ -15,6 +16,7 @@ mod ending;
 mod error;
 mod exchange;
 mod export;
+mod files;
 mod home;
 mod journal;
 mod journal_reader;
@@ -56,12 +58,14 @@ mod unfinished;
 mod watched;
 
 pub use any::{AnyRun, Stored};
+pub use calls::{CsvWriter, write_csv, write_parquet};
 pub use closed_loop::Loop;
 pub use control::Control;
 pub use ending::{Life, Progress};
 pub use error::RunError;
 pub use exchange::Exchange;
-pub use export::{CsvWriter, write_csv, write_json, write_parquet};
+pub use export::write_json;
+pub use files::Files;
 pub use home::{new_run_dir, runs_home};
 pub use kind::RunKind;
 pub use listing::{Listing, find, list};

@@ -25,7 +25,7 @@ pub(crate) trait Part<K: RunKind>: Send {
 }
 
 /// What is to be read of which point.
-pub(crate) struct Source<K: RunKind> {
+pub struct Source<K: RunKind> {
     /// The directory of the sample files.
     pub(crate) samples: PathBuf,
     pub(crate) layout: Layout,

@@ -70,9 +70,8 @@ impl<K: RunKind> PointWriter<K> {
         &self.progress
     }
 
-    /// Takes one row and the bytes of its answer. The bytes are stored where the plan says
-    /// `keep_data`, and ignored elsewhere. After an error every further call fails alike, and its row is counted only.
-    pub fn push(&mut self, row: &K::Row, data: &[u8]) -> Result<(), RunError> {
+    /// What `push` does.
+    pub(crate) fn take(&mut self, row: &K::Row, data: &[u8]) -> Result<(), RunError> {
         self.progress.taken.fetch_add(1, Ordering::Relaxed);
         self.check()?;
         let Some(journal) = &mut self.journal else {
@@ -85,14 +84,13 @@ impl<K: RunKind> PointWriter<K> {
             self.settle_failure(appended)?;
         }
         if waiting % LOOK == 1 {
-            self.tick()?;
+            self.hand_on()?;
         }
         Ok(())
     }
 
-    /// Hands rows on whose time has come. To be called every 50 ms or so, whether rows come or not. Fails as
-    /// [`push`](PointWriter::push) does.
-    pub fn tick(&mut self) -> Result<(), RunError> {
+    /// What `tick` does.
+    pub(crate) fn hand_on(&mut self) -> Result<(), RunError> {
         self.check()?;
         let now = self.place.storage.now();
         let waiting = self.journal.as_ref().map_or(0, JournalWriter::waiting);
@@ -107,8 +105,8 @@ impl<K: RunKind> PointWriter<K> {
         Ok(())
     }
 
-    /// Hands all rows on to the system, so that they outlive this program.
-    pub fn flush(&mut self) -> Result<(), RunError> {
+    /// What `flush` does.
+    pub(crate) fn append_now(&mut self) -> Result<(), RunError> {
         self.check()?;
         let appended = self.append();
         self.settle_failure(appended)
@@ -229,7 +227,7 @@ impl<K: RunKind> PointWriter<K> {
 
     /// Completes the files and waits for the disk. All rows that were stored can be read, whatever it returns.
     pub(crate) fn close(mut self, left: &mut dyn FnMut(usize)) -> Result<(), RunError> {
-        let flushed = self.flush();
+        let flushed = self.append_now();
         if let Some(journal) = self.journal.take() {
             // Its rows must not wait for the disk until they are Parquet.
             self.sync(&journal);

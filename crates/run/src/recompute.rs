@@ -17,8 +17,8 @@ pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
     for (at, summary) in file.points.iter_mut().enumerate() {
         let responder = responder_of(&run.file.conditions, summary.point.link);
         let mut summariser = Summariser::new(&run.file.plan, summary.point, responder);
-        let mut samples = run.samples(at)?;
-        while let Some(rows) = samples.next_rows() {
+        let mut samples = run.all_samples(at)?;
+        while let Some(rows) = samples.read_rows() {
             for sample in rows? {
                 check_times::<Exchange>(sample).map_err(|time_ns| {
                     let name = file_name(summary.point.index, 0, PARQUET);

@@ -22,12 +22,6 @@ pub struct Run<K: RunKind = Exchange> {
 }
 
 impl<K: RunKind> Run<K> {
-    /// Opens a run. One that is still being written, or whose writer was killed, gives all rows that are stored: the
-    /// summary of the point in progress is computed from them. Fails where the run is of another kind.
-    pub fn open(dir: &Path) -> Result<Run<K>, RunError> {
-        Run::load(dir, Text::read(dir)?, Depth::Whole)
-    }
-
     /// A run with this `run.json`.
     pub fn new(dir: PathBuf, file: RunFile<K>) -> Run<K> {
         Run {
@@ -56,15 +50,13 @@ impl<K: RunKind> Run<K> {
         ending::state_word(&self.file.state, self.progress.life)
     }
 
-    /// The rows of a point, by its position in `file.points`.
-    pub fn samples(&self, point: usize) -> Result<SampleReader<K>, RunError> {
+    /// What `samples` gives, for this crate.
+    pub(crate) fn all_samples(&self, point: usize) -> Result<SampleReader<K>, RunError> {
         self.open_samples(point, (0..K::COLUMNS.len()).collect())
     }
 
-    /// The rows of a point with these columns only, by the names that docs/run-format.md has for
-    /// them: the other fields are left at their default and cost nothing, and so do the bytes of
-    /// the answers.
-    pub fn samples_of(&self, point: usize, columns: &[&str]) -> Result<SampleReader<K>, RunError> {
+    /// Positions of columns by their names.
+    pub(crate) fn places(&self, columns: &[&str]) -> Result<Vec<usize>, RunError> {
         let places = columns.iter().map(|name| {
             let place = K::COLUMNS.iter().position(|column| column.name == *name);
             place.ok_or_else(|| RunError::Misuse {
@@ -73,7 +65,7 @@ impl<K: RunKind> Run<K> {
                 problem: format!("no column `{name}`"),
             })
         });
-        self.open_samples(point, places.collect::<Result<_, _>>()?)
+        places.collect()
     }
 
     /// What the rows of a point amount to.

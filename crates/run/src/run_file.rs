@@ -100,7 +100,7 @@ struct Header {
 }
 
 /// A `run.json` of a version that can be read, of a kind that may be anything.
-pub(crate) struct Text {
+pub struct Text {
     path: PathBuf,
     text: Vec<u8>,
     header: Header,

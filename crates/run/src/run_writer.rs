@@ -33,16 +33,6 @@ pub struct RunWriter<K: RunKind = Exchange> {
 }
 
 impl<K: RunKind> RunWriter<K> {
-    /// Makes the directory (and those above it) and stores what is to be measured. Fails where
-    /// the directory exists and is not empty.
-    pub fn create(
-        dir: &Path,
-        plan: &K::Plan,
-        conditions: &Conditions,
-    ) -> Result<RunWriter<K>, RunError> {
-        RunWriter::with_limits(dir, plan, conditions, Limits::default())
-    }
-
     pub(crate) fn with_limits(
         dir: &Path,
         plan: &K::Plan,
@@ -160,9 +150,8 @@ impl<K: RunKind> RunWriter<K> {
         self.file.ended_by = Some(signal.to_owned());
     }
 
-    /// Begins the samples of a point. Where the disk does not let it, [`PointWriter::tick`] says so: the rows are then
-    /// counted.
-    pub fn begin_point(&mut self, point: K::Point) -> Result<PointWriter<K>, RunError> {
+    /// What `begin_point` does.
+    pub(crate) fn open_point(&mut self, point: K::Point) -> Result<PointWriter<K>, RunError> {
         let index = K::index(&point);
         let is_finished = |done| K::index(&K::point(done)) == index;
         if self.file.points.iter().any(is_finished) {
@@ -194,19 +183,8 @@ impl<K: RunKind> RunWriter<K> {
         }
     }
 
-    /// Completes the samples of a point and adds it to `run.json`. It waits until the disk has
-    /// both, so call it between points. After an error the rows that were stored are there, and the run can be finished.
-    pub fn end_point(
-        &mut self,
-        writer: PointWriter<K>,
-        summary: K::Summary,
-    ) -> Result<(), RunError> {
-        self.end_point_watched(writer, summary, &mut |_| ())
-    }
-
-    /// As [`end_point`](RunWriter::end_point), which takes a second for each million rows that are not Parquet yet.
-    /// `left` hears how many segments are left.
-    pub fn end_point_watched(
+    /// What `end_point` does.
+    pub(crate) fn close_point(
         &mut self,
         writer: PointWriter<K>,
         summary: K::Summary,
@@ -252,9 +230,8 @@ impl<K: RunKind> RunWriter<K> {
         self.file.replace(&*self.place.storage, &self.dir)
     }
 
-    /// Stores how the run ended. The rows of a point that was begun and never ended stay and are read as those of a
-    /// point that was cut short.
-    pub fn finish(&mut self, state: State) -> Result<(), RunError> {
+    /// What `finish` does.
+    pub(crate) fn end(&mut self, state: State) -> Result<(), RunError> {
         self.place.storage.settle(&mut |_| ());
         for (index, progress) in self.unfinished.clone() {
             if progress.stored.load(Ordering::Relaxed) == 0 {

@@ -58,7 +58,7 @@ fn open_file(path: &Path) -> Result<Option<File>, RunError> {
 
 /// How much of a point there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// One Parquet file: a run of format 1.
     OneFile,
     /// So many rows.
@@ -66,6 +66,9 @@ pub(crate) enum Extent {
     /// Not known: as far as rows follow each other.
     Open,
 }
+
+/// A row and, where the run kept them, the bytes of its answer.
+pub(crate) type RowRead<K> = Result<(<K as RunKind>::Row, Option<Vec<u8>>), RunError>;
 
 /// The rows of one point, in the order in which they were pushed; with each, the bytes of its
 /// answer where the run kept them. After an error it ends.
@@ -122,23 +125,48 @@ impl<K: RunKind> SampleReader<K> {
         self.rows
     }
 
-    /// The next rows, some thousands at once and without the bytes of the answers; `None` at the
-    /// end. What [`Iterator::next`] gives one by one, at a fraction of the cost.
-    pub fn next_rows(&mut self) -> Option<Result<&[K::Row], RunError>> {
-        match self.make_ready()? {
-            Ok(()) => {
-                let from = std::mem::replace(&mut self.next, self.batch.rows.len());
-                Some(Ok(&self.batch.rows[from..]))
-            }
-            Err(error) => Some(Err(error)),
+    /// What `next_rows` gives, for this crate.
+    pub(crate) fn read_rows(&mut self) -> Option<Result<&[K::Row], RunError>> {
+        if self.is_taken()
+            && let Err(error) = self.make_ready()?
+        {
+            return Some(Err(error));
         }
+        Some(Ok(self.take_rows()))
     }
 
-    /// Sees to it that there is a row at `next`; `None` at the end.
-    fn make_ready(&mut self) -> Option<Result<(), RunError>> {
-        if self.next < self.batch.rows.len() {
-            return Some(Ok(()));
+    /// What [`Iterator::next`] gives, for this crate.
+    pub(crate) fn read_row(&mut self) -> Option<RowRead<K>> {
+        if self.is_taken()
+            && let Err(error) = self.make_ready()?
+        {
+            return Some(Err(error));
         }
+        Some(Ok(self.take_row()))
+    }
+
+    /// True if all rows of the batch were taken.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.next == self.batch.rows.len()
+    }
+
+    pub(crate) fn take_rows(&mut self) -> &[K::Row] {
+        let from = std::mem::replace(&mut self.next, self.batch.rows.len());
+        &self.batch.rows[from..]
+    }
+
+    pub(crate) fn take_row(&mut self) -> (K::Row, Option<Vec<u8>>) {
+        let at = self.next;
+        self.next += 1;
+        let data = self.source.with_data.then(|| {
+            let data = self.batch.data.get(at);
+            data.map(|data| data.data().to_vec()).unwrap_or_default()
+        });
+        (self.batch.rows[at], data)
+    }
+
+    /// Reads the next batch, once this one was taken; `None` at the end.
+    pub(crate) fn make_ready(&mut self) -> Option<Result<(), RunError>> {
         if self.has_ended {
             return None;
         }
@@ -214,22 +242,5 @@ impl<K: RunKind> SampleReader<K> {
             (_, Ok(_)) => "its rows do not begin with the first".to_owned(),
         };
         RunError::BadSamples { path, problem }
-    }
-}
-
-impl<K: RunKind> Iterator for SampleReader<K> {
-    type Item = Result<(K::Row, Option<Vec<u8>>), RunError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Err(error) = self.make_ready()? {
-            return Some(Err(error));
-        }
-        let at = self.next;
-        self.next += 1;
-        let data = self.source.with_data.then(|| {
-            let data = self.batch.data.get(at);
-            data.map(|data| data.data().to_vec()).unwrap_or_default()
-        });
-        Some(Ok((self.batch.rows[at], data)))
     }
 }

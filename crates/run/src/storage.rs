@@ -12,7 +12,7 @@ pub(crate) type Job = Box<dyn FnOnce() + Send>;
 pub(crate) type Work = Box<dyn FnMut() -> bool + Send>;
 
 /// A file system, with a clock and a place for work that waits for the disk.
-pub(crate) trait Storage: Send + Sync {
+pub trait Storage: Send + Sync {
     /// Creates an empty file, or empties the one that is there.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn StoredFile>>;
     /// Creates a file that is locked until the last reference to it is dropped. Fails with `Unsupported` where files
@@ -38,7 +38,7 @@ pub(crate) trait Storage: Send + Sync {
 }
 
 /// A file that grows at its end.
-pub(crate) trait StoredFile: Send + Sync {
+pub trait StoredFile: Send + Sync {
     /// Appends some of the bytes; returns how many.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
     /// Makes the content last through a power cut.

@@ -42,7 +42,7 @@ fn summarised<K: RunKind>(source: Source<K>, take: &mut dyn FnMut(&K::Row)) -> u
     let Ok(mut reader) = SampleReader::open(source, Extent::Open) else {
         return 0;
     };
-    while let Some(Ok(some)) = reader.next_rows() {
+    while let Some(Ok(some)) = reader.read_rows() {
         for row in some {
             if check_times::<K>(row).is_err() {
                 return rows;

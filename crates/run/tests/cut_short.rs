@@ -13,7 +13,7 @@ use wiregauge_record::{
     StreamPlan, StreamPoint, StreamProtocol, Transfer, Xrun,
 };
 use wiregauge_run::{
-    AnyRun, Control, Life, Loop, RunKind, RunWriter, State, Stored, Stream, list, write_csv,
+    AnyRun, Control, Files, Life, Loop, RunWriter, State, Stored, Stream, list, write_csv,
 };
 
 const ROWS: u64 = 100;
@@ -270,7 +270,7 @@ fn a_directory_without_a_lock_file_claims_nothing() {
 }
 
 /// Writes rows of a point and kills the writer.
-fn killed_run<K: RunKind>(
+fn killed_run<K: Files>(
     home: &Path,
     plan: &K::Plan,
     point: K::Point,

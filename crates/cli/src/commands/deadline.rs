@@ -115,7 +115,7 @@ fn draw(
 ) -> anyhow::Result<()> {
     let bytes = match format {
         Format::Svg => drawn.svg.clone().into_bytes(),
-        Format::Png => drawn.png(SCALE),
+        Format::Png => drawn.png(SCALE)?,
     };
     files::write(file, &bytes, force, session.caller)?;
     session.caller.wrote(&absolute(file));

@@ -215,7 +215,7 @@ fn drawn(
         .map_err(|error| failed(file, error))?;
     let bytes = match format {
         Drawing::Svg => figures::of_bus(&drawn).svg.into_bytes(),
-        Drawing::Png => figures::of_bus(&drawn).png(2.0),
+        Drawing::Png => figures::of_bus(&drawn).png(2.0)?,
         Drawing::Page => {
             let mut words = Vec::new();
             captured::print(&mut words, explained, WIDTH_OF_PAGE)?;

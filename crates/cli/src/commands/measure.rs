@@ -18,10 +18,10 @@ use std::sync::atomic::AtomicBool;
 use wiregauge_link::LinkErrorKind;
 use wiregauge_measure::multi_link::{self, Divisible, Turn};
 use wiregauge_measure::sink::RunError;
-use wiregauge_run::{Run, RunFile, RunKind, State};
+use wiregauge_run::{Files, Run, RunFile, State};
 
 /// A measurement that is ready to run.
-pub struct Measurement<'a, K: RunKind> {
+pub struct Measurement<'a, K: Files> {
     /// What is to be measured.
     pub plan: K::Plan,
     /// How many links it has.
@@ -44,7 +44,7 @@ pub struct Measurement<'a, K: RunKind> {
     pub print: fn(&Run<K>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
 
-impl<K: RunKind> Measurement<'_, K>
+impl<K: Files> Measurement<'_, K>
 where
     K::Plan: Divisible + Send + Sync,
     K::Summary: Send,
@@ -162,7 +162,7 @@ fn state_of(result: &Result<bool, RunError>) -> State {
     State::Failed { error }
 }
 
-fn write_csv<K: RunKind>(dir: &Path, file: File, with_data: bool) -> std::io::Result<()> {
+fn write_csv<K: Files>(dir: &Path, file: File, with_data: bool) -> std::io::Result<()> {
     let mut out = BufWriter::new(file);
     wiregauge_run::write_csv(&Run::<K>::open(dir)?, &mut out, with_data)?;
     out.flush()

@@ -9,7 +9,7 @@ use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_record::Counts;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream};
+use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
 
 /// Prints an exchange run to standard output.
 pub fn exchange(run: &Run<Exchange>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
@@ -75,7 +75,7 @@ pub fn loop_beside_published(
     )
 }
 
-fn print<K: RunKind>(
+fn print<K: Files>(
     run: &Run<K>,
     look: Look,
     session: &Session<'_>,
@@ -101,7 +101,7 @@ fn print<K: RunKind>(
 }
 
 /// Prints a run of any kind for machines.
-pub fn json<K: RunKind>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Result<()> {
+pub fn json<K: Files>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Result<()> {
     // The kind is kept, so that `| head` is known as such.
     serde_json::to_writer_pretty(&mut *out, file).map_err(io::Error::from)?;
     writeln!(out)?;

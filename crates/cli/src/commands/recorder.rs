@@ -13,10 +13,10 @@ use wiregauge_measure::multi_link::{Gate, Turn};
 use wiregauge_measure::sink::{self, Opened, Sink};
 use wiregauge_measure::slices::Slice;
 use wiregauge_record::{Calibration, Conditions, LinkConditions};
-use wiregauge_run::{CsvWriter, PointWriter, Run, RunFile, RunKind, RunWriter, State};
+use wiregauge_run::{CsvWriter, Files, PointWriter, Run, RunFile, RunWriter, State};
 
 /// A run that is being written.
-pub struct Recorder<K: RunKind> {
+pub struct Recorder<K: Files> {
     shared: Mutex<Shared<K>>,
     on_full: OnFull,
 }
@@ -31,7 +31,7 @@ enum OnFull {
     GoOn,
 }
 
-struct Shared<K: RunKind> {
+struct Shared<K: Files> {
     writer: RunWriter<K>,
     conditions: Conditions,
     progress: Progress,
@@ -43,14 +43,14 @@ struct Shared<K: RunKind> {
 }
 
 /// The part of a run that comes from one link.
-pub struct LinkRecorder<'a, K: RunKind> {
+pub struct LinkRecorder<'a, K: Files> {
     recorder: &'a Recorder<K>,
     link: usize,
     gate: Option<&'a Gate>,
     point: Option<PointWriter<K>>,
 }
 
-impl<K: RunKind> Recorder<K> {
+impl<K: Files> Recorder<K> {
     /// A run in `dir` over so many links, with the note of the user.
     pub fn new(
         dir: &Path,
@@ -162,7 +162,7 @@ impl<K: RunKind> Recorder<K> {
     }
 }
 
-impl<K: RunKind> Shared<K> {
+impl<K: Files> Shared<K> {
     /// What is on disk.
     fn run(&self) -> Run<K> {
         Run::new(self.writer.dir().to_owned(), self.writer.file().clone())
@@ -185,7 +185,7 @@ impl<K: RunKind> Shared<K> {
     }
 }
 
-impl<K: RunKind> LinkRecorder<'_, K> {
+impl<K: Files> LinkRecorder<'_, K> {
     fn open(&mut self, opened: &Opened) -> io::Result<()> {
         let mut guard = self.recorder.locked();
         let shared = &mut *guard;
@@ -248,7 +248,7 @@ impl<K: RunKind> LinkRecorder<'_, K> {
     }
 }
 
-impl<K: RunKind> Sink for LinkRecorder<'_, K> {
+impl<K: Files> Sink for LinkRecorder<'_, K> {
     type Point = K::Point;
     type Row = K::Row;
     type Summary = K::Summary;

@@ -341,7 +341,7 @@ pub(super) fn write_figures<'a>(
     for (path, figure, format) in drawn {
         let bytes = match format {
             FigureFormat::Svg => figure.svg.clone().into_bytes(),
-            FigureFormat::Png => figure.png(SCALE),
+            FigureFormat::Png => figure.png(SCALE)?,
         };
         files::write(&path, &bytes, force, session.caller)?;
         session.caller.wrote(&path);

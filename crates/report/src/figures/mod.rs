@@ -18,6 +18,7 @@ mod front;
 mod gaps;
 mod histogram;
 mod legend;
+#[cfg(feature = "png")]
 mod lettering;
 mod limit_names;
 mod limits;
@@ -53,6 +54,7 @@ pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub use front::{Front, FrontMark, of_front};
 pub(crate) use percentile_axis::FEW;
+pub use png::NoPng;
 pub(crate) use rtt::has_turnarounds;
 pub(crate) use series::bad_mark;
 pub(crate) use shapes::corners;

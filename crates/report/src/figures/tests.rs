@@ -439,8 +439,8 @@ fn a_picture_has_the_size_that_was_asked_for_and_something_in_it() {
         stream("b", &[64, 512], &[1, 4], |_, _| 1e6),
     ];
     for (name, figure) in sound(&subjects) {
-        let small = Pixmap::decode_png(&figure.png(1.0)).expect("it is a PNG");
-        let large = Pixmap::decode_png(&figure.png(2.0)).expect("it is a PNG");
+        let small = Pixmap::decode_png(&figure.png(1.0).unwrap()).expect("it is a PNG");
+        let large = Pixmap::decode_png(&figure.png(2.0).unwrap()).expect("it is a PNG");
         assert_eq!(small.width(), super::look::WIDTH);
         assert_eq!(
             (large.width(), large.height()),
@@ -462,7 +462,7 @@ fn a_picture_has_the_size_that_was_asked_for_and_something_in_it() {
     }
     let figure = letters("odd");
     for odd in [0.0, -1.0, f32::NAN, 1e9] {
-        let picture = Pixmap::decode_png(&figure.png(odd)).expect("it is a PNG");
+        let picture = Pixmap::decode_png(&figure.png(odd).unwrap()).expect("it is a PNG");
         assert!(
             picture.width() >= 1 && picture.width() <= 8192,
             "scale {odd}"
@@ -484,7 +484,7 @@ fn letters(text: &str) -> Figure {
 
 #[test]
 fn letters_are_drawn_without_any_font_of_the_system() {
-    let picture = |text| letters(text).png(1.0);
+    let picture = |text| letters(text).png(1.0).unwrap();
     assert_ne!(picture("123 us"), picture(""));
     assert_ne!(picture("123 us"), picture("123 ms"));
 }

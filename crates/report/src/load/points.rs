@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
-use wiregauge_run::{Run, RunKind};
+use wiregauge_run::{Files, Run};
 
 /// More readers than this wait for the same disk.
 const MOST_THREADS: usize = 8;
@@ -40,7 +40,7 @@ impl Progress<'_> {
 }
 
 /// Gathers every point of a run with `work`, in the order of `run.file.points`.
-pub(crate) fn each<K: RunKind, T: Send>(
+pub(crate) fn each<K: Files, T: Send>(
     run: &Run<K>,
     progress: &(dyn Fn(f64) + Sync),
     work: impl Fn(&Run<K>, usize, Room, &Progress) -> T + Sync,

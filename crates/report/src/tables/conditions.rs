@@ -7,7 +7,7 @@ use wiregauge_record::{
     Aim, Conditions, Connect, Ending, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait,
     ModbusLine, Protocol, ReplyEnd, Responder, Schedule, escape,
 };
-use wiregauge_run::{Loop, RunFile, RunKind, Stream};
+use wiregauge_run::{Files, Loop, RunFile, Stream};
 
 /// Names and values.
 type Values = Vec<(String, String)>;
@@ -209,7 +209,7 @@ fn points<'a>(endings: impl Iterator<Item = &'a Ending>, planned: usize) -> Stri
     format!("{} measured of {planned} planned{cut}", whole.len())
 }
 
-fn run<K: RunKind>(file: &RunFile<K>, points: String) -> (String, Values) {
+fn run<K: Files>(file: &RunFile<K>, points: String) -> (String, Values) {
     let conditions = &file.conditions;
     let text = |name: &str, value: String| (name.to_owned(), value);
     let mut values = vec![
@@ -233,7 +233,7 @@ fn run<K: RunKind>(file: &RunFile<K>, points: String) -> (String, Values) {
     ("Run".into(), values)
 }
 
-fn surroundings<'a, K: RunKind>(
+fn surroundings<'a, K: Files>(
     file: &RunFile<K>,
     links: impl Iterator<Item = &'a str>,
     host: &HostPlan,

@@ -17,7 +17,7 @@ use wiregauge_measure::multi_link::Turn;
 use wiregauge_measure::sink::{self, Opened, RunError, Sink};
 use wiregauge_measure::{exchange, stream};
 use wiregauge_record::{Plan, Responder, Sample, StreamPlan};
-use wiregauge_run::{Exchange, RunKind, State, Stream};
+use wiregauge_run::{Exchange, Files, State, Stream};
 use wiregauge_tune::Candidate;
 
 /// How a try ended.
@@ -31,7 +31,7 @@ pub enum Tried {
 }
 
 /// Takes the summary of the only point, and what the device said of itself.
-struct Listener<'a, K: RunKind> {
+struct Listener<'a, K: Files> {
     responder: Option<Responder>,
     summary: Option<K::Summary>,
     extent: Extent,
@@ -39,7 +39,7 @@ struct Listener<'a, K: RunKind> {
     on_row: &'a mut dyn FnMut(&K::Row),
 }
 
-impl<K: RunKind> Sink for Listener<'_, K> {
+impl<K: Files> Sink for Listener<'_, K> {
     type Point = K::Point;
     type Row = K::Row;
     type Summary = K::Summary;

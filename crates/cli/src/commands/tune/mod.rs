@@ -122,7 +122,7 @@ fn write_figure(
     };
     let figure: Figure = figures::of_front(&front);
     let bytes = match kind_of_figure(path) {
-        Some("png") => figure.png(SCALE),
+        Some("png") => figure.png(SCALE)?,
         _ => figure.svg.into_bytes(),
     };
     files::write(path, &bytes, force, session.caller)?;

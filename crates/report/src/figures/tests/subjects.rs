@@ -5,10 +5,10 @@ use crate::Subject;
 use crate::tables::Tables;
 use std::path::PathBuf;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Run, RunFile, RunKind, State};
+use wiregauge_run::{AnyRun, Files, Run, RunFile, State};
 use wiregauge_stats::Estimate;
 
-pub(super) fn stored<K: RunKind>(plan: K::Plan, points: Vec<K::Summary>) -> Run<K> {
+pub(super) fn stored<K: Files>(plan: K::Plan, points: Vec<K::Summary>) -> Run<K> {
     let file = RunFile {
         state: State::Complete,
         points,
