@@ -12,7 +12,7 @@ use wiregauge_record::{
     Conditions, Connect, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
     ResourceUse, Sample, Schedule, Summariser, Wait,
 };
-use wiregauge_run::{AnyRun, Run, RunKind, RunWriter, State};
+use wiregauge_run::{AnyRun, Run, RunWriter, State};
 
 /// Samples in the run that is damaged.
 const SAMPLES: u64 = 64;
@@ -109,7 +109,7 @@ fn read(place: &Path) {
     }
 }
 
-fn read_points<K: RunKind>(run: &Run<K>) {
+fn read_points<K: wiregauge_run::Files>(run: &Run<K>) {
     for point in 0..run.file.points.len().min(3) {
         let Ok(samples) = run.samples(point) else {
             continue;

@@ -11,7 +11,7 @@ use crate::caller::{Session, absolute, remark};
 use crate::output::files::{self, size};
 use anyhow::bail;
 use std::path::Path;
-use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::{self, Deadlines};
 use wiregauge_report::tables::{self, Places};
 
@@ -99,7 +99,10 @@ fn format(file: &Path) -> anyhow::Result<Format> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_ascii_lowercase).as_deref() {
         Some("svg") => Ok(Format::Svg),
-        Some("png") => Ok(Format::Png),
+        Some("png") => {
+            NoPng::check()?;
+            Ok(Format::Png)
+        }
         _ => bail!(
             "cannot write a figure to {}: the name must end in .svg or .png",
             file.display()

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use wiregauge_capture::{Explained, Picture, ReadError, Window, explain, picture};
-use wiregauge_report::figures;
+use wiregauge_report::figures::{self, NoPng};
 
 /// How captures are named.
 const ENDINGS: [&str; 5] = ["pcapng", "pcap", "cap", "ntar", "csv"];
@@ -178,7 +178,10 @@ enum Drawing {
 fn format_of(figure: &Path) -> anyhow::Result<Drawing> {
     match figure.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => Ok(Drawing::Svg),
-        Some("png") => Ok(Drawing::Png),
+        Some("png") => {
+            NoPng::check()?;
+            Ok(Drawing::Png)
+        }
         Some("html") => Ok(Drawing::Page),
         _ => bail!(
             "cannot draw to {}: use a name that ends in .svg, .png or .html",

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 use wiregauge_compare::Comparison;
-use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::ControlLoop;
 use wiregauge_report::{ControlReport, Subject, labels, page, tables};
 use wiregauge_run::AnyRun;
@@ -321,9 +321,15 @@ pub(super) fn write_figures<'a>(
     formats: &[FigureFormat],
     session: &Session<'_>,
 ) -> anyhow::Result<Vec<String>> {
-    let formats = match formats.is_empty() {
-        true => &[FigureFormat::Svg, FigureFormat::Png],
-        false => formats,
+    let formats = match (formats, NoPng::check()) {
+        ([], Ok(())) => &[FigureFormat::Svg, FigureFormat::Png],
+        ([], Err(NoPng)) => &[FigureFormat::Svg][..],
+        (formats, can_png) => {
+            if formats.contains(&FigureFormat::Png) {
+                can_png?;
+            }
+            formats
+        }
     };
     let mut drawn: Vec<(PathBuf, &Figure, FigureFormat)> = Vec::new();
     let mut names = HashSet::new();

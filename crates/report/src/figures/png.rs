@@ -12,6 +12,19 @@ use resvg::usvg::{Options, Tree};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoPng;
 
+impl NoPng {
+    /// Whether pictures can be made, to be asked before the work for one begins.
+    ///
+    /// # Errors
+    /// Without the feature `png` they cannot.
+    pub fn check() -> Result<(), NoPng> {
+        match cfg!(feature = "png") {
+            true => Ok(()),
+            false => Err(NoPng),
+        }
+    }
+}
+
 impl std::error::Error for NoPng {}
 
 impl std::fmt::Display for NoPng {

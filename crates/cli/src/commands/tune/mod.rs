@@ -29,7 +29,7 @@ use search::{Hunt, Places};
 use std::io::Write;
 use std::path::Path;
 use task::Task;
-use wiregauge_report::figures::{self, Figure};
+use wiregauge_report::figures::{self, Figure, NoPng};
 
 /// What is kept beside the run that confirmed the choice.
 const FILE: &str = "tune.json";
@@ -107,6 +107,9 @@ fn check_figure(path: &Path, force: bool) -> anyhow::Result<()> {
             "cannot write the figure to {}: the name must end in .svg or .png",
             path.display()
         );
+    }
+    if kind_of_figure(path) == Some("png") {
+        NoPng::check()?;
     }
     files::check(path, force)
 }
