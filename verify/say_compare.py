@@ -11,7 +11,7 @@ from say_figures import intervals
 #: The figures of a time.
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 #: Figures of which more is better.
-HIGHER = ("throughput", "below", "rate")
+HIGHER = ("exchanges", "throughput", "in-throughput", "out-throughput", "below")
 
 
 def figures(run: dict, path, index: int, scheduled: bool) -> dict:
@@ -37,7 +37,7 @@ def figures(run: dict, path, index: int, scheduled: bool) -> dict:
     ]
     if len(ended):
         elapsed = int(ended.max()) - int(rows["start_ns"].min())
-        found["throughput"] = len(ended) / elapsed * 1e9
+        found["exchanges"] = len(ended) / elapsed * 1e9
     return found
 
 

@@ -31,7 +31,7 @@ def test_the_figure_has_the_chosen_figures_only(stored: wg.Run, other: wg.Run) -
 
 
 def test_a_table_has_numbers_and_units_and_joins_with_a_summary(stored: wg.Run, other: wg.Run) -> None:
-    table = stored.compare(other, only=["p50", "lost", "throughput"]).table()
+    table = stored.compare(other, only=["p50", "lost", "exchanges"]).table()
     assert table.attrs["units"]["in_bytes"] == "B"
     for column in ("out_bytes", "in_bytes", "depth", "before", "after", "difference", "low", "high"):
         assert pd.api.types.is_numeric_dtype(table[column]), column

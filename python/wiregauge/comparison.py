@@ -167,7 +167,9 @@ def _number(text: str) -> int | bool | str:
 def _unit(figure: str) -> str:
     """Return the unit of a figure before and after."""
     name = figure.split("(")[0]
-    return {"throughput": "1/s", "rate": "B/s", "buffer": "B"}.get(name, "1" if _is_share(name) else "ns")
+    if name.endswith("throughput"):
+        return "B/s"
+    return {"exchanges": "1/s", "buffer": "B"}.get(name, "1" if _is_share(name) else "ns")
 
 
 def _is_share(figure: str) -> bool:

@@ -4,7 +4,7 @@
 use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_record::{
-    Figure, FlowSummary, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
+    Figure, FlowSummary, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Compliance, Verdict};
@@ -58,6 +58,7 @@ enum Of {
     Exchanges,
     Streams,
     Control,
+    Cycles,
     Any,
 }
 
@@ -67,6 +68,7 @@ impl Of {
             Of::Exchanges => figure.is_of_exchanges() && !figure.is_of_control(),
             Of::Control => figure.is_of_control(),
             Of::Streams => figure.is_of_streams(),
+            Of::Cycles => figure.is_of_cycles(),
             Of::Any => true,
         }
     }
@@ -79,6 +81,7 @@ impl Of {
             Of::Exchanges => format!("; figures are {OF_EXCHANGES}"),
             Of::Streams => format!("; figures are {OF_STREAMS}"),
             Of::Control => format!("; figures are {OF_CONTROL}"),
+            Of::Cycles => format!("; figures are {OF_CYCLES}"),
             Of::Any => {
                 format!(
                     "; exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}; control loops have {OF_CONTROL}"
@@ -149,6 +152,24 @@ pub fn of_control(text: &str) -> Result<Constraint, String> {
     Ok(limit)
 }
 
+/// A limit of `deadline --require`: `missed<0.1%`, `longest<3`.
+pub fn of_cycles(text: &str) -> Result<Constraint, String> {
+    let limit = parse(text, Of::Cycles)?;
+    if !limit.figure.is_of_cycles() || limit.way.is_some() {
+        return Err(format!(
+            "`{}` is no figure of cycles; figures are {OF_CYCLES}",
+            name_of(text)
+        ));
+    }
+    match limit.is_lower() {
+        true => Err(format!(
+            "`{}` needs an upper limit: use < or <=",
+            limit.figure
+        )),
+        false => Ok(limit),
+    }
+}
+
 /// Constraints of `tune`, of exchanges or of streams: `rtt.p99.9 < 2ms, lost = 0`.
 pub fn several(text: &str) -> Result<Constraints, String> {
     let one = |part: &str| {
@@ -191,6 +212,7 @@ fn parse(text: &str, of: Of) -> Result<Constraint, String> {
     let example = match of {
         Of::Streams => "in.rate>1MB/s",
         Of::Control => "control.cost<20",
+        Of::Cycles => "missed<0.1%",
         _ => "p99<2ms",
     };
     let no_relation = || {
@@ -223,13 +245,17 @@ fn parse(text: &str, of: Of) -> Result<Constraint, String> {
     })
 }
 
-/// The value in the unit of the figure; problem without `%` is a number of cases.
+/// The value in the unit of the figure. A problem is limited as a share, `0.1%` or `1e-6`, or as a whole number of cases.
 fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
     let percent = || {
         let number = text.strip_suffix('%')?.trim().parse::<f64>().ok()?;
         (0.0..=100.0).contains(&number).then_some(number / 100.0)
     };
     let whole = || text.parse::<u64>().ok().map(|number| number as f64);
+    let part = || {
+        let number = text.parse::<f64>().ok();
+        number.filter(|&number| number > 0.0 && number < 1.0)
+    };
     let positive = |text: &str| {
         let number = text.trim().parse::<f64>().ok();
         number.filter(|number| number.is_finite() && *number >= 0.0)
@@ -257,12 +283,12 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
             figure,
             positive(text).ok_or_else(|| wrong("a number", "3.5"))?,
         ),
-        Figure::Share(problem) => match (percent(), whole()) {
+        Figure::Share(problem) => match (percent().or_else(part), whole()) {
             (Some(part), _) => (figure, part),
             (None, Some(number)) => (Figure::Count(problem), number),
             (None, None) => return Err(wrong("a share or a whole number", "0.1% or 0")),
         },
-        Figure::Count(_) => (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?),
+        Figure::Count(_) | Figure::Longest => (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?),
     })
 }
 
@@ -442,6 +468,33 @@ mod tests {
             assert!(of_control(text).is_err(), "{text}");
         }
         assert!(several("control.cost>20").is_err());
+    }
+
+    #[test]
+    fn a_limit_of_cycles_is_a_share_a_count_or_a_burst() {
+        let limit = |text: &str| of_cycles(text).map(|limit| (limit.figure, limit.value));
+        let missed = Figure::Share(Problem::Missed);
+        assert_eq!(limit("missed < 0.1%"), Ok((missed, 0.001)));
+        assert_eq!(limit("missed<1e-6"), Ok((missed, 1e-6)));
+        assert_eq!(
+            limit("missed<3"),
+            Ok((Figure::Count(Problem::Missed), 3.0))
+        );
+        assert_eq!(limit("longest<=3"), Ok((Figure::Longest, 3.0)));
+        for text in [
+            "missed",
+            "missed<200%",
+            "missed<x",
+            "missed>1%",
+            "p99<2ms",
+            "lost<1%",
+            "longest<1.5",
+        ] {
+            assert!(of_cycles(text).is_err(), "{text}");
+        }
+        for refused in [of_exchanges, of_streams] {
+            assert!(refused("longest<3").is_err());
+        }
     }
 
     #[test]

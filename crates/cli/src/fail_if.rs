@@ -1,10 +1,10 @@
 //! `--fail-if` of `wiregauge compare`: a difference that must not be there.
 
+use crate::constraint;
 use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_compare::{
-    Better, Compared, ComparedPoint, Comparison, Key, Unit, Unmatched, Verdict,
-};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Unmatched, Verdict};
+use wiregauge_record::{Better, Unit};
 
 /// What a comparison must not show.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct FailIf {
     pub text: String,
     /// Names and values that a point must have.
     points: Vec<(String, String)>,
-    figure: String,
+    figure: Figure,
     /// A part of 1.
     bound: f64,
     change: Change,
@@ -37,25 +37,6 @@ pub struct Judged {
     pub undecided: Vec<String>,
 }
 
-const NAMES: &[&str] = &[
-    "mean",
-    "p50",
-    "p90",
-    "p99",
-    "p99.9",
-    "trt",
-    "throughput",
-    "lost",
-    "rate",
-    "gap.p50",
-    "gap.p90",
-    "gap.p99",
-    "gap.p99.9",
-    "transfer.p50",
-    "transfer.p99",
-    "corrupted",
-];
-
 const KEYS: &[&str] = &[
     "in",
     "out",
@@ -68,39 +49,22 @@ const KEYS: &[&str] = &[
     "together",
 ];
 
-/// The name of a figure; of `below` and `buffer` with what they are for.
-pub fn figure(text: &str) -> Result<String, String> {
+/// A figure by its name; `below(2ms)` and `buffer(24MB/s)` by what they are for.
+pub fn figure(text: &str) -> Result<Figure, String> {
     let text = text.trim();
-    let wrong = || {
-        let all = || {
-            format!(
-                ": use one of {}, below(2ms), buffer(24MB/s)",
-                NAMES.join(", ")
-            )
-        };
-        format!(
-            "unknown figure `{text}`{}",
-            did_you_mean(text, NAMES).unwrap_or_else(all)
-        )
-    };
     let argument = |name: &str| {
         text.strip_prefix(name)?
             .strip_prefix('(')?
             .strip_suffix(')')
     };
-    // Written anew, so that below(1000us) is below(1ms).
     if let Some(limit) = argument("below") {
         let ns = values::duration(limit.trim())?.as_nanos() as u64;
-        return Ok(wiregauge_compare::Figure::Below(ns).to_string());
+        return Ok(Figure::Below(ns));
     }
     if let Some(rate) = argument("buffer") {
-        let rate = values::byte_rate(rate.trim())?.0;
-        return Ok(wiregauge_compare::Figure::Buffer(rate).to_string());
+        return Ok(Figure::Buffer(values::byte_rate(rate.trim())?.0));
     }
-    match NAMES.contains(&text) {
-        true => Ok(text.to_owned()),
-        false => Err(wrong()),
-    }
+    constraint::figure(text).map(Figure::Named)
 }
 
 /// `p99 > 5% worse`, `in=48,depth=4: lost > 0.1% more`.
@@ -171,9 +135,9 @@ fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 impl FailIf {
-    /// The name of the figure that it limits.
-    pub fn figure(&self) -> &str {
-        &self.figure
+    /// The figure that it limits.
+    pub fn figure(&self) -> Figure {
+        self.figure
     }
 
     fn selects(&self, key: &Key) -> bool {
@@ -189,7 +153,7 @@ impl FailIf {
             for compared in point
                 .figures
                 .iter()
-                .filter(|c| c.figure.to_string() == self.figure)
+                .filter(|c| c.figure == self.figure)
             {
                 judges += 1;
                 self.judge_one(point, compared, &mut judged);
@@ -293,13 +257,11 @@ mod tests {
         let condition = parse(" in=1k, depth=4 : below(1000us) > 0.5 % less").unwrap();
         let expected = [("in", "1024"), ("depth", "4")].map(|(a, b)| (a.into(), b.into()));
         assert_eq!(condition.points, expected);
-        assert_eq!(condition.figure, "below(1ms)");
+        assert_eq!(condition.figure, Figure::Below(1_000_000));
         assert_eq!((condition.bound, condition.change), (0.005, Change::Less));
         assert_eq!(parse("p99>5%worse").unwrap().bound, 0.05);
-        assert_eq!(
-            parse("buffer(24MB/s) > 5% more").unwrap().figure,
-            "buffer(24MB/s)"
-        );
+        let buffer = parse("buffer(24MB/s) > 5% more").unwrap().figure;
+        assert_eq!(buffer, Figure::Buffer(24_000_000));
     }
 
     #[test]

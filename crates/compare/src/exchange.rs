@@ -5,13 +5,15 @@
 //! for it, the timeout. Percentiles below the share that was lost are not touched by that.
 
 use crate::conditions::schedule;
-use crate::figure::{Figure, Part};
+use crate::figure::{Figure, part};
 use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_quantity::exact_time;
-use wiregauge_record::{Phase, Point, Sample, Schedule, Starts, grouped};
+use wiregauge_record::{
+    Carried, Figure as Named, Part, Phase, Point, Problem, Sample, Schedule, Starts, Throughput, Times, grouped,
+};
 use wiregauge_run::{Exchange, Run, RunError};
-use wiregauge_stats::{Confidence, Estimate, Events, Reading, Series};
+use wiregauge_stats::{Confidence, Estimate, Events, Series};
 
 /// Values held exactly, 8 MiB a series: percentiles of more have a resolution of 1/1024.
 const EXACT: usize = 1 << 20;
@@ -26,16 +28,34 @@ const COLUMNS: &[&str] = &[
     "rtt_ns",
 ];
 
-/// The figures that all of these runs have.
-pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Exchange>> + Clone) -> Vec<Figure> {
-    let mut figures: Vec<Figure> = Part::ALL.map(Figure::Rtt).into();
+/// Compared where nothing else is asked for.
+const PARTS: [Part; 5] = [Part::Mean, Part::P50, Part::P90, Part::P99, Part::P999];
+
+/// The figures that all of these runs have: those that are always compared, and of those that are asked for.
+pub(crate) fn figures<'a>(
+    runs: impl Iterator<Item = &'a Run<Exchange>> + Clone,
+    asked: &[Figure],
+) -> Vec<Figure> {
+    let mut named: Vec<Named> = PARTS.map(|part| Named::Time(Times::Answer, part)).into();
+    named.extend([Named::Time(Times::Trt, Part::Mean), Named::Exchanges]);
+    named.push(Named::Share(Problem::Lost));
     let mut schedules = runs.clone().map(|run| run.file.plan.schedule);
     let first = schedules.next();
+    let same_schedule = schedules.all(|schedule| Some(schedule) == first);
+    let mut figures: Vec<Figure> = named.into_iter().map(Figure::Named).collect();
+    figures.extend(asked.iter().filter(|asked| match asked {
+        Figure::Named(Named::Time(Times::Answer | Times::Trt, of)) => PARTS.contains(of),
+        Figure::Named(figure) => matches!(figure, Named::Rate(_)),
+        Figure::Below(_) | Figure::Buffer(_) => false,
+    }));
     // Of different schedules, these are what was planned, and no result.
-    if schedules.all(|schedule| Some(schedule) == first) {
-        figures.extend([Figure::Trt, Figure::Throughput]);
-    }
-    figures.push(Figure::Lost);
+    figures.retain(|figure| {
+        let is_pace = matches!(
+            figure,
+            Figure::Named(Named::Time(Times::Trt, _) | Named::Exchanges | Named::Rate(_))
+        );
+        same_schedule || !is_pace
+    });
     let limits = |run: &Run<Exchange>| run.file.plan.below_ns.clone();
     let shared = runs.map(limits).reduce(|mut shared, run| {
         shared.retain(|limit| run.contains(limit));
@@ -112,7 +132,8 @@ impl Side for Run<Exchange> {
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| accumulator.push(sample));
         }
-        let mut read = accumulator.finish(figures, sure);
+        let speed = &self.file.points[at].throughput;
+        let mut read = accumulator.finish(figures, speed, sure);
         read.disturbed = by(&self.file.points[at].disturbances);
         Ok(read)
     }
@@ -189,33 +210,30 @@ impl Accumulator {
         }
     }
 
-    fn finish(self, figures: &[Figure], sure: Confidence) -> Read {
+    fn finish(self, figures: &[Figure], speed: &Throughput, sure: Confidence) -> Read {
         let trt = self.starts.finish();
         let (times, trt) = (self.times.read(), trt.read());
-        let time = |part: Part| -> Option<Estimate> {
-            let times: &Reading = times.as_ref()?;
-            Some(match part {
-                Part::Mean => times.mean(sure),
-                Part::Percentile(thousandths) => {
-                    times.percentile(f64::from(thousandths) / 1000.0, sure)
-                }
-            })
-        };
         let answers = self.between_answers.read();
         let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
         let samples = self.times.len();
         let lost = self.lost.happened();
         let found = |figure: &Figure| -> Option<Found> {
-            let known = match figure {
-                Figure::Rtt(part) => time(*part),
-                Figure::Trt => Some(trt.as_ref()?.mean(sure)),
-                Figure::Throughput => match &answers {
-                    Some(answers) => Some(per_second(answers.mean(sure))),
-                    None => none_a_second(elapsed_ns, sure),
-                },
-                Figure::Lost => return Some(Found::Events(self.lost.clone())),
+            let exchanges = || match &answers {
+                Some(answers) => Some(per_second(answers.mean(sure))),
+                None => none_a_second(elapsed_ns, sure),
+            };
+            let known = match *figure {
+                Figure::Named(Named::Time(Times::Answer, of)) => part(of, times.as_ref()?, sure),
+                Figure::Named(Named::Time(Times::Trt, of)) => part(of, trt.as_ref()?, sure),
+                Figure::Named(Named::Exchanges) => exchanges(),
+                Figure::Named(Named::Rate(carried)) => {
+                    exchanges().map(|found| scaled(found, bytes_each(speed, carried)))
+                }
+                Figure::Named(Named::Share(Problem::Lost)) => {
+                    return Some(Found::Events(self.lost.clone()));
+                }
                 Figure::Below(limit) => {
-                    let beyond = self.beyond.iter().find(|(of, _)| of == limit)?;
+                    let beyond = self.beyond.iter().find(|(of, _)| *of == limit)?;
                     return Some(Found::AllBut(beyond.1.clone()));
                 }
                 _ => None,
@@ -236,6 +254,27 @@ impl Accumulator {
             notes: notes.into_iter().collect(),
             disturbed: Vec::new(),
         }
+    }
+}
+
+/// Bytes of an exchange on average.
+fn bytes_each(speed: &Throughput, carried: Carried) -> f64 {
+    let bytes_s = match carried {
+        Carried::In => speed.in_bytes_s,
+        Carried::Out => speed.out_bytes_s,
+        Carried::Both => speed.in_bytes_s + speed.out_bytes_s,
+    };
+    match speed.exchanges_s > 0.0 {
+        true => bytes_s / speed.exchanges_s,
+        false => 0.0,
+    }
+}
+
+fn scaled(found: Estimate, by: f64) -> Estimate {
+    Estimate {
+        value: found.value * by,
+        low: found.low.map(|low| low * by),
+        high: found.high.map(|high| high * by),
     }
 }
 

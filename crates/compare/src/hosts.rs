@@ -1,13 +1,13 @@
 //! The same device measured from two hosts: which is slower, and how much of that is the host's own
 //! floor, which is measured without the device.
 
-use crate::figure::{Figure, Part};
+use crate::figure::Figure;
 use crate::outcome::{ComparedPoint, HostDifference, HostSide};
-use wiregauge_record::{Calibration, Conditions, Floor};
+use wiregauge_record::{Calibration, Conditions, Figure as Named, Floor, Part, Times};
 use wiregauge_run::{Exchange, Run};
 
 /// The figure that hosts are compared by: a floor's percentiles are known, its mean is not.
-const P50: Figure = Figure::Rtt(Part::Percentile(500));
+const P50: Figure = Figure::Named(Named::Time(Times::Answer, Part::P50));
 
 /// `None` unless each side ran on one host, the hosts differ, and the names of the devices do not.
 pub(crate) fn of_exchange(

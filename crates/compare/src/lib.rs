@@ -16,7 +16,7 @@ mod stream;
 
 pub use conditions::Changed;
 pub use error::CompareError;
-pub use figure::{Better, Figure, Part, Unit};
+pub use figure::Figure;
 pub use key::Key;
 pub use outcome::{
     Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
@@ -27,12 +27,14 @@ use side::{Found, Read, Side};
 use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
 
-/// Compares runs of one kind, one or more a side. `wanted` keeps the figures down to those for which
+/// Compares runs of one kind, one or more a side. To the figures that are always compared it adds those that are `asked` for,
+/// where the runs have them; `wanted` keeps the figures down to those for which
 /// it is true: the fewer are compared, the smaller a difference can be shown, so they should be
 /// chosen before looking. Reads every sample; `progress` is given the part that is done.
 pub fn compare(
     before: &[AnyRun],
     after: &[AnyRun],
+    asked: &[Figure],
     wanted: &dyn Fn(&Figure) -> bool,
     progress: &dyn Fn(f64),
 ) -> Result<Comparison, CompareError> {
@@ -51,7 +53,7 @@ pub fn compare(
     }
     let exchanges = (each_exchange(before), each_exchange(after));
     if let (Some(before), Some(after)) = exchanges {
-        let figures = exchange::figures(before.iter().chain(&after).copied());
+        let figures = exchange::figures(before.iter().chain(&after).copied(), asked);
         let changed = conditions::of_exchange(&before, &after);
         let mut comparison = of(kind, &before, &after, figures, changed, wanted, progress)?;
         let all: Vec<_> = before.iter().chain(&after).copied().collect();
@@ -60,7 +62,7 @@ pub fn compare(
         return Ok(comparison);
     }
     if let (Some(before), Some(after)) = (each_stream(before), each_stream(after)) {
-        let figures = stream::figures(before.iter().chain(&after).copied());
+        let figures = stream::figures(before.iter().chain(&after).copied(), asked);
         let changed = conditions::of_stream(&before, &after);
         return of(kind, &before, &after, figures, changed, wanted, progress);
     }
@@ -97,7 +99,12 @@ fn of<K: wiregauge_run::Files>(
 where
     Run<K>: Side,
 {
-    figures.retain(wanted);
+    let mut seen = Vec::new();
+    figures.retain(|figure| {
+        let is_new = !seen.contains(figure);
+        seen.push(*figure);
+        is_new && wanted(figure)
+    });
     let (keys, unmatched) = matching::matched(
         &places(before),
         &places(after),

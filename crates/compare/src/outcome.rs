@@ -1,9 +1,10 @@
 //! A comparison as plain data: what tables, figures and files are made of.
 
 use crate::conditions::Changed;
-use crate::figure::{Better, Figure, Unit};
+use crate::figure::Figure;
 use crate::key::Key;
 use serde::Serialize;
+use wiregauge_record::{Better, Figure as Named, Problem, Unit};
 use wiregauge_run::{Files, Run};
 use wiregauge_stats::{Difference, Estimate};
 
@@ -183,14 +184,14 @@ impl Verdict {
         match (self, figure) {
             (Verdict::NoDifferenceShown, _) => "no significant difference",
             (Verdict::CannotTell, _) => "inconclusive",
-            (Verdict::Worse, Figure::Lost) => "loses more",
-            (Verdict::Better, Figure::Lost) => "loses less",
-            (Verdict::Worse, Figure::Corrupted) => "corrupts more",
-            (Verdict::Better, Figure::Corrupted) => "corrupts less",
+            (Verdict::Worse, Figure::Named(Named::Share(Problem::Lost))) => "loses more",
+            (Verdict::Better, Figure::Named(Named::Share(Problem::Lost))) => "loses less",
+            (Verdict::Worse, Figure::Named(Named::Share(_))) => "corrupts more",
+            (Verdict::Better, Figure::Named(Named::Share(_))) => "corrupts less",
             (Verdict::Worse, Figure::Buffer(_)) => "needs more",
             (Verdict::Better, Figure::Buffer(_)) => "needs less",
-            (Verdict::Worse, Figure::Throughput | Figure::Rate | Figure::Below(_)) => "lower",
-            (Verdict::Better, Figure::Throughput | Figure::Rate | Figure::Below(_)) => "higher",
+            (Verdict::Worse, figure) if figure.better() == Better::Higher => "lower",
+            (Verdict::Better, figure) if figure.better() == Better::Higher => "higher",
             (Verdict::Worse, _) => "slower",
             (Verdict::Better, _) => "faster",
         }
@@ -203,9 +204,10 @@ mod tests {
 
     #[test]
     fn a_time_is_slower_and_a_rate_lower() {
-        assert_eq!(Verdict::Worse.words(Figure::Trt), "slower");
-        assert_eq!(Verdict::Better.words(Figure::Trt), "faster");
-        assert_eq!(Verdict::Worse.words(Figure::Throughput), "lower");
-        assert_eq!(Verdict::Better.words(Figure::Rate), "higher");
+        let figure = |name| Figure::Named(Named::parse(name).expect("a figure"));
+        assert_eq!(Verdict::Worse.words(figure("trt")), "slower");
+        assert_eq!(Verdict::Better.words(figure("trt")), "faster");
+        assert_eq!(Verdict::Worse.words(figure("exchanges")), "lower");
+        assert_eq!(Verdict::Better.words(figure("throughput")), "higher");
     }
 }

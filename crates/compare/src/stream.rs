@@ -1,9 +1,11 @@
 //! The figures of a stream point, one way of it at a time, out of its transfers.
 
-use crate::figure::{Figure, Part};
+use crate::figure::{Figure, part};
 use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
-use wiregauge_record::{FlowSummary, StreamPoint, StreamSummariser};
+use wiregauge_record::{
+    Carried, Figure as Named, FlowSummary, Part, Problem, StreamPoint, StreamSummariser, Times,
+};
 use wiregauge_run::{Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, Series};
 
@@ -14,16 +16,26 @@ const SHORTEST_NS: u64 = 100_000;
 /// No point has more ways than this.
 const WAYS: usize = 2;
 
-/// The figures that all of these runs have.
-pub(crate) fn figures<'a>(runs: impl Iterator<Item = &'a Run<Stream>> + Clone) -> Vec<Figure> {
-    let [p50, p90, p99, p999] = [500, 900, 990, 999].map(Part::Percentile);
-    let mut figures = vec![Figure::Rate];
-    figures.extend([p50, p90, p99, p999].map(Figure::Gap));
-    figures.extend([p50, p99].map(Figure::Transfer));
-    figures.push(Figure::Lost);
+/// The figures that all of these runs have: those that are always compared, and of those that are asked for.
+pub(crate) fn figures<'a>(
+    runs: impl Iterator<Item = &'a Run<Stream>> + Clone,
+    asked: &[Figure],
+) -> Vec<Figure> {
+    let gaps = [Part::P50, Part::P90, Part::P99, Part::P999];
+    let mut named = vec![Named::Rate(Carried::Both)];
+    named.extend(gaps.map(|part| Named::Time(Times::Gap, part)));
+    named.extend([Part::P50, Part::P99].map(|part| Named::Time(Times::Transfer, part)));
+    named.push(Named::Share(Problem::Lost));
     if runs.clone().all(|run| run.file.plan.check) {
-        figures.push(Figure::Corrupted);
+        named.push(Named::Share(Problem::Corrupted));
     }
+    let mut figures: Vec<Figure> = named.into_iter().map(Figure::Named).collect();
+    figures.extend(asked.iter().filter(|asked| match asked {
+        Figure::Named(Named::Time(Times::Gap | Times::Transfer, of)) => {
+            gaps.contains(of) || *of == Part::Mean
+        }
+        _ => false,
+    }));
     // A buffer is for a rate and a loss probability: both must be the same.
     let mut losses = runs.clone().map(|run| run.file.plan.loss);
     let first = losses.next();
@@ -85,15 +97,6 @@ impl Side for Run<Stream> {
         let series = series.iter().find(|series| series.way == flow.way);
         let found = |figure: &Figure| -> Option<Found> {
             let series = series?;
-            let part = |of: &Series, part: Part| -> Option<Estimate> {
-                let of = of.read()?;
-                Some(match part {
-                    Part::Mean => of.mean(sure),
-                    Part::Percentile(thousandths) => {
-                        of.percentile(f64::from(thousandths) / 1000.0, sure)
-                    }
-                })
-            };
             let share = |bytes: u64| {
                 let counted = flow.counts.counted().max(1) as f64;
                 Some(Found::Total {
@@ -102,11 +105,13 @@ impl Side for Run<Stream> {
                 })
             };
             let known = match *figure {
-                Figure::Rate => rate(flow, &series.block_bytes, sure),
-                Figure::Gap(of) => part(&series.gap, of),
-                Figure::Transfer(of) => part(&series.transfer_time, of),
-                Figure::Lost => return share(flow.counts.lost?),
-                Figure::Corrupted => return share(flow.counts.corrupted),
+                Figure::Named(Named::Rate(_)) => rate(flow, &series.block_bytes, sure),
+                Figure::Named(Named::Time(Times::Gap, of)) => part(of, &series.gap.read()?, sure),
+                Figure::Named(Named::Time(_, of)) => {
+                    part(of, &series.transfer_time.read()?, sure)
+                }
+                Figure::Named(Named::Share(Problem::Lost)) => return share(flow.counts.lost?),
+                Figure::Named(Named::Share(_)) => return share(flow.counts.corrupted),
                 Figure::Buffer(bytes_s) => {
                     let backlog = series.backlogs.iter().find(|(rate, _)| *rate == bytes_s)?;
                     backlog.1.need_at(plan.loss, sure).for_loss

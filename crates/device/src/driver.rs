@@ -8,7 +8,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use wiregauge_link::host::{Clock, Time};
-use wiregauge_link::{Link, LinkError, MAX_WAIT};
+use wiregauge_link::{Kind, Link, LinkError, MAX_WAIT};
 use wiregauge_record::{Point, Wait};
 use wiregauge_session::{Config, Ended, Engine, Event, Messages, Outcome};
 use wiregauge_wire::Status;
@@ -138,17 +138,21 @@ impl Driver {
     /// Over a link that was just opened.
     pub fn new(
         link: Box<dyn Link>,
-        (address, datagram): (String, bool),
+        address: String,
+        kind: &'static Kind,
         codec: Messages,
         wait: Wait,
         timeout: Duration,
     ) -> io::Result<Driver> {
-        let is_usb = address.starts_with("usb:");
+        let datagram = kind.datagram;
         let config = Config {
             datagram,
             timeout_ns: as_ns(timeout),
-            // On USB each send is a transfer, which the device ends with the request.
-            batch: if datagram || is_usb { 1 } else { usize::MAX },
+            batch: if datagram || kind.separate {
+                1
+            } else {
+                usize::MAX
+            },
             span: 1,
             request_bytes: 0,
             answer_bytes: 0,
@@ -157,7 +161,7 @@ impl Driver {
         let mut driver = Driver {
             link,
             engine: Engine::new(config, codec),
-            is_usb,
+            is_usb: kind.scheme == "usb",
             address,
             datagram,
             doing: "cannot open",
@@ -180,7 +184,7 @@ impl Driver {
             },
             needs_hello: false,
             order: 0,
-            one_at_a_time: None,
+            one_at_a_time: kind.one_request,
         };
         driver.engine.set_reads_late(true);
         driver.set_sleep()?;
@@ -303,6 +307,14 @@ impl Driver {
         self.engine.reserve(request as usize, 0, span as usize);
         let prepared = self.link.prepare(self.prepared);
         prepared.map_err(|error| self.link_failed(&error))
+    }
+
+    /// How many requests may be outstanding.
+    pub fn most_outstanding(&self) -> u32 {
+        match self.one_at_a_time {
+            Some(_) => 1,
+            None => self.limits.outstanding,
+        }
     }
 
     /// True if transfers are the device's own, and can be queued.

@@ -163,15 +163,15 @@ impl Device {
     ) -> Result<Device, LinkError> {
         let kind = address.kind();
         let name = address.to_string();
-        let named = (name.clone(), kind.datagram);
-        let mut driver = Driver::new(link, named, codec, options.wait, options.timeout)
+        let mut driver = Driver::new(link, name.clone(), kind, codec, options.wait, options.timeout)
             .map_err(|error| errors::link_failed("cannot open", &name, &error))?;
         driver.interrupt = is_interrupted;
         let most = kind.max_bytes as usize;
         let responder = match driver.engine.codec().is_wiregauge() {
             false => {
                 driver.set_limits(codec::limits(driver.engine.codec(), kind));
-                driver.one_at_a_time = codec::one_at_a_time(options, driver.engine.codec(), kind);
+                let of_protocol = codec::one_at_a_time(options, driver.engine.codec(), kind);
+                driver.one_at_a_time = driver.one_at_a_time.or(of_protocol);
                 None
             }
             true => {

@@ -78,7 +78,7 @@ impl Device {
         (largest_request, largest_reply): (usize, usize),
     ) -> Result<(), LinkError> {
         let driver = self.at_rest("running a program with")?;
-        driver.check(&vec![0; largest_request], largest_reply)?;
+        driver.check_sizes(largest_request, largest_reply)?;
         driver.prepare(largest_request, largest_reply, 2)?;
         driver
             .engine
@@ -101,7 +101,7 @@ fn run(driver: &mut Driver, running: &mut Running<'_>) -> Result<(), LinkError> 
     while !running.is_over {
         driver.check_interrupt_between()?;
         let outstanding = driver.engine.window().waiting();
-        if !driver.engine.has_room() || outstanding >= driver.limits.outstanding {
+        if !driver.engine.has_room() || outstanding >= driver.most_outstanding() {
             driver.turn(running, None)?;
             continue;
         }

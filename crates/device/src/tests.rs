@@ -537,6 +537,18 @@ fn a_usb_transfer_is_no_longer_than_the_raw_reply_that_is_awaited() {
 }
 
 #[test]
+fn an_instrument_on_usbtmc_gets_one_request_at_a_time() {
+    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    let mut device = script.device("usbtmc:///dev/usbtmc0", lines(), LONG);
+    device.submit(b"*IDN?", None).unwrap();
+    let refused = device.submit(b"READ?", None).unwrap_err().to_string();
+    assert!(refused.contains("Query INTERRUPTED"), "{refused}");
+    device.next_reply().unwrap();
+    let (_, refused) = batch(&mut device, 2, 2).unwrap_err();
+    assert_eq!(refused.kind(), LinkErrorKind::Usage);
+}
+
+#[test]
 fn what_a_transfer_has_behind_the_reply_answers_no_later_request() {
     let fixed = Framing::Fixed { bytes: 2 };
     for framing in [Framing::Raw, fixed, lines().unwrap()] {

@@ -8,11 +8,7 @@ impl Driver {
     /// Refuses a request that cannot be sent, or a reply that cannot be asked for.
     #[inline]
     pub fn check(&self, request: &[u8], awaited: usize) -> Result<(), LinkError> {
-        let limits = &self.limits;
-        let asks_for_too_much = || awaited > limits.reply && self.engine.codec().asks_for_size();
-        if request.len() > limits.request || asks_for_too_much() || !limits.takes_messages {
-            return Err(self.refuse(request.len(), awaited));
-        }
+        self.check_sizes(request.len(), awaited)?;
         let splitter = match self.engine.codec() {
             Messages::Wiregauge(_) => return Ok(()),
             Messages::Foreign(splitter) => splitter,
@@ -36,6 +32,17 @@ impl Driver {
                 "a reply of 0 bytes requires a framing",
                 "pass the size of the reply, or open the device with a framing",
             ));
+        }
+        Ok(())
+    }
+
+    /// Refuses sizes that the link or the device does not take.
+    #[inline]
+    pub fn check_sizes(&self, request: usize, awaited: usize) -> Result<(), LinkError> {
+        let limits = &self.limits;
+        let asks_for_too_much = || awaited > limits.reply && self.engine.codec().asks_for_size();
+        if request > limits.request || asks_for_too_much() || !limits.takes_messages {
+            return Err(self.refuse(request, awaited));
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ fn may_overlap(plan: &Plan) -> bool {
     let Some(queries) = &plan.queries else {
         return true;
     };
-    let is_datagram = plan.address.starts_with("udp:");
+    let is_datagram = plan.links().any(|link| link.starts_with("udp:"));
     match (plan.protocol, &queries.reply) {
         (Protocol::Scpi | Protocol::GetStatus, _) | (_, ReplyEnd::IdleNs(_)) => false,
         (_, ReplyEnd::Modbus(line)) => *line == ModbusLine::Tcp,

@@ -83,7 +83,11 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
         Protocol::Lines => (&[16, 64, 256], &[8, 16, 32, 64, 128, 256]),
         _ => (&[64, 512, 4 * K], &[64, 256, K, 4 * K, 16 * K]),
     };
-    let more = depths(&[1, 4]).or_else(|| depths(&[1, 2]));
+    // A model requires three settings: without sizes they are depths.
+    let more = match sizes(few) {
+        Some(_) => depths(&[1, 4]).or_else(|| depths(&[1, 2])),
+        None => depths(&[1, 2, 4]).or_else(|| depths(&[1, 2])),
+    };
     let of = |sizes: Option<String>, depths: Option<String>| match (sizes, depths) {
         (Some(sizes), Some(depths)) => format!("Try {sizes} {depths}"),
         (Some(sizes), None) => format!("Try {sizes}"),

@@ -682,7 +682,7 @@ fn more_points_are_proposed_than_the_run_has_and_no_size_that_the_device_rejects
         why(2_048, &one)
     );
     assert!(
-        why(64, &one).ends_with("Try --depth 1,4"),
+        why(64, &one).ends_with("Try --depth 1,2,4"),
         "{}",
         why(64, &one)
     );

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
+use wiregauge_record::Figure as Named;
 use wiregauge_report::{Subject, figures as drawn, labels, tables};
 use wiregauge_run::{AnyRun, RunError};
 
@@ -96,7 +97,9 @@ pub fn figures_of_comparison(
             open(&after).map_err(|error| error.to_string())?,
         );
         let is_wanted = |figure: &_| only.is_empty() || only.contains(&ToString::to_string(figure));
-        let compared = wiregauge_compare::compare(&before, &after, &is_wanted, &|_| {})
+        let named = only.iter().filter_map(|name| Named::parse(name));
+        let asked: Vec<_> = named.map(wiregauge_compare::Figure::Named).collect();
+        let compared = wiregauge_compare::compare(&before, &after, &asked, &is_wanted, &|_| {})
             .map_err(|error| error.to_string())?;
         Ok(finished(drawn::of_comparison(&compared)))
     })

@@ -11,11 +11,13 @@
 
 mod column;
 mod count;
+mod figure;
 mod share;
 mod text;
 
 pub use column::{RateUnit, TimeUnit};
 pub use count::{LARGE, about, one_in, rounded_up, times};
+pub use figure::of_unit;
 pub use share::{is_above_all, percent, percent_number};
 pub use text::{
     about_time, bit_rate, exact_time, flag_rate, flag_time, megasamples, number, rate, rate_unit,

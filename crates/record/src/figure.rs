@@ -23,6 +23,8 @@ pub enum Figure {
     LimitUsed,
     /// What the delays do to a control loop. It requires the model of one.
     Control(LoopFigure),
+    /// Consecutive cycles that miss their deadline, at most. It requires a period.
+    Longest,
 }
 
 /// What the delays do to a control loop, in one number.
@@ -107,7 +109,8 @@ pub enum Problem {
     Stray,
     /// Of a stream: transfers that found the endpoint stalled.
     Stalls,
-    /// Of an isochronous stream: intervals in which no data moved.
+    /// Cycles without a right answer in time, which require a period; of an isochronous stream: intervals in which no data
+    /// moved.
     Missed,
 }
 
@@ -122,6 +125,15 @@ pub enum Carried {
     Both,
 }
 
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it.
+    Lower,
+    /// More of it.
+    Higher,
+}
+
 /// In which unit a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -131,6 +143,8 @@ pub enum Unit {
     Share,
     /// A whole number.
     Count,
+    /// Bytes.
+    Bytes,
     /// Bytes a second.
     Rate,
     /// A second.
@@ -178,7 +192,7 @@ const PROBLEMS: [(&str, Problem); 9] = [
     ("missed", Problem::Missed),
 ];
 
-const OTHERS: [(&str, Figure); 8] = [
+const OTHERS: [(&str, Figure); 9] = [
     ("in-throughput", Figure::Rate(Carried::In)),
     ("out-throughput", Figure::Rate(Carried::Out)),
     ("throughput", Figure::Rate(Carried::Both)),
@@ -187,6 +201,7 @@ const OTHERS: [(&str, Figure); 8] = [
     ("limit-used", Figure::LimitUsed),
     ("control.cost", Figure::Control(LoopFigure::Cost)),
     ("control.growth", Figure::Control(LoopFigure::Growth)),
+    ("longest", Figure::Longest),
 ];
 
 /// Other spellings: those of `stream --require`, and of the fields of `run.json`.
@@ -204,6 +219,9 @@ pub const OF_EXCHANGES: &str = "p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p9
 
 /// The figures of a control loop, for people who mistyped one.
 pub const OF_CONTROL: &str = "control.cost and control.growth";
+
+/// The figures of the cycles of a period, for people who mistyped one.
+pub const OF_CYCLES: &str = "missed and longest";
 
 /// The figures of a stream point, for people who mistyped one.
 pub const OF_STREAMS: &str = "in-throughput, out-throughput, throughput (or rate), gap.p99 (and .mean, \
@@ -268,10 +286,20 @@ impl Figure {
         match self {
             Figure::Time(..) => Unit::Time,
             Figure::Share(_) | Figure::LimitUsed => Unit::Share,
-            Figure::Count(_) => Unit::Count,
+            Figure::Count(_) | Figure::Longest => Unit::Count,
             Figure::Rate(_) => Unit::Rate,
             Figure::Exchanges => Unit::Frequency,
             Figure::AchievedDepth | Figure::Control(_) => Unit::Number,
+        }
+    }
+
+    /// Which way is better.
+    pub fn better(self) -> Better {
+        match self {
+            Figure::Rate(_) | Figure::Exchanges | Figure::AchievedDepth | Figure::LimitUsed => {
+                Better::Higher
+            }
+            _ => Better::Lower,
         }
     }
 
@@ -283,7 +311,7 @@ impl Figure {
                 part,
                 Part::Mean | Part::P50 | Part::P90 | Part::P99 | Part::P999
             ),
-            Figure::Count(_) | Figure::AchievedDepth => true,
+            Figure::Count(_) | Figure::AchievedDepth | Figure::Longest => true,
             Figure::Control(figure) => figure == LoopFigure::Growth,
             Figure::Share(_) | Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed => false,
         }
@@ -294,6 +322,14 @@ impl Figure {
         matches!(self, Figure::Control(_))
     }
 
+    /// True if it is one of the cycles of a period.
+    pub fn is_of_cycles(self) -> bool {
+        matches!(
+            self,
+            Figure::Share(Problem::Missed) | Figure::Count(Problem::Missed) | Figure::Longest
+        )
+    }
+
     /// True if an exchange point has it; those of a control loop require a model of the loop, too.
     pub fn is_of_exchanges(self) -> bool {
         match self {
@@ -301,6 +337,7 @@ impl Figure {
             Figure::Share(problem) | Figure::Count(problem) => {
                 !matches!(problem, Problem::Stray | Problem::Stalls | Problem::Missed)
             }
+            Figure::Longest => false,
             _ => true,
         }
     }
@@ -314,7 +351,7 @@ impl Figure {
             Figure::Share(problem) | Figure::Count(problem) => {
                 !matches!(problem, Problem::Late | Problem::Reordered)
             }
-            Figure::Control(_) => false,
+            Figure::Control(_) | Figure::Longest => false,
             _ => true,
         }
     }
@@ -355,7 +392,9 @@ mod tests {
                 assert_eq!(figure.to_string(), name);
             }
             assert_eq!(Figure::parse(&figure.to_string()), Some(figure));
-            assert!(figure.is_of_exchanges() || figure.is_of_streams(), "{name}");
+            let is_somewhere =
+                figure.is_of_exchanges() || figure.is_of_streams() || figure.is_of_cycles();
+            assert!(is_somewhere, "{name}");
             read += 1;
         }
         assert!(read > 100, "{read}");

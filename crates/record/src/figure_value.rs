@@ -55,8 +55,8 @@ impl Figure {
             Figure::Exchanges => paced(speed.exchanges_s),
             Figure::AchievedDepth => something.then(|| bare(point.achieved_depth)),
             Figure::LimitUsed => paced(point.limit.as_ref()?.used),
-            // Its numbers come from the delays and a model, not from the summary.
-            Figure::Control(_) => None,
+            // Their numbers come from the delays and a model or a period, not from the summary.
+            Figure::Control(_) | Figure::Longest => None,
         }
     }
 
@@ -132,7 +132,7 @@ impl Figure {
                     high: rate.high.map(|high| high * scale),
                 })
             }
-            Figure::Control(_) => None,
+            Figure::Control(_) | Figure::Longest => None,
         }
     }
 

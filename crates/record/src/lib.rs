@@ -41,7 +41,7 @@ pub use control_plan::{ControlModel, ControlPlan, ControlPoint, Rows, SystemMatr
 pub use control_summary::{ControlSummary, MeasuredStep, Predicted};
 pub use direction::{Direction, Way};
 pub use figure::{
-    Carried, Figure, LoopFigure, OF_CONTROL, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
+    Better, Carried, Figure, LoopFigure, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
 };
 pub use grouped::{grouped, grouped_digits};
 pub use isochronous::{IsochronousCounts, IsochronousOptions, PacketErrors};

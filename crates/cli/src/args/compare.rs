@@ -1,6 +1,7 @@
 //! `wiregauge compare`.
 
 use super::{ForceArg, UndecidedArg};
+use wiregauge_compare::Figure;
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   wiregauge compare before after
   wiregauge compare before after --fail-if 'p99 > 5% worse' --fail-if 'lost > 0.1% more'
-  wiregauge compare before after --fail-if 'in=48,depth=4: throughput > 3% worse'
+  wiregauge compare before after --fail-if 'in=48,depth=4: exchanges > 3% worse'
   wiregauge compare mon,tue,wed thu,fri,sat --only p50,p99 --format md --figures .
 
 All confidence intervals of a comparison hold jointly with 95 %: two runs of the same thing rarely
@@ -18,9 +19,9 @@ differ, however many points they have. Why several runs per side are better: doc
 --fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
 and the difference is significant. It is undecided (exit code 1, with --undecided pass 0) if the
 interval of the difference reaches beyond the limit, or one side did not measure the point. FIGURE is
-mean, p50, p90, p99, p99.9, trt, throughput, lost or below(2ms) for exchanges; rate, gap.p50,
-gap.p90, gap.p99, gap.p99.9, transfer.p50, transfer.p99, lost, corrupted or buffer(24MB/s) for
-streams.
+a name of --require with an interval: mean, p50, p90, p99, p99.9, the same of trt., exchanges,
+throughput, lost or below(2ms) for exchanges; throughput, gap.p99 (and .mean, .p50, .p90, .p99.9),
+the same of transfer., lost, corrupted or buffer(24MB/s) for streams.
 Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
 percentage points. POINT: in=48,depth=4.";
 
@@ -40,7 +41,7 @@ pub struct CompareArgs {
     /// Compare only these figures. Fewer figures detect smaller differences: choose them before you look at
     /// the results.
     #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]
-    pub only: Vec<String>,
+    pub only: Vec<Figure>,
     /// Print all figures, not only those that differ.
     #[arg(long)]
     pub full: bool,

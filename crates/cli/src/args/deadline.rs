@@ -1,7 +1,8 @@
 //! The flags of `wiregauge deadline`.
 
 use super::{ForceArg, PointArgs, UndecidedArg};
-use crate::deadline_limit::{self, DeadlineLimit};
+use crate::constraint::{self, Constraint};
+use crate::deadline_limit;
 use crate::values;
 use clap::Args;
 use std::path::PathBuf;
@@ -20,9 +21,9 @@ Each cycle sends a request at its tick and misses if the right answer does not a
 measured as fast as possible is replayed on the ticks: a stall of 30 ms is 30 missed cycles of 1 ms,
 not one. How rarer events are extrapolated, and when not: docs/deadline.md.
 
---require: missed<SHARE (0.1% or 1e-6) tests the upper bound of the 95 % interval, so a run that is
-too short to prove the limit misses it; longest<CYCLES tests the longest observed burst of
-consecutive misses.";
+--require: missed<SHARE (0.1% or 1e-6) is met if the whole 95 % interval is below, so a run that is
+too short leaves it undecided; missed<CYCLES counts those of this run; longest<CYCLES is its longest
+burst of consecutive misses.";
 
 /// What `wiregauge deadline` was asked for.
 #[derive(Clone, Debug, Args)]
@@ -43,8 +44,8 @@ pub struct DeadlineArgs {
     #[arg(long, value_name = "NUMBER", value_parser = deadline_limit::one_in)]
     pub beyond: Option<f64>,
     /// Exit with code 1 unless every point meets this limit: 'missed<0.1%', 'longest<3'.
-    #[arg(long, value_name = "LIMIT", value_parser = deadline_limit::parse)]
-    pub require: Vec<DeadlineLimit>,
+    #[arg(long, value_name = "LIMIT", value_parser = constraint::of_cycles)]
+    pub require: Vec<Constraint>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub undecided: UndecidedArg,

@@ -5,7 +5,7 @@ use super::{ending, printed_comparison};
 use crate::Outcome;
 use crate::args::{CompareArgs, TableFormat};
 use crate::caller::{Session, remark};
-use crate::fail_if::Judged;
+use crate::fail_if::{FailIf, Judged};
 use crate::output::files;
 use anyhow::bail;
 use std::cell::RefCell;
@@ -23,20 +23,21 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     ending::print(sides, beside, session)?;
     let left_out = RefCell::new(Vec::new());
     let wanted = |figure: &Figure| {
-        let name = figure.to_string();
-        let is_wanted = args.only.is_empty() || args.only.contains(&name);
+        let is_wanted = args.only.is_empty() || args.only.contains(figure);
         if !is_wanted {
-            left_out.borrow_mut().push(name);
+            left_out.borrow_mut().push(*figure);
         }
         is_wanted
     };
-    let mut comparison = wiregauge_compare::compare(&before, &after, &wanted, &|_| {})?;
+    let of_conditions = args.fail_if.iter().map(FailIf::figure);
+    let asked: Vec<Figure> = args.only.iter().copied().chain(of_conditions).collect();
+    let mut comparison = wiregauge_compare::compare(&before, &after, &asked, &wanted, &|_| {})?;
     comparison.notes.extend(on_both_sides(&before, &after));
     for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);
         if !figures
             .into_iter()
-            .any(|compared| compared.figure.to_string() == *name)
+            .any(|compared| compared.figure == *name)
         {
             bail!(
                 "cannot compare {name}: runs of kind {} have no such figure",
@@ -48,12 +49,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     for condition in &args.fail_if {
         match condition.judge(&comparison) {
             Ok(one) => judged.push((condition.text.as_str(), one)),
-            Err(_)
-                if left_out
-                    .borrow()
-                    .iter()
-                    .any(|name| name == condition.figure()) =>
-            {
+            Err(_) if left_out.borrow().contains(&condition.figure()) => {
                 bail!(
                     "cannot evaluate --fail-if '{}': it needs {1}, which --only leaves out\n  hint: add {1} to --only",
                     condition.text,

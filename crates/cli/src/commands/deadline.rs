@@ -8,6 +8,7 @@ use super::unmet::{self, Stated, Unmet};
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
+use crate::deadline_limit;
 use crate::output::files::{self, size};
 use anyhow::bail;
 use std::path::Path;
@@ -87,8 +88,8 @@ fn unmet(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Unmet> {
     for limit in &args.require {
         for point in &deadlines.points {
             let place = places.at(point.point.index);
-            unmet.extend(Unmet::unless_met(limit.judge(point), || {
-                format!("{}: {}{place}", limit.text, limit.found(point))
+            unmet.extend(Unmet::unless_met(deadline_limit::judge(limit, point), || {
+                format!("{}: {}{place}", limit.text, deadline_limit::found(limit, point))
             }));
         }
     }

@@ -281,7 +281,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
     let compare = |other: &Subject| {
         let after = std::slice::from_ref(&other.run);
         // Where there is nothing to compare, the page says so beside the figures.
-        let compared = wiregauge_compare::compare(before, after, &|_| true, &|_| {}).ok()?;
+        let compared = wiregauge_compare::compare(before, after, &[], &|_| true, &|_| {}).ok()?;
         (!compared.points.is_empty()).then_some(compared)
     };
     others.iter().filter_map(compare).collect()

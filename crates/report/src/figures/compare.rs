@@ -5,7 +5,8 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{INK, MUTED, Marker, SERIES, Series};
 use super::point_key;
-use wiregauge_compare::{Compared, ComparedPoint, Comparison, Unit, Verdict};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Verdict};
+use wiregauge_record::Unit;
 use wiregauge_stats::Estimate;
 
 /// Height of a point, and of what stands around the points of a panel, in pixels.
@@ -36,8 +37,8 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
         "p50",
         "p99",
         "mean",
+        "exchanges",
         "throughput",
-        "rate",
         "gap.p50",
         "gap.p99",
         "transfer.p99",

@@ -7,8 +7,8 @@ use crate::Subject;
 use crate::load::{Confirmed, Limit, Tuned};
 use crate::tables::Table;
 use std::fmt::Write;
-use wiregauge_quantity::{grouped, percent, significant};
-use wiregauge_record::{Figure, Unit};
+use wiregauge_quantity::{grouped, of_unit, significant};
+use wiregauge_record::Figure;
 use wiregauge_stats::Estimate;
 
 /// Empty if no run confirmed a search.
@@ -104,12 +104,9 @@ fn constraint(limit: &Limit) -> String {
 
 /// In the unit of the figure.
 pub(super) fn shown(figure: &str, value: f64) -> String {
-    match Figure::parse(figure).map(|figure| figure.unit()) {
-        Some(Unit::Time) => Measure::RttTail.show(value),
-        Some(Unit::Rate) => Measure::Rate.show(value),
-        Some(Unit::Share) => percent(value),
-        Some(Unit::Frequency) => format!("{}/s", significant(value)),
-        _ => significant(value),
+    match Figure::parse(figure) {
+        Some(figure) => of_unit(figure.unit(), value),
+        None => significant(value),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::markdown::line_of;
 use super::{Table, hosts};
 use std::fmt::Write;
-use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Unit, Verdict};
-use wiregauge_quantity::{RateUnit, grouped, percent, time};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Verdict};
+use wiregauge_quantity::{grouped, of_unit};
+use wiregauge_record::Unit;
 use wiregauge_stats::Estimate;
 
 /// Differences listed one by one; the table has all.
@@ -299,16 +300,7 @@ fn row(point: &ComparedPoint, compared: &Compared) -> Vec<String> {
 }
 
 fn show(figure: Figure, value: f64) -> String {
-    match figure.unit() {
-        Unit::Time => time(value),
-        Unit::Exchanges => format!("{}/s", grouped(value.round() as u64)),
-        Unit::Rate => {
-            let unit = RateUnit::fitting(value);
-            format!("{} {}", unit.show(value), unit.name())
-        }
-        Unit::Bytes => format!("{} B", grouped(value.round() as u64)),
-        Unit::Share => percent(value),
-    }
+    of_unit(figure.unit(), value)
 }
 
 /// A relative change in percent; of a share, in points of percent.

@@ -7,7 +7,7 @@ use wiregauge_record::{
     Aim, Conditions, Connect, Ending, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait,
     ModbusLine, Protocol, ReplyEnd, Responder, Schedule, escape,
 };
-use wiregauge_run::{Files, Loop, RunFile, Stream};
+use wiregauge_run::{Control, Files, Loop, RunFile, Stream};
 
 /// Names and values.
 type Values = Vec<(String, String)>;
@@ -162,6 +162,21 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
         &plan.host,
         &LinkOptions::default(),
     ));
+    groups
+}
+
+/// Of a run of a control loop.
+pub(super) fn of_control(file: &RunFile<Control>) -> Groups {
+    let plan = &file.plan;
+    let mut method = Values::new();
+    let mut add = |name: &str, value: String| method.push((name.into(), value));
+    add("cycles", grouped(plan.cycles));
+    add("schedule", format!("one every {}", exact_time(plan.point.period_ns)));
+    add("timeout", exact_time(plan.timeout_ns));
+    let points = points(file.points.iter().map(|p| &p.ending), 1);
+    let mut groups = vec![run(file, points), ("Method".into(), method)];
+    let address = std::iter::once(plan.address.as_str());
+    groups.extend(surroundings(file, address, &plan.host, &plan.link));
     groups
 }
 

@@ -171,6 +171,7 @@ pub fn of_control(file: &RunFile<Control>) -> Tables {
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),
         warnings: warnings::of_start(&file.warnings).collect(),
+        conditions: conditions::of_control(file),
         failed: failure(&file.state),
         command: command(&file.conditions),
         ..Tables::default()

@@ -12,7 +12,7 @@ use std::time::Duration;
 use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
 use wiregauge_quantity as units;
-use wiregauge_record::{Carried, Direction, Figure, Part, Times, Unit};
+use wiregauge_record::{Carried, Direction, Figure, Part, Times};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_report::tables::loop_figure;
 use wiregauge_stats::Estimate;
@@ -458,14 +458,7 @@ pub fn shown(figure: Figure, value: f64) -> String {
     if let Figure::Control(of) = figure {
         return loop_figure(of, value);
     }
-    match figure.unit() {
-        Unit::Time => units::time(value),
-        Unit::Share => units::percent(value),
-        Unit::Count => units::grouped(value as u64),
-        Unit::Rate => units::rate(value),
-        Unit::Frequency => format!("{}/s", units::significant(value)),
-        Unit::Number => format!("{value:.2}"),
-    }
+    units::of_unit(figure.unit(), value)
 }
 
 /// True of what was seen, and tells no more than that: it has no interval.

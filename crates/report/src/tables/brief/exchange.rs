@@ -213,6 +213,7 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
     Some(match &splits.first()?.verdict {
         ExchangeVerdict::Nothing
         | ExchangeVerdict::ScheduleUnknown
+        | ExchangeVerdict::Unfinished { .. }
         | ExchangeVerdict::Waiting { .. } => return None,
         ExchangeVerdict::Schedule { under_way } => {
             let period = match file.plan.schedule {
@@ -224,7 +225,7 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
                 false => format!("an exchange takes {} of its {period}", percent(*under_way)),
             }
         }
-        ExchangeVerdict::Behind { .. } => "the link does not keep the schedule".into(),
+        ExchangeVerdict::Behind { .. } => "the schedule is not kept".into(),
         ExchangeVerdict::TooFew { .. } => "too few exchanges to find the bottleneck".into(),
         ExchangeVerdict::Losses { waited } => format!(
             "losses limit the rate: {} of the time is spent waiting for them",
@@ -250,9 +251,6 @@ fn limited(file: &RunFile, points: &[PointSummary]) -> Option<String> {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
             None => "the device allows only one exchange at a time".into(),
         },
-        ExchangeVerdict::Unfinished { depth } => {
-            format!("depth {depth} is incomplete, too short or has losses: measure again")
-        }
         ExchangeVerdict::Connection { share, larger } => match larger {
             Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
             None => format!(

@@ -90,11 +90,18 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     };
     let lost_share =
         |flow: &FlowSummary| lost(flow).unwrap_or(0) as f64 / flow.counts.counted().max(1) as f64;
-    let datagram = file.plan.links().any(|link| link.starts_with("udp:"));
-    for way in [Way::In, Way::Out] {
-        let hit = |row: &Row<'_>| row.1.way == way && lost_share(row.1) > 0.0;
-        let of_way = rows.iter().filter(|row| row.1.way == way);
-        let worst = of_way.map(|row| lost_share(row.1)).fold(0.0, f64::max);
+    let links: Vec<bool> = file
+        .plan
+        .links()
+        .map(|link| link.starts_with("udp:"))
+        .collect();
+    let is_datagram = |row: &Row<'_>| links.get(row.0.point.link as usize) == Some(&true);
+    let each = [Way::In, Way::Out].map(|way| [true, false].map(|datagram| (way, datagram)));
+    for (way, datagram) in each.into_iter().flatten() {
+        let is_of = |row: &Row<'_>| row.1.way == way && is_datagram(row) == datagram;
+        let hit = |row: &Row<'_>| is_of(row) && lost_share(row.1) > 0.0;
+        let worst = rows.iter().filter(|row| is_of(row));
+        let worst = worst.map(|row| lost_share(row.1)).fold(0.0, f64::max);
         add(&mut found, those(&hit), |rows| StreamWarning::Lost {
             rows,
             worst,
