@@ -1,4 +1,4 @@
-"""What `show` says of a run against its samples: figures, intervals, peaks, finding, warnings."""
+"""What `show` says of a run against its samples: figures, intervals, peaks, answer, warnings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 import places
+import say_answer
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, period_ns, start_delays
 
@@ -16,8 +17,6 @@ NEAR = 1e-9
 #: Samples below which no interval of a percentile has an upper bound, even if independent: the
 #: table "A missing bound" of docs/statistics.md.
 FEWEST = {"p50": 6, "p90": 36, "p99": 368, "p999": 3688}
-#: A point is as fast as the fastest from this part of its rate on (docs/exchange.md).
-SATURATED = 0.95
 
 
 def walk(value, path: str = ""):
@@ -164,92 +163,6 @@ def check_point(checks: Checks, run: dict, point: dict, path, where: str) -> Non
         checks.that(bounds, "interval of a share is within 0 and 1", f"{where}: {share}")
 
 
-def _finding(text: str) -> str:
-    """The sentence `finding:`, which may be wrapped."""
-    match = re.search(r"^finding: (.*(?:\n  .*)*)", text, re.MULTILINE)
-    return " ".join(match.group(1).split()) if match else ""
-
-
-def check_finding(checks: Checks, run: dict, text: str, where: str) -> None:
-    """Each part of the finding against the points."""
-    finding = _finding(text)
-    failed = isinstance(run["state"], dict)
-    if failed and not any(p["counts"]["answered"] for p in run["points"]):
-        # The error alone is printed.
-        return
-    points = sorted(run["points"], key=lambda point: point["point"]["index"])
-    checks.that(bool(finding), "there is a finding", where)
-    here = f"{where}: {finding}"
-    lost = sum(p["counts"]["lost"] + p["counts"]["late"] for p in points)
-    all_ = sum(p["counts"]["exchanges"] for p in points)
-    said = re.search(r"([\d,]+)(?: of ([\d,]+))? lost", finding)
-    checks.that(said is not None, "the finding tells what was lost", here)
-    if said:
-        same = int(said.group(1).replace(",", "")) == lost
-        if said.group(2):
-            same = same and int(said.group(2).replace(",", "")) == all_
-        checks.that(same, "lost as said", f"{here}; {lost} of {all_}")
-    fastest = re.search(r"fastest [^;(]*(?:\(([^)]*)\))?", finding)
-
-    def carried(p):
-        sizes = {(q["point"]["out_bytes"], q["point"]["in_bytes"]) for q in points}
-        rate = p["throughput"]
-        both = rate["out_bytes_s"] + rate["in_bytes_s"]
-        return rate["exchanges_s"] if len(sizes) == 1 else both
-
-    if fastest:
-        named = places.named(fastest.group(1), points)
-        most = max(carried(p) for p in points)
-        best = max(named, key=carried, default=points[0])
-        checks.that(carried(best) >= most * (1 - NEAR), "the fastest point is the fastest", here)
-        sizes = ("out_bytes", "in_bytes", "link", "together")
-        alike = [p for p in points if all(p["point"][k] == best["point"][k] for k in sizes)]
-        rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in alike}
-        _saturation(checks, finding, rates, here)
-        planned = [
-            p["index"] for p in run["plan"]["points"] if all(p[k] == best["point"][k] for k in sizes)
-        ]
-        whole = all(_is_sure(p) for p in alike) and len(alike) == len(planned)
-        claimed = "satur" in finding
-        checks.that(whole or not claimed, "saturation of complete points only", here)
-    number, interval = r"([\d.]+)", r"(?: \([^)]*\))?"
-    said = re.search(
-        rf"p99(?: from the intended start)? {number}(?: to {number})?{interval} (us|ms)\b", finding
-    )
-    key = "from_intended" if "intended" in finding else "rtt"
-    p99 = [p[key]["p99"]["value"] for p in points if p[key]]
-    if said and p99:
-        scale = {"us": 1e3, "ms": 1e6}[said.group(3)]
-        shown = [said.group(1), said.group(2) or said.group(1)]
-        for cell, value in zip(shown, (min(p99), max(p99)), strict=True):
-            digits = cell.lstrip(">=").replace(",", "")
-            decimals = len(digits.partition(".")[2])
-            near = abs(float(digits) - value / scale) <= 0.51 * 10.0**-decimals
-            checks.that(near, "p99 ranges as said", f"{here}; {cell} for {value / scale}")
-
-
-def _is_sure(point: dict) -> bool:
-    """Whether a rate is more than that of a few exchanges of a point that was cut short."""
-    n, mean = point["counts"]["exchanges"], (point["trt"] or {}).get("mean") or {}
-    known = mean.get("low") is not None and mean.get("high") is not None
-    enough = n >= 10 * point["point"]["depth"] and (known or n >= 1000)
-    return enough and point["ending"]["how"] == "complete"
-
-
-def _saturation(checks: Checks, finding: str, rates: dict, here: str) -> None:
-    """`saturated at depth D`: the lowest depth with 95 % of the highest rate."""
-    most = max(rates.values())
-    least = min(depth for depth, rate in rates.items() if rate >= SATURATED * most)
-    said = re.search(r"saturated at depth (\d+)", finding)
-    if said:
-        checks.that(int(said.group(1)) == least, "saturated at the depth said", f"{here}; {rates}")
-    said = re.search(r"no saturation up to depth (\d+)", finding)
-    if said:
-        deepest = max(rates)
-        true = int(said.group(1)) == deepest == least
-        checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
-
-
 def matches_by_order(run: dict) -> bool:
     """Responses that do not say which request they answer: of lines, text, SCPI, Modbus on a serial line."""
     plan = run["plan"]
@@ -272,7 +185,7 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
     period = period_ns(run)
 
     def is_behind(p: dict) -> bool:
-        return p.get("start_delay") is not None and p["start_delay"]["p99"]["value"] > period
+        return p.get("start_delay") is not None and p["start_delay"]["max"] > period
 
     expected = {
         "W06": [p for p in points if is_behind(p)],
@@ -317,7 +230,7 @@ def check_late_starts(checks: Checks, run: dict, text: str, path, where: str) ->
         return
     late = waited = 0
     for point in run["points"]:
-        if point.get("start_delay") is None or point["start_delay"]["p99"]["value"] <= period:
+        if point.get("start_delay") is None or point["start_delay"]["max"] <= period:
             continue
         rows = by_request(samples(path, point["point"]["index"]))
         ends = rows["start_ns"] + rows["rtt_ns"]
@@ -341,7 +254,7 @@ def check(checks: Checks, run: dict, brief: str, full: str, path, where: str) ->
     intervals(checks, run["points"], where)
     for at, point in enumerate(run["points"]):
         check_point(checks, run, point, path, f"{where}, point {at}")
-    check_finding(checks, run, brief, where)
+    say_answer.check(checks, run, say_answer.of_terminal(brief), path, where)
     check_warnings(checks, run, full, where)
     check_late_starts(checks, run, full, path, where)
     percentages(checks, brief + full, where)

@@ -40,7 +40,7 @@ def conditions(folder: Path) -> list[str]:
     host = run["conditions"]["host"]
     return [
         f"- guest: {host['kernel']}, {host['processors']} processor, virtual time (QEMU icount), dummy_hcd at high speed",
-        f"- wiregauge: {run['conditions']['version']}, profile `lab`; libusb_stream: libusb 1.0 of Debian, -O3",
+        f"- wiregauge: {run['conditions']['version']}, profile `release`; libusb_stream: libusb 1.0 of Debian, -O3",
         f"- each cell: {run['plan']['duration_ns'] // 1_000_000} ms after {run['plan']['settle_ns'] // 1_000_000} ms, tools in turns",
         "- command: `lab/run bench && bench/usb/table.py target/lab/runs/bench bench/runs/DATE-lab`",
     ]

@@ -33,8 +33,7 @@ function a_run_displays_what_is_uncertain_and_its_warnings()
 % Of 5 exchanges, the p99 is their maximum.
 run = wiregauge.exchange('null://', 'Out', 64, 'Count', 5, 'NoCalibration', true);
 for shown = {evalc('run'), evalc('disp(wiregauge.loadRun(run.directory))')}
-    assert(~isempty(strfind(shown{1}, '(? .. ?)')), shown{1});
-    assert(~isempty(strfind(shown{1}, 'W05: ')), shown{1});
+    assert(~isempty(strfind(shown{1}, ' ~')), shown{1});
     assert(~isempty(strfind(shown{1}, '''Count''')), shown{1});
 end
 assert(iscellstr(run.warnings) && size(run.warnings, 2) == 1);

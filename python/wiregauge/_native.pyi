@@ -111,6 +111,7 @@ class RunTables:
     json: str
     state: Literal["running", "complete", "interrupted", "failed"]
     heading: list[str]
+    answer: str | None
     tables: list[tuple[str, list[str], list[list[str]]]]
     notes: list[str]
     warnings: list[str]

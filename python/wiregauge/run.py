@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import weakref
 from functools import cached_property
@@ -129,6 +128,11 @@ class Run:
         """One summary for each finished point, as in run.json: ``_ns``, bytes, per second."""
         points: list[dict[str, Any]] = self._file["points"]
         return points
+
+    @property
+    def answer(self) -> str | None:
+        """The answer in one sentence, as the program prints it first; `None` for control runs."""
+        return None if self._tables.answer is None else in_python(self._tables.answer)
 
     @property
     def warnings(self) -> list[str]:
@@ -542,14 +546,13 @@ class Run:
 
     def _repr_html_(self) -> str:
         tables = self._tables
-        found = re.findall(r"(?m)^finding: (.*(?:\n  .*)*)", self.show())
         return _html.page(
             _html.paragraphs(map(in_python, tables.heading)),
+            _html.paragraphs([self.answer] if self.answer else []),
             *(
                 _html.table(title, columns, map(_html.unbroken, rows))
                 for title, columns, rows in tables.tables
             ),
-            _html.paragraphs(found, "Finding:"),
             _html.paragraphs(map(in_python, tables.notes)),
             _html.paragraphs(self.warnings, "Warning:"),
         )

@@ -4,7 +4,8 @@
 use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_record::{
-    Figure, FlowSummary, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, PointSummary, Times, Unit, Way,
+    Figure, FlowSummary, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, PointSummary, Times,
+    Unit, Way,
 };
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Compliance, Verdict};
@@ -288,7 +289,9 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
             (None, Some(number)) => (Figure::Count(problem), number),
             (None, None) => return Err(wrong("a share or a whole number", "0.1% or 0")),
         },
-        Figure::Count(_) | Figure::Longest => (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?),
+        Figure::Count(_) | Figure::Longest => {
+            (figure, whole().ok_or_else(|| wrong("a whole number", "0"))?)
+        }
     })
 }
 
@@ -476,10 +479,7 @@ mod tests {
         let missed = Figure::Share(Problem::Missed);
         assert_eq!(limit("missed < 0.1%"), Ok((missed, 0.001)));
         assert_eq!(limit("missed<1e-6"), Ok((missed, 1e-6)));
-        assert_eq!(
-            limit("missed<3"),
-            Ok((Figure::Count(Problem::Missed), 3.0))
-        );
+        assert_eq!(limit("missed<3"), Ok((Figure::Count(Problem::Missed), 3.0)));
         assert_eq!(limit("longest<=3"), Ok((Figure::Longest, 3.0)));
         for text in [
             "missed",

@@ -150,11 +150,7 @@ impl FailIf {
         let mut judged = Judged::default();
         let mut judges = 0;
         for point in comparison.points.iter().filter(|p| self.selects(&p.point)) {
-            for compared in point
-                .figures
-                .iter()
-                .filter(|c| c.figure == self.figure)
-            {
+            for compared in point.figures.iter().filter(|c| c.figure == self.figure) {
                 judges += 1;
                 self.judge_one(point, compared, &mut judged);
             }

@@ -179,7 +179,12 @@ fn a_device_that_takes_longer_is_found_to_be_slower() {
     // Nothing got better, and at no size.
     compared(&desk, "before after", &["in=48: p50 > 5% better"]).code(0);
     compared(&desk, "after before", &["p50 > 5% better"]).code(1);
-    compared(&desk, "before after", &["exchanges > 5% worse", "throughput > 5% worse"]).code(1);
+    compared(
+        &desk,
+        "before after",
+        &["exchanges > 5% worse", "throughput > 5% worse"],
+    )
+    .code(1);
     compared(&desk, "before after", &["p50 > 500% worse"]).code(0);
     let json = desk.json("compare before after --json");
     for point in 0..2 {
@@ -349,7 +354,13 @@ fn streams_are_compared_way_by_way() {
     assert_eq!(json["kind"], "stream");
     // IN alone, and both ways at once.
     assert_eq!(json["points"].as_array().map(Vec::len), Some(3));
-    for name in ["throughput", "gap.p50", "transfer.p99", "lost", "buffer(1MB/s)"] {
+    for name in [
+        "throughput",
+        "gap.p50",
+        "transfer.p99",
+        "lost",
+        "buffer(1MB/s)",
+    ] {
         figure(&json, 0, name);
     }
     compared(

@@ -10,7 +10,8 @@ use crate::key::{Key, Place, yes};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{
-    Carried, Figure as Named, Part, Phase, Point, Problem, Sample, Schedule, Starts, Throughput, Times, grouped,
+    Carried, Figure as Named, Part, Phase, Point, Problem, Sample, Schedule, Starts, Throughput,
+    Times, grouped,
 };
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Events, Series};

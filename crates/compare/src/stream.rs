@@ -107,9 +107,7 @@ impl Side for Run<Stream> {
             let known = match *figure {
                 Figure::Named(Named::Rate(_)) => rate(flow, &series.block_bytes, sure),
                 Figure::Named(Named::Time(Times::Gap, of)) => part(of, &series.gap.read()?, sure),
-                Figure::Named(Named::Time(_, of)) => {
-                    part(of, &series.transfer_time.read()?, sure)
-                }
+                Figure::Named(Named::Time(_, of)) => part(of, &series.transfer_time.read()?, sure),
                 Figure::Named(Named::Share(Problem::Lost)) => return share(flow.counts.lost?),
                 Figure::Named(Named::Share(_)) => return share(flow.counts.corrupted),
                 Figure::Buffer(bytes_s) => {

@@ -163,8 +163,15 @@ impl Device {
     ) -> Result<Device, LinkError> {
         let kind = address.kind();
         let name = address.to_string();
-        let mut driver = Driver::new(link, name.clone(), kind, codec, options.wait, options.timeout)
-            .map_err(|error| errors::link_failed("cannot open", &name, &error))?;
+        let mut driver = Driver::new(
+            link,
+            name.clone(),
+            kind,
+            codec,
+            options.wait,
+            options.timeout,
+        )
+        .map_err(|error| errors::link_failed("cannot open", &name, &error))?;
         driver.interrupt = is_interrupted;
         let most = kind.max_bytes as usize;
         let responder = match driver.engine.codec().is_wiregauge() {

@@ -405,7 +405,7 @@ fn scheduled(
     split: &ExchangeSplit,
     period_ns: f64,
 ) -> ExchangeVerdict {
-    let Some(delay) = &summary.start_delay else {
+    let (Some(delay), Some(_)) = (&summary.start_delay, summary.lateness) else {
         return ExchangeVerdict::ScheduleUnknown;
     };
     let late_ns = delay.p99.value;

@@ -310,7 +310,7 @@ impl fmt::Display for ExchangeVerdict {
                         "the device is idle for {} of the RTT while host and wire are busy",
                         percent(1.0 - share)
                     )?,
-                    None => write!(f, "the device has no clock, so its part is unknown")?,
+                    None => write!(f, "the part of the device is not known")?,
                 }
                 match (try_depth, device) {
                     (Some(depth), Some(_)) => write!(f, ". Try --depth {depth}"),

@@ -127,6 +127,7 @@ fn a_schedule_sets_the_pace_itself() {
     let unknown = words(&point);
     assert!(unknown.contains("do not show whether"), "{unknown}");
     point.start_delay = common::always(20e3, 1_000);
+    point.lateness = common::ended_late(20.0);
     let kept = words(&point);
     assert!(kept.contains("25 % of its period"), "{kept}");
 }
@@ -143,11 +144,12 @@ fn series(values: &[f64]) -> Option<wiregauge_stats::Distribution> {
 fn scheduled(depth: u32, rtts_us: &[f64], late_us: &[f64]) -> PointSummary {
     let mut point = exchange_point(depth, 250.0, None);
     (point.rtt, point.start_delay) = (series(rtts_us), series(late_us));
+    point.lateness = late_us.last().and_then(|&us| common::ended_late(us));
     point
 }
 
 #[test]
-fn a_schedule_was_kept_where_w06_is_silent_and_was_not_where_it_warns() {
+fn a_schedule_was_not_kept_where_the_last_exchange_began_more_than_a_period_late() {
     let mut every_ms = plan();
     every_ms.schedule = Schedule::EveryNs(1_000_000);
     let verdict = |late_us: &[f64]| {
@@ -156,14 +158,19 @@ fn a_schedule_was_kept_where_w06_is_silent_and_was_not_where_it_warns() {
             .remove(0)
             .verdict
     };
-    // The median is 600 us, which is more than half a period; p99 is less than a period.
+    // The median is 600 us, which is more than half a period; the last is within one.
     assert!(matches!(
         verdict(&[600.0; 100]),
         ExchangeVerdict::Schedule { .. }
     ));
-    // The median is 20 us; p99 is more than a period.
+    // A stall in the middle was made up for, one at the end was not.
     let mut late_us = [20.0; 100];
     late_us[50..53].fill(1_500.0);
+    assert!(matches!(
+        verdict(&late_us),
+        ExchangeVerdict::Schedule { .. }
+    ));
+    late_us[97..].fill(1_500.0);
     assert!(matches!(verdict(&late_us), ExchangeVerdict::Behind { .. }));
 }
 
@@ -562,6 +569,7 @@ fn a_schedule_that_is_not_kept_does_not_limit() {
     scheduled.schedule = Schedule::EveryNs(200_000);
     let mut point = exchange_point(1, 250.0, None);
     point.start_delay = common::always(50e6, 1_000);
+    point.lateness = common::ended_late(50e3);
     // Long responses and late starts of other exchanges: the medians of both do not show the delays.
     point.from_intended = common::always(260e3, 1_000);
     let words = |point: &PointSummary| {
@@ -574,6 +582,7 @@ fn a_schedule_that_is_not_kept_does_not_limit() {
     // More than one period at a time, and kept: that is no percentage.
     let mut deep = exchange_point(4, 500.0, None);
     deep.start_delay = common::always(10e3, 1_000);
+    deep.lateness = common::ended_late(10.0);
     assert!(words(&deep).contains("2.5 periods"), "{}", words(&deep));
 }
 

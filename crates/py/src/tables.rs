@@ -18,6 +18,8 @@ pub struct RunTables {
     state: &'static str,
     /// What was measured, on what.
     heading: Vec<String>,
+    /// The result in a sentence, of the kinds of run that have one.
+    answer: Option<String>,
     /// Every table that has rows.
     tables: Vec<Table>,
     /// Notes on the figures.
@@ -55,6 +57,7 @@ pub fn run_tables(py: Python<'_>, dir: PathBuf) -> PyResult<RunTables> {
             },
             csv: tables::csv(&run),
             heading: said.ending.iter().cloned().chain(said.heading).collect(),
+            answer: said.brief.map(|brief| brief.answer),
             ending: said.ending,
             tables: said
                 .tables

@@ -204,15 +204,16 @@ const OTHERS: [(&str, Figure); 9] = [
     ("longest", Figure::Longest),
 ];
 
-/// Other spellings: those of `stream --require`, and of the fields of `run.json`.
-const ALIASES: [(&str, Figure); 3] = [
+/// Other spellings: the field's word for the SD of the RTT, those of `stream --require`, and of the fields of `run.json`.
+const ALIASES: [(&str, Figure); 4] = [
+    ("jitter", Figure::Time(Times::Rtt, Part::Sd)),
     ("rate", Figure::Rate(Carried::Both)),
     ("used", Figure::LimitUsed),
     ("transfers", Figure::Exchanges),
 ];
 
 /// The figures of an exchange point, for people who mistyped one.
-pub const OF_EXCHANGES: &str = "p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, min, max3, \
+pub const OF_EXCHANGES: &str = "p50, p90, p99, p99.9, mean, sd, jitter (of the RTT), mean+sd, iqr, p99-p50, min, max3, \
      max, the same of rtt., trt., from-intended., device., connect., access. or transfer., trt, lost, \
      late, duplicated, reordered, corrupted, in-throughput, out-throughput, throughput, exchanges, \
      achieved-depth and limit-used";

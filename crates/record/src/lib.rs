@@ -14,6 +14,7 @@ mod figure;
 mod figure_value;
 mod grouped;
 mod isochronous;
+mod lateness;
 mod loop_path;
 mod loop_plan;
 mod loop_summary;
@@ -41,10 +42,12 @@ pub use control_plan::{ControlModel, ControlPlan, ControlPoint, Rows, SystemMatr
 pub use control_summary::{ControlSummary, MeasuredStep, Predicted};
 pub use direction::{Direction, Way};
 pub use figure::{
-    Better, Carried, Figure, LoopFigure, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, Part, Problem, Times, Unit,
+    Better, Carried, Figure, LoopFigure, OF_CONTROL, OF_CYCLES, OF_EXCHANGES, OF_STREAMS, Part,
+    Problem, Times, Unit,
 };
 pub use grouped::{grouped, grouped_digits};
 pub use isochronous::{IsochronousCounts, IsochronousOptions, PacketErrors};
+pub use lateness::{Keeping, Lateness};
 pub use loop_path::{LoopPath, NoSuchPath};
 pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};

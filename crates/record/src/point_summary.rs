@@ -1,6 +1,7 @@
 //! What the samples of one point amount to. Stored in `run.json`; every table and figure reads it.
 
 use crate::can::CanCounts;
+use crate::lateness::{Keeping, Lateness};
 use crate::plan::{Point, Schedule};
 use crate::stages::Stages;
 use serde::{Deserialize, Serialize};
@@ -283,6 +284,9 @@ pub struct PointSummary {
     /// as well. `None` in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_delay: Option<Distribution>,
+    /// Whether the schedule was kept. `None` in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Lateness>,
     /// TRT in nanoseconds.
     pub trt: Option<Distribution>,
     /// Share of the exchanges below each limit; an exchange without a right answer is not below.
@@ -333,14 +337,18 @@ pub struct PointSummary {
 }
 
 impl PointSummary {
-    /// True if its schedule was not kept: one in a hundred exchanges started more than a period late. Less is the
-    /// delay of a timer.
+    /// What became of its schedule; `None` without one, and where the starts are not known.
+    pub fn keeping(&self, schedule: Schedule) -> Option<Keeping> {
+        match schedule {
+            Schedule::EveryNs(period_ns) => Some(self.lateness?.keeping(period_ns)),
+            Schedule::AsFastAsPossible => None,
+        }
+    }
+
+    /// True if its schedule was not kept: at the end, exchanges began more than a period late.
     pub fn is_behind(&self, schedule: Schedule) -> bool {
-        let Schedule::EveryNs(period_ns) = schedule else {
-            return false;
-        };
-        let delay = self.start_delay.as_ref();
-        delay.is_some_and(|delay| delay.p99.value > period_ns as f64)
+        let keeping = self.keeping(schedule);
+        matches!(keeping, Some(Keeping::LateAtEnd | Keeping::FallsBehind))
     }
 
     /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the

@@ -2,6 +2,7 @@
 //! length of the run (see `wiregauge_stats::Series`).
 
 use crate::by_query::{ByQuery, UnexpectedReplies};
+use crate::lateness::LatenessCounter;
 use crate::plan::{Plan, Point, Schedule};
 use crate::point_summary::{Counts, Ending, PointSummary, ResourceUse, Throughput};
 use crate::sample::{Phase, Sample, Status};
@@ -28,6 +29,8 @@ pub struct Summariser {
     rtt: Series,
     from_intended: Series,
     start_delay: Series,
+    /// With a schedule.
+    lateness: Option<LatenessCounter>,
     trt: Starts,
     device: Series,
     connect: Series,
@@ -48,12 +51,13 @@ impl Summariser {
     /// A summariser for one point of a plan; `responder` tells the tick rate of device timestamps.
     pub fn new(plan: &Plan, point: Point, responder: Option<&Responder>) -> Summariser {
         let tick_hz = responder.map_or(0, |r| r.tick_hz);
+        let every_ns = match plan.schedule {
+            Schedule::EveryNs(every) => Some(every),
+            Schedule::AsFastAsPossible => None,
+        };
         Summariser {
             point,
-            every_ns: match plan.schedule {
-                Schedule::EveryNs(every) => Some(every),
-                Schedule::AsFastAsPossible => None,
-            },
+            every_ns,
             connect_each: plan.connect == Connect::Each,
             tick_bits: responder.map_or(64, |r| r.tick_bits),
             ns_per_tick: if tick_hz == 0 {
@@ -67,6 +71,7 @@ impl Summariser {
             rtt: Series::new(),
             from_intended: Series::new(),
             start_delay: Series::new(),
+            lateness: every_ns.map(LatenessCounter::new),
             trt: Starts::from_sequence(plan.warmup + 1),
             device: Series::new(),
             connect: Series::new(),
@@ -116,8 +121,9 @@ impl Summariser {
         let takes = sample.rtt_ns.max(self.every_ns.unwrap_or(0));
         self.end_ns = self.end_ns.max(sample.start_ns + takes);
         self.trt.push(sample.sequence, sample.start_ns);
-        if self.every_ns.is_some() {
+        if let Some(lateness) = &mut self.lateness {
             self.start_delay.push(sample.start_delay_ns());
+            lateness.push(sample.sequence, sample.start_delay_ns());
         }
         if sample.status.is_timed() {
             self.take_times(sample);
@@ -207,6 +213,7 @@ impl Summariser {
             rtt: self.rtt.distribution(),
             from_intended: self.from_intended.distribution(),
             start_delay: self.start_delay.distribution(),
+            lateness: self.lateness.and_then(LatenessCounter::finish),
             trt: self.trt.finish().distribution(),
             // Little's law (Operations Research 9, 1961): mean number under way.
             achieved_depth: self.under_way_ns as f64 / elapsed_ns.max(1) as f64,

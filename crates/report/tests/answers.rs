@@ -24,8 +24,9 @@ fn answer_of(page: &str) -> &str {
     behind.split_once("</p>").expect("its end").0
 }
 
-fn finding_of(run: &AnyRun) -> String {
-    tables::of(run, false).brief.expect("a finding").finding
+/// What the terminal says first.
+fn said_of(run: &AnyRun) -> String {
+    tables::of(run, false).brief.expect("an answer").answer
 }
 
 fn exchange_file(run: &mut AnyRun) -> &mut wiregauge_run::RunFile {
@@ -75,7 +76,7 @@ fn points_that_were_cut_short_are_not_counted_as_finished() {
         error: "the device closed the link".into(),
     };
     count_again(&mut run);
-    assert!(!finding_of(&run).contains("satur"), "{}", finding_of(&run));
+    assert!(!said_of(&run).contains("satur"), "{}", said_of(&run));
     let page = page_of(run);
     assert!(
         page.contains(
@@ -84,9 +85,9 @@ fn points_that_were_cut_short_are_not_counted_as_finished() {
         "{page}"
     );
     let answer = answer_of(&page);
-    assert!(
-        answer.starts_with("1 of 3 points finished; OUT 16 B"),
-        "{answer}"
+    assert_eq!(
+        answer.split_once(". ").map(|(first, _)| first),
+        Some("1 of 3 points finished")
     );
 }
 
@@ -102,7 +103,7 @@ fn the_only_point_cut_short_is_no_finished_point() {
     assert!(
         page.contains("Interrupted after ") && page.contains("exchanges, 0 of 1 points complete.")
     );
-    assert!(answer_of(&page).starts_with("0 of 1 points finished; "));
+    assert!(answer_of(&page).starts_with("0 of 1 points finished. An exchange takes "));
 }
 
 #[test]
@@ -116,12 +117,12 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
     };
     let known = answer("known", 2_000);
     assert!(
-        known.contains("no depth has a higher exchange rate than depth 1"),
+        known.starts_with("No depth is faster than depth 1, 50,000 per s"),
         "{known}"
     );
     let few = answer("few", 3);
     assert!(
-        few.contains("no depth is proven to have a higher exchange rate"),
+        few.starts_with("No depth is proven to be faster than depth 1"),
         "{few}"
     );
 }
@@ -134,17 +135,17 @@ fn saturation_is_claimed_of_complete_points_with_enough_samples() {
     };
     let mut long = run("long", 2_000);
     assert!(
-        finding_of(&long).contains("saturated at depth 1"),
+        said_of(&long).contains("saturated at depth 1"),
         "{}",
-        finding_of(&long)
+        said_of(&long)
     );
     exchange_file(&mut long).plan.points.push(Point {
         index: 2,
         depth: 8,
         ..point(0)
     });
-    assert!(!finding_of(&long).contains("satur"), "depth 8 is missing");
-    let short = finding_of(&run("short", 4));
+    assert!(!said_of(&long).contains("satur"), "depth 8 is missing");
+    let short = said_of(&run("short", 4));
     assert!(!short.contains("satur"), "{short}");
 }
 
@@ -161,7 +162,7 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
     };
     let kept = answer("kept", 3_000_000);
     assert!(
-        kept.contains("OUT 16 B, IN 48 B, one exchange every 6 ms;"),
+        kept.starts_with("One exchange every 6 ms is kept; "),
         "{kept}"
     );
     assert!(
@@ -169,10 +170,9 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
         "{kept}"
     );
     let late = answer("late", 7_728_000);
-    assert!(
-        late.contains("the schedule of one exchange every 6 ms was not kept: one every 7.728 ms, starts up to "),
-        "{late}"
-    );
+    let behind = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late; an exchange takes 7.728 ms \
+                  (median); ";
+    assert!(late.starts_with(behind), "{late}");
     assert!(
         late.contains(
             "500 of 500 cycles of 6 ms missed their deadline, the end of the cycle (100 %)"
@@ -182,7 +182,7 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
 }
 
 #[test]
-fn the_answer_and_the_warning_have_one_rule_for_a_schedule_that_was_not_kept() {
+fn terminal_page_table_and_explain_have_one_rule_for_a_schedule() {
     const MS: u64 = 1_000_000;
     let dir = tempfile::tempdir().expect("a directory");
     let mut plan = plan(1);
@@ -191,20 +191,69 @@ fn the_answer_and_the_warning_have_one_rule_for_a_schedule_that_was_not_kept() {
         let run = exchange_run(&dir.path().join(name), &plan, |_| {
             on_ticks(6 * MS, rtts).into_iter()
         });
-        let warned = tables::of(&run, true).warnings;
-        let warned = warned.iter().map(ToString::to_string);
-        let words = "the schedule was not kept";
-        let answer = answer_of(&page_of(run)).contains("was not kept");
-        (answer, warned.into_iter().any(|text| text.contains(words)))
+        let told = tables::of(&run, false);
+        let is_warned = told.warnings.iter().any(|warning| warning.code == "W06");
+        let brief = told.brief.expect("an answer");
+        let table = brief.tables(100).next().expect("a table");
+        let cell = table.rows[0].last().expect("a column").clone();
+        let said = brief
+            .answer
+            .trim_end_matches('.')
+            .split("; ")
+            .next()
+            .expect("a part");
+        let AnyRun::Exchange(stored) = &run else {
+            panic!("an exchange run")
+        };
+        let file = &stored.file;
+        let split = wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points);
+        let explained = split[0].words.contains("was not kept");
+        assert!(answer_of(&page_of(run.clone())).starts_with(said), "{said}");
+        assert_eq!(explained, said.contains("is not kept"), "{said}");
+        (said.to_owned(), cell, is_warned)
     };
-    // One stall in 500 cycles delays the starts of ten: the mean TRT is that of the schedule.
+    let kept = "One exchange every 6 ms is kept";
+    let of = |said: &str, cell: &str, is_warned| (said.to_owned(), cell.to_owned(), is_warned);
+    assert_eq!(says("kept", &[3 * MS; 500]), of(kept, "kept", false));
+    // A little behind in a few exchanges: less than a period in all.
+    assert_eq!(says("few", &[6_100_000; 20]), of(kept, "kept", false));
+    // One stall in 500 cycles delays the starts of ten, and is made up for.
     let mut stall = [3 * MS; 500];
     stall[100] = 40 * MS;
-    assert_eq!(says("stall", &stall), (true, true));
-    // A little behind in a few exchanges: less than a period in all.
-    assert_eq!(says("few", &[6_100_000; 20]), (false, false));
-    assert_eq!(says("late", &[7_728_000; 500]), (true, true));
-    assert_eq!(says("kept", &[3 * MS; 500]), (false, false));
+    let (said, cell, is_warned) = says("stall", &stall);
+    let late = cell.strip_suffix(" late").expect("a count");
+    assert_eq!(said, format!("{kept}, {late} of 500 starts late"));
+    assert!(
+        is_warned && late.parse::<u64>().is_ok_and(|late| late > 5),
+        "{late}"
+    );
+    let (said, cell, is_warned) = says("late", &[7_728_000; 500]);
+    let end = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late";
+    assert_eq!(
+        (said.as_str(), cell.as_str(), is_warned),
+        (end, "862.3 ms behind", true)
+    );
+}
+
+#[test]
+fn a_rate_is_answered_with_the_depths_that_keep_it_and_those_that_do_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut plan = plan(3);
+    plan.schedule = Schedule::EveryNs(1_000_000);
+    let run = exchange_run(&dir.path().join("run"), &plan, |point| {
+        // At depth 3, what takes 2.5 ms is kept.
+        let late_ns = if point.depth < 3 { 500_000 } else { 0 };
+        (0..=1_000_u64).map(move |sequence| Sample {
+            intended_ns: sequence * 1_000_000,
+            start_ns: sequence * (1_000_000 + late_ns),
+            rtt_ns: 2_500_000,
+            ..exchange(sequence)
+        })
+    });
+    assert_eq!(
+        said_of(&run),
+        "1 kHz is kept at depth 3, not at depth 1 and 2."
+    );
 }
 
 #[test]
@@ -254,7 +303,7 @@ fn a_ratio_of_rates_is_that_of_the_table_with_the_digits_of_the_bottleneck() {
 }
 
 #[test]
-fn no_percentile_among_the_unanswered_stands_in_the_answer_and_errors_have_their_names() {
+fn no_median_among_the_unanswered_stands_in_the_answer_and_errors_have_their_names() {
     let dir = tempfile::tempdir().expect("a directory");
     let answer = |name: &str, lost: u64| {
         let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
@@ -270,21 +319,14 @@ fn no_percentile_among_the_unanswered_stands_in_the_answer_and_errors_have_their
         answer_of(&page_of(run)).to_owned()
     };
     let few = answer("few", 200);
-    assert!(few.contains("p99 20.00 µs"), "{few}");
+    let times = "An exchange takes 20.00 µs (median), the longest answered one 20.00 µs; ";
+    assert!(few.starts_with(times), "{few}");
     assert!(
-        few.contains("5 of 998 exchanges lost, 2 duplicated, 1 out of order"),
+        few.ends_with("5 of 998 lost; 2 duplicated; 1 out of order."),
         "{few}"
     );
-    let many = answer("many", 20);
-    assert!(
-        many.contains("p90 20.00 µs") && !many.contains("p99"),
-        "{many}"
-    );
-    let most = answer("most", 3);
-    assert!(
-        most.contains("p50 20.00 µs") && !most.contains("p90"),
-        "{most}"
-    );
+    let most = answer("most", 1);
+    assert!(!most.contains("median"), "{most}");
 }
 
 #[test]
@@ -299,10 +341,7 @@ fn a_limit_is_reached_only_where_its_share_is_named() {
     });
     let page = page_of(run);
     let answer = answer_of(&page);
-    assert!(
-        answer.contains("94.9 % of the bus limit at OUT 16 B, IN 48 B"),
-        "{answer}"
-    );
+    assert!(answer.contains("; 94.9 % of the limit"), "{answer}");
     assert!(!answer.contains("reached"), "{answer}");
 }
 
@@ -408,61 +447,6 @@ fn a_latency_that_a_tested_preload_refutes_says_so() {
     let answer = answer_of(&page);
     assert!(
         answer.contains("but a tested preload of 32.77 ms had 3 stalls"),
-        "{answer}"
-    );
-}
-
-#[test]
-fn the_answer_names_the_point_that_uses_most_of_the_limit_and_a_percentile_without_bound() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let mut run = exchange_run(&dir.path().join("run"), &plan(3), |point| {
-        paced(point.depth, 20_000, 120, 0)
-    });
-    for (point, (in_bytes, used)) in (exchange_file(&mut run).points.iter_mut()).zip([
-        (48, 0.1),
-        (2_000, 0.9566),
-        (8_000, 0.9853),
-    ]) {
-        point.point.in_bytes = in_bytes;
-        point.limit = Some(BusLimit {
-            bytes_s: 1_216_000.0,
-            shared: true,
-            source: "USB full-speed bulk".into(),
-            used,
-        });
-    }
-    let page = page_of(run);
-    let answer = answer_of(&page);
-    assert!(
-        answer.contains("95.7 % of the bus limit at OUT")
-            || answer.contains("95.7 % of the bus limit at IN"),
-        "{answer}"
-    );
-    assert!(answer.contains(", at most 98.5 % ("), "{answer}");
-    assert!(
-        answer.contains("p99 ") && answer.contains("(no upper bound)"),
-        "{answer}"
-    );
-}
-
-#[test]
-fn the_answer_of_a_link_that_is_opened_each_time_has_the_time_to_open_it() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let plan = Plan {
-        connect: Connect::Each,
-        ..plan(1)
-    };
-    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
-        paced(1, 20_000, 200, 0).map(|sample| Sample {
-            start_ns: sample.start_ns + 800_000 * (sample.sequence + 1),
-            connect_ns: 800_000,
-            ..sample
-        })
-    });
-    let page = page_of(run);
-    let answer = answer_of(&page);
-    assert!(
-        answer.contains("a new link for each exchange, opened in 800.0 \u{b5}s (median)"),
         "{answer}"
     );
 }

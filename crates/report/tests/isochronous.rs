@@ -33,7 +33,7 @@ fn printed(counts: IsochronousCounts, full: bool) -> String {
             .collect(),
         false => brief
             .tables(120)
-            .map(|table| table.text() + &brief.finding)
+            .map(|table| table.text() + &brief.answer)
             .collect(),
     }
 }

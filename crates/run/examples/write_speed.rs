@@ -186,6 +186,7 @@ fn summary(point: Point, exchanges: u64) -> PointSummary {
         rtt: None,
         from_intended: None,
         start_delay: None,
+        lateness: None,
         trt: None,
         below: Vec::new(),
         modes: Vec::new(),

@@ -147,7 +147,7 @@ impl<K: RunKind> SampleReader<K> {
 
     /// True if all rows of the batch were taken.
     pub(crate) fn is_taken(&self) -> bool {
-        self.next == self.batch.rows.len()
+        self.next >= self.batch.rows.len()
     }
 
     pub(crate) fn take_rows(&mut self) -> &[K::Row] {

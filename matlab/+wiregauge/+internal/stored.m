@@ -46,6 +46,7 @@ tables = '';
 warnings = cell(0, 1);
 try
     text = wiregauge.internal.tables(directory, {'--quiet'});
+    full = wiregauge.internal.tables(directory, {'--quiet', '--full'});
 catch problem
     % With the MEX file, samples and figures need no program.
     if ~strcmp(problem.identifier, 'wiregauge:missing')
@@ -54,7 +55,7 @@ catch problem
     warning(problem.identifier, 'the run has no tables and no warnings here: %s', problem.message);
     return
 end
-warnings = regexp(text, '^W\d+: [^\n]*(?:\n +\S[^\n]*)*', 'match', 'lineanchors')';
+warnings = regexp(full, '^W\d+: [^\n]*(?:\n +\S[^\n]*)*', 'match', 'lineanchors')';
 warnings = regexprep(warnings, '\s*\n\s*', ' ');
 warnings = reshape(warnings, [], 1);
 tables = regexprep(text, '\s+$', sprintf('\n'));

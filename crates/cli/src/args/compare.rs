@@ -1,10 +1,10 @@
 //! `wiregauge compare`.
 
 use super::{ForceArg, UndecidedArg};
-use wiregauge_compare::Figure;
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use wiregauge_compare::Figure;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

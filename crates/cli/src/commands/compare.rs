@@ -35,10 +35,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     comparison.notes.extend(on_both_sides(&before, &after));
     for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);
-        if !figures
-            .into_iter()
-            .any(|compared| compared.figure == *name)
-        {
+        if !figures.into_iter().any(|compared| compared.figure == *name) {
             bail!(
                 "cannot compare {name}: runs of kind {} have no such figure",
                 comparison.kind

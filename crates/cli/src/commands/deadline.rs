@@ -88,9 +88,16 @@ fn unmet(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Unmet> {
     for limit in &args.require {
         for point in &deadlines.points {
             let place = places.at(point.point.index);
-            unmet.extend(Unmet::unless_met(deadline_limit::judge(limit, point), || {
-                format!("{}: {}{place}", limit.text, deadline_limit::found(limit, point))
-            }));
+            unmet.extend(Unmet::unless_met(
+                deadline_limit::judge(limit, point),
+                || {
+                    format!(
+                        "{}: {}{place}",
+                        limit.text,
+                        deadline_limit::found(limit, point)
+                    )
+                },
+            ));
         }
     }
     unmet

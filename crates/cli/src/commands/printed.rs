@@ -157,34 +157,42 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
     }
     match brief {
         Some(brief) => {
+            if !extent.quiet {
+                let answer = wrapped(&brief.answer, extent.width, "  ");
+                writeln!(out, "\n{HEADING}{answer}{RESET}")?;
+            }
             for one in brief.tables(extent.table_width) {
                 table(out, &one, extent.width)?;
-            }
-            if !extent.quiet {
-                let finding = format!("finding: {}", brief.finding);
-                let finding = wrapped(&finding, extent.width, "  ");
-                let words = finding.strip_prefix("finding:").unwrap_or(&finding);
-                writeln!(out, "\n{HEADING}finding:{RESET}{words}")?;
             }
         }
         None => all(out, printed, extent)?,
     }
-    warnings(out, &printed.warnings, extent)?;
+    let is_shown = |warning: &&Warning| extent.full || brief.is_none() || warning.is_printed;
+    let (shown, named): (Vec<&Warning>, Vec<&Warning>) =
+        printed.warnings.iter().partition(is_shown);
+    warnings(out, &shown, extent)?;
     if brief.is_some() && !extent.quiet {
-        writeln!(out, "\n{}", more(printed.warnings.first()))?;
+        writeln!(
+            out,
+            "\n{}",
+            wrapped(&more(&shown, &named), extent.width, "  ")
+        )?;
     }
     Ok(())
 }
 
 /// Where there is more.
-fn more(warning: Option<&Warning>) -> String {
-    match warning {
-        Some(warning) => format!(
-            "all tables: --full; about a warning: wiregauge help {}",
-            warning.code
-        ),
-        None => "all tables: --full".into(),
-    }
+fn more(shown: &[&Warning], named: &[&Warning]) -> String {
+    let codes: Vec<&str> = named.iter().map(|warning| warning.code).collect();
+    let also = match codes.is_empty() {
+        true => String::new(),
+        false => format!(" and {}", codes.join(", ")),
+    };
+    let about = shown.iter().chain(named).next();
+    let about = about.map_or(String::new(), |warning| {
+        format!("; about a warning: wiregauge help {}", warning.code)
+    });
+    format!("all tables{also}: --full{about}")
 }
 
 /// Every table, the floors and the notes.
@@ -214,7 +222,7 @@ fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
 }
 
 /// Each in a line, or with --full in a paragraph.
-fn warnings(out: &mut impl Write, warnings: &[Warning], extent: Extent) -> io::Result<()> {
+fn warnings(out: &mut impl Write, warnings: &[&Warning], extent: Extent) -> io::Result<()> {
     for (at, warning) in warnings.iter().enumerate() {
         let code = warning.code;
         if extent.full {

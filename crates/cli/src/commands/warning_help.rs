@@ -62,6 +62,7 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
         finding,
         consequence,
         remedy,
+        ..
     } = found.with_context(|| {
         format!("unknown warning code {topic}\n  hint: wiregauge help warnings lists them")
     })?;

@@ -132,6 +132,15 @@ pub fn plan() -> Plan {
     }
 }
 
+/// The last exchange began so late, and some before it.
+pub fn ended_late(end_us: f64) -> Option<Lateness> {
+    Some(Lateness {
+        late: 7,
+        end_ns: (end_us * 1e3) as u64,
+        grows: false,
+    })
+}
+
 pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointSummary {
     let n = 1_000;
     let us = |us: f64| always(us * 1e3, n);
@@ -157,6 +166,7 @@ pub fn exchange_point(depth: u32, rtt_us: f64, device_us: Option<f64>) -> PointS
         rtt: us(rtt_us),
         from_intended: None,
         start_delay: None,
+        lateness: None,
         trt: us(trt_us),
         below: Vec::new(),
         modes: Vec::new(),

@@ -23,13 +23,14 @@ impl Name {
 
 /// A point of an exchange run.
 pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
-    let (out, back) = (
-        grouped(point.out_bytes.into()),
-        grouped(point.in_bytes.into()),
-    );
+    let out = grouped(point.out_bytes.into());
+    let back = match point.in_bytes {
+        0 => "IN of any size".to_owned(),
+        bytes => format!("IN {} B", grouped(bytes.into())),
+    };
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
-        size: format!("OUT {out} B, IN {back} B"),
+        size: format!("OUT {out} B, {back}"),
         depth: format!("depth {}{link}", point.depth),
     }
 }

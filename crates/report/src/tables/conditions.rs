@@ -171,7 +171,10 @@ pub(super) fn of_control(file: &RunFile<Control>) -> Groups {
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
     add("cycles", grouped(plan.cycles));
-    add("schedule", format!("one every {}", exact_time(plan.point.period_ns)));
+    add(
+        "schedule",
+        format!("one every {}", exact_time(plan.point.period_ns)),
+    );
     add("timeout", exact_time(plan.timeout_ns));
     let points = points(file.points.iter().map(|p| &p.ending), 1);
     let mut groups = vec![run(file, points), ("Method".into(), method)];

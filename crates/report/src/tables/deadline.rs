@@ -3,7 +3,6 @@
 use super::no_tail::{Extent, Refused, by_reason};
 use super::percentile::bounded;
 use super::places::Places;
-use super::point_columns::PointColumns;
 use super::table::Table;
 use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
@@ -42,8 +41,8 @@ fn of_loop(deadlines: &Deadlines) -> String {
     text
 }
 
-fn columns(points: &[DeadlinePoint]) -> PointColumns {
-    PointColumns::of(points.iter().map(|point| point.point))
+fn columns(points: &[DeadlinePoint]) -> Places {
+    Places::new(points.iter().map(|point| point.point))
 }
 
 fn unit(points: &[DeadlinePoint]) -> TimeUnit {
@@ -69,9 +68,9 @@ fn cycles(deadlines: &Deadlines) -> Table {
         of_loop(deadlines),
         unit.name()
     );
-    let mut table = Table::new(title, &shown.heads(&rest));
+    let mut table = Table::new(title, &shown.heads_and(&rest));
     for point in points {
-        let mut row = shown.cells(point.point);
+        let mut row = shown.cells(point.point.index);
         let found = &point.cycles;
         row.extend([
             grouped(found.cycles),
@@ -110,9 +109,9 @@ fn bursts(deadlines: &Deadlines) -> Table {
         "Bursts of missed cycles; lengths in cycles, times as cycles of {} each",
         exact_time(period_ns)
     );
-    let mut table = Table::new(title, &shown.heads(&rest));
+    let mut table = Table::new(title, &shown.heads_and(&rest));
     for point in points {
-        let mut row = shown.cells(point.point);
+        let mut row = shown.cells(point.point.index);
         let found = &point.cycles;
         row.extend([
             grouped(found.effective_cycles.round() as u64),
@@ -172,11 +171,11 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
             "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
             unit.name()
         ),
-        &shown.heads(&["deadline", "1 in", "95 % CI", "per hour"]),
+        &shown.heads_and(&["deadline", "1 in", "95 % CI", "per hour"]),
     );
     let mut levels = Table::new(
         format!("Response that one in N exceeds, in {}", unit.name()),
-        &shown.heads(&[
+        &shown.heads_and(&[
             "1 in",
             "exceeds",
             "95 % CI",
@@ -188,11 +187,11 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     );
     let period = deadlines.control_loop.period_ns as f64;
     for point in points.iter().filter(requested) {
-        let mut row = shown.cells(point.point);
+        let mut row = shown.cells(point.point.index);
         row.push(unit.show(point.limit_ns));
         row.extend(rarity(&point.beyond, period));
         rates.row(row);
-        let mut row = shown.cells(point.point);
+        let mut row = shown.cells(point.point.index);
         row.extend(tail(&point.beyond, unit));
         levels.row(row);
     }

@@ -38,9 +38,9 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
 }
 
 /// The table, with what `?` means in this run.
-pub(super) fn explained(table: Table, points: &[PointSummary]) -> Table {
-    let no_bound = missing(points).map_or("", Missing::footnote);
-    Table { no_bound, ..table }
+pub(super) fn explained(mut table: Table, points: &[PointSummary]) -> Table {
+    table.no_bound = missing(points).map_or("", Missing::footnote);
+    table
 }
 
 fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {

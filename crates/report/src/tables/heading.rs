@@ -1,6 +1,7 @@
 //! What was measured, on what, in two lines; and what the host does without the device.
 
-use wiregauge_quantity::{exact_time, time};
+use super::places::Places;
+use wiregauge_quantity::{exact_time, grouped, time};
 use wiregauge_record::{
     Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Responder, Schedule,
 };
@@ -23,10 +24,15 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Schedule::AsFastAsPossible => "as fast as possible".to_string(),
         Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
     };
+    let each = if plan.points.len() > 1 {
+        " per point"
+    } else {
+        ""
+    };
     let much = match plan.limit {
-        Limit::Count(1) => "1 exchange per point".to_string(),
-        Limit::Count(count) => format!("{count} exchanges per point"),
-        Limit::DurationNs(ns) => format!("{} per point", exact_time(ns)),
+        Limit::Count(1) => format!("1 exchange{each}"),
+        Limit::Count(count) => format!("{} exchanges{each}", grouped(count)),
+        Limit::DurationNs(ns) => format!("{}{each}", exact_time(ns)),
     };
     let protocol = match plan.protocol {
         Protocol::Echo => "echo",
@@ -44,7 +50,12 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     for (at, link) in plan.more_links.iter().enumerate() {
         line += &format!("; link {}: {link}", at + 1);
     }
-    line += &format!("), {much}, {how}");
+    let shared = Places::new(plan.points.iter().copied()).shared();
+    let shared = match shared.is_empty() {
+        true => shared,
+        false => format!("{shared}, "),
+    };
+    line += &format!("), {shared}{much}, {how}");
     if plan.warmup > 0 {
         line += &format!(", after a warm-up of {}", plan.warmup);
     }

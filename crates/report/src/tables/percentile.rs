@@ -1,5 +1,6 @@
 //! A percentile in a cell or a sentence, with its interval where it is known only roughly.
 
+use super::warnings::few_samples::FewSamples;
 use wiregauge_quantity::TimeUnit;
 use wiregauge_stats::Estimate;
 
@@ -22,6 +23,41 @@ pub(super) fn bounded(unit: TimeUnit, estimate: &Estimate) -> String {
         bound(estimate.low),
         bound(estimate.high)
     )
+}
+
+/// Which marks stand in a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// On a value without an upper bound.
+    is_open: bool,
+    /// On one whose bounds are far away.
+    is_wide: bool,
+}
+
+impl Marks {
+    /// What the mark means; `few`: why bounds are missing.
+    pub(super) fn note(self, few: Option<&FewSamples>) -> Option<String> {
+        let why = match (self.is_open, few, self.is_wide) {
+            (true, Some(few), _) => few.note(),
+            (true, None, _) => "no upper bound of the 95 % interval".into(),
+            (false, _, true) => "95 % interval wider than 20 %".into(),
+            (false, _, false) => return None,
+        };
+        Some(format!("~ {why}; intervals: --full"))
+    }
+}
+
+/// The value; `47.70 ~` where it has no upper bound or a wide interval.
+pub(super) fn marked(unit: TimeUnit, estimate: &Estimate, marks: &mut Marks) -> String {
+    let value = unit.show(estimate.value);
+    if !is_rough(estimate) {
+        return value;
+    }
+    match estimate.high {
+        None => marks.is_open = true,
+        Some(_) => marks.is_wide = true,
+    }
+    format!("{value} ~")
 }
 
 /// True if a bound is missing or far away.

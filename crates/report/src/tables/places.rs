@@ -52,12 +52,35 @@ enum Setting {
     Preload,
 }
 
+/// The size of a reply that may have any.
+const ANY: &str = "any";
+
 impl Setting {
+    /// The head of its column.
+    fn head(self) -> &'static str {
+        match self {
+            Setting::Link => "link",
+            Setting::Size => "bytes",
+            Setting::Out => "OUT B",
+            Setting::In => "IN B",
+            Setting::Depth => "depth",
+            Setting::Way => "way",
+            Setting::Transfer => "transfer B",
+            Setting::Queue => "queue",
+            Setting::Rate => "MS/s",
+            Setting::Channels => "channels",
+            Setting::Path => "path",
+            Setting::Block => "notify B",
+            Setting::Preload => "preload B",
+        }
+    }
+
     fn text(self, values: &[String]) -> String {
         let (tested, untested): (Vec<&String>, Vec<&String>) =
             values.iter().partition(|value| !value.is_empty());
         let values = list(&tested);
         match self {
+            Setting::In if values == ANY => "IN of any size".into(),
             Setting::Link | Setting::Way | Setting::Path => values,
             Setting::Size | Setting::Transfer => format!("{values} B"),
             Setting::Out => format!("OUT {values} B"),
@@ -90,7 +113,7 @@ impl Places {
                 true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
                 false => values.extend([
                     (Setting::Out, grouped(point.out_bytes.into())),
-                    (Setting::In, grouped(point.in_bytes.into())),
+                    (Setting::In, in_size(point.in_bytes)),
                 ]),
             }
             values.push((Setting::Depth, point.depth.to_string()));
@@ -152,6 +175,43 @@ impl Places {
         };
         let varying = settings.into_iter().filter(varies).collect();
         Places { points, varying }
+    }
+
+    /// Heads of the columns that tell points apart.
+    pub(super) fn heads(&self) -> Vec<&'static str> {
+        self.varying.iter().map(|setting| setting.head()).collect()
+    }
+
+    /// The same, and the rest of a table's.
+    pub(super) fn heads_and(&self, rest: &[&'static str]) -> Vec<&'static str> {
+        let mut heads = self.heads();
+        heads.extend(rest);
+        heads
+    }
+
+    /// The cells of a point in these columns.
+    pub(super) fn cells(&self, index: u32) -> Vec<String> {
+        let point = self.points.iter().find(|point| point.index == index);
+        let value = |setting: &Setting| match (point.map(|p| p.value(*setting)), setting) {
+            // The head says what it is.
+            (Some(value), Setting::Link) => value.trim_start_matches("link ").to_owned(),
+            (Some(""), _) | (None, _) => "-".to_owned(),
+            (Some(value), _) => value.to_owned(),
+        };
+        self.varying.iter().map(value).collect()
+    }
+
+    /// `OUT 16 B, IN 48 B, depth 1`: the settings that all points share; without the only link.
+    pub(super) fn shared(&self) -> String {
+        let Some(first) = self.points.first() else {
+            return String::new();
+        };
+        let shared = first.values.iter().filter(|(setting, value)| {
+            let is_given = *setting != Setting::Link && !value.is_empty();
+            is_given && !self.varying.contains(setting)
+        });
+        let texts = shared.map(|(setting, value)| setting.text(std::slice::from_ref(value)));
+        texts.collect::<Vec<_>>().join(", ")
     }
 
     /// `IN 48 B, depth 1 and 4`, `all points`, `7 of 12 points`; nothing if the run has no other point.
@@ -248,6 +308,13 @@ impl Places {
     }
 }
 
+fn in_size(bytes: u32) -> String {
+    match bytes {
+        0 => ANY.into(),
+        bytes => grouped(bytes.into()),
+    }
+}
+
 /// `1`, `1 and 2`, `1, 2 and 4`.
 fn list(values: &[&String]) -> String {
     let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();
@@ -310,6 +377,17 @@ mod tests {
             "IN 48 B, depth 1 and 4; IN 100 B, depth 4"
         );
         assert_eq!(both.name(&[0, 1, 2, 3, 4, 5]), "all points");
+    }
+
+    #[test]
+    fn columns_are_the_settings_that_vary_and_the_others_are_shared() {
+        let both = places(&[48, 1000], &[1, 4]);
+        assert_eq!(both.heads(), ["IN B", "depth"]);
+        assert_eq!(both.cells(3), ["1,000", "4"]);
+        assert_eq!(both.shared(), "OUT 16 B");
+        let text = places(&[0], &[1]);
+        assert_eq!(text.heads(), [""; 0]);
+        assert_eq!(text.shared(), "OUT 16 B, IN of any size, depth 1");
     }
 
     #[test]

@@ -1,59 +1,18 @@
 //! What tables with one row a point share: the columns that name it, and the unit of its times.
 
+use super::places::Places;
 use wiregauge_quantity::TimeUnit;
-use wiregauge_record::{Point, PointSummary};
+use wiregauge_record::PointSummary;
 use wiregauge_stats::Distribution;
 
-/// Sizes and depth; the link too if there are several.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PointColumns {
-    has_links: bool,
-}
-
-impl PointColumns {
-    /// For these points.
-    pub(super) fn of(mut points: impl Iterator<Item = Point>) -> PointColumns {
-        PointColumns {
-            has_links: points.any(|point| point.link > 0 || point.together),
-        }
-    }
-
-    /// Their heads, and the rest of the columns.
-    pub(super) fn heads(self, rest: &[&'static str]) -> Vec<&'static str> {
-        let link: &[&str] = if self.has_links { &["link"] } else { &[] };
-        let sizes: &[&str] = &["OUT B", "IN B", "depth"];
-        link.iter().chain(sizes).chain(rest).copied().collect()
-    }
-
-    /// The cells of a point.
-    pub(super) fn cells(self, point: Point) -> Vec<String> {
-        let mut cells = Vec::new();
-        if self.has_links {
-            let how = crate::link_names::how(point.together);
-            cells.push(format!("{} {how}", point.link));
-        }
-        cells.extend([size(point.out_bytes), size(point.in_bytes)]);
-        cells.push(point.depth.to_string());
-        cells
-    }
-}
-
-/// A size of a point; that of a reply may be any.
-fn size(bytes: u32) -> String {
-    match bytes {
-        0 => "any".into(),
-        bytes => bytes.to_string(),
-    }
-}
-
-/// The heads of an exchange run's table.
+/// The heads of an exchange run's table: the settings that vary, and the rest.
 pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
-    PointColumns::of(points.iter().map(|p| p.point)).heads(rest)
+    Places::new(points.iter().map(|point| point.point)).heads_and(rest)
 }
 
 /// The cells that name a point of an exchange run.
 pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
-    PointColumns::of(points.iter().map(|p| p.point)).cells(point.point)
+    Places::new(points.iter().map(|point| point.point)).cells(point.point.index)
 }
 
 /// Cells of a row that has no values.

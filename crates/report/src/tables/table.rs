@@ -13,6 +13,10 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// What `?` means in an interval; empty if all that it may mean is to be said.
     pub no_bound: &'static str,
+    /// A line above each row, where it is another one than that of the row before; none in most tables.
+    labels: Vec<String>,
+    /// Lines below the table, besides what its marks mean.
+    pub notes: Vec<String>,
 }
 
 impl Table {
@@ -23,6 +27,8 @@ impl Table {
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             rows: Vec::new(),
             no_bound: "",
+            labels: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -61,7 +67,9 @@ impl Table {
         self.without(&left_out)
     }
 
-    fn without(&self, heads: &[&str]) -> Table {
+    /// The table without these columns, named by their heads.
+    #[must_use]
+    pub fn without(&self, heads: &[&str]) -> Table {
         let mut table = self.clone();
         for head in heads {
             if let Some(at) = table.columns.iter().position(|name| name == head) {
@@ -71,6 +79,18 @@ impl Table {
                 }
             }
         }
+        table
+    }
+
+    /// The table without its first columns, and with these lines above its rows instead.
+    #[must_use]
+    pub fn labelled(&self, columns: usize, labels: &[String]) -> Table {
+        let mut table = self.clone();
+        table.columns.drain(..columns);
+        for row in &mut table.rows {
+            row.drain(..columns);
+        }
+        table.labels = labels.to_vec();
         table
     }
 
@@ -125,9 +145,21 @@ impl Table {
             column.set_padding((0, 2));
         }
         let text = table.to_string();
-        let notes = self.footnotes();
-        text.lines()
+        let mut lines = text.lines();
+        let mut all: Vec<&str> = lines.next().into_iter().collect();
+        let mut above = "";
+        for (at, line) in lines.enumerate() {
+            let label = self.labels.get(at).map_or("", String::as_str);
+            if label != above {
+                all.push(label);
+                above = label;
+            }
+            all.push(line);
+        }
+        let notes = self.notes.iter().map(String::as_str);
+        all.into_iter()
             .chain(notes)
+            .chain(self.footnotes())
             .map(|line| format!("  {}\n", line.trim_end()))
             .collect()
     }

@@ -74,6 +74,7 @@ pub fn summary(point: Point, exchanges: u64) -> PointSummary {
         rtt: None,
         from_intended: None,
         start_delay: None,
+        lateness: None,
         trt: None,
         below: Vec::new(),
         modes: Vec::new(),

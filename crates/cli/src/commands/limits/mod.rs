@@ -102,7 +102,7 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
         at.is_some_and(|at| table.rows.iter().all(|row| row[at] == "-"))
     };
     let empty: Vec<&str> = SPARE.iter().filter(is_empty).copied().collect();
-    let fitting = table.fitting(0, &empty).fitting(width, SPARE);
+    let fitting = table.without(&empty).fitting(width, SPARE);
     writeln!(out, "{HEADING}{}{RESET}, upper limits", table.title)?;
     write!(out, "{}", fitting.text())?;
     let left_out = heads.iter().map(String::as_str);

@@ -1,54 +1,47 @@
 //! A loop run in one table and one sentence.
 
-use super::{Brief, Fitted};
+use super::{Brief, Wide, sentence};
 use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, refuting, tested};
 use wiregauge_quantity::{TimeUnit, about_time, grouped};
 use wiregauge_record::{Aim, LoopSummary};
 use wiregauge_stats::poisson_high;
 
-/// What a narrow terminal does without.
-const SPARE: &[&str] = &[
+/// Columns that only `--full` has.
+const LEFT_OUT: &[&str] = &[
     "MB/s per direction",
     "period",
     "duty",
-    "channels",
-    "floor ms",
+    "lowest ms",
+    "measured latency",
 ];
-
-/// What the table of tested preloads does without.
-const SPARE_OF_TESTED: &[&str] = &["lowest ms", "measured latency", "channels"];
 
 /// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
 pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let curves = of_aim(points, Aim::Curve);
     let held = of_aim(points, Aim::Hold);
+    let mut left_out = LEFT_OUT.to_vec();
+    let channels = |point: &LoopSummary| point.point.channels;
+    if points
+        .iter()
+        .all(|point| channels(point) == channels(&points[0]))
+    {
+        left_out.push("channels");
+    }
     let mut tables = Vec::new();
     if !curves.is_empty() {
-        tables.push(Fitted {
-            table: needed(&curves),
-            spare: SPARE,
-            titled: None,
-        });
-        tables.extend(paths(&curves).map(|table| Fitted {
-            table,
-            spare: &[],
-            titled: None,
-        }));
+        tables.push(needed(&curves).without(&left_out).into());
+        tables.extend(paths(&curves).map(Wide::from));
     }
     if !held.is_empty() {
-        tables.push(Fitted {
-            table: tested(&held),
-            spare: SPARE_OF_TESTED,
-            titled: None,
-        });
+        tables.push(tested(&held).without(&left_out).into());
     }
     Brief {
+        answer: sentence(&answer(&curves, &held)),
         tables,
-        finding: finding(&curves, &held),
     }
 }
 
-fn finding(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
+fn answer(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
     if curves.is_empty() && held.is_empty() {
         return "no point was finished".into();
     }
@@ -253,9 +246,9 @@ mod tests {
     fn one_point_has_its_latency_and_the_bound_of_its_stalls() {
         let brief = of_loop(&[point(0, Aim::Curve, 1.25, 0)]);
         assert_eq!(
-            brief.finding,
-            "lowest latency without a stall 1.250 ms; 1.25 x the floor; 0 stalls in 10 s (95 %: fewer than 18.0 \
-             a minute); output checked, no errors"
+            brief.answer,
+            "Lowest latency without a stall 1.250 ms; 1.25 x the floor; 0 stalls in 10 s (95 %: fewer than 18.0 \
+             a minute); output checked, no errors."
         );
         assert_eq!(brief.tables(100).count(), 1);
     }
@@ -269,20 +262,20 @@ mod tests {
             point(3, Aim::Hold, 1.25, 0),
         ]);
         assert!(
-            brief.finding.starts_with(
-                "lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); but 3 stalls with a tested preload of \
+            brief.answer.starts_with(
+                "Lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); but 3 stalls with a tested preload of \
                  2.000 ms (row 3); 1.25 to 2.50 x the floor"
             ),
             "{}",
-            brief.finding
+            brief.answer
         );
         assert!(
-            brief.finding.ends_with(
+            brief.answer.ends_with(
                 "preload of 2.000 ms: no stall in 10 s (row 4; 95 %: fewer than 18.0 a minute); output checked, \
-                 no errors"
+                 no errors."
             ),
             "{}",
-            brief.finding
+            brief.answer
         );
         assert_eq!(brief.tables(100).count(), 2);
     }
@@ -291,17 +284,17 @@ mod tests {
     fn a_preload_that_stalled_has_its_stalls_and_no_praise() {
         let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578)]);
         assert_eq!(
-            brief.finding,
-            "the preload of 4,000 B is too short (4,578 stalls); try --find"
+            brief.answer,
+            "The preload of 4,000 B is too short (4,578 stalls); try --find."
         );
         let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578), point(1, Aim::Hold, 2.5, 1)]);
-        assert_eq!(brief.finding, "all 2 tested preloads had stalls");
+        assert_eq!(brief.answer, "All 2 tested preloads had stalls.");
     }
 
     #[test]
     fn a_run_without_a_point_says_so() {
         let brief = of_loop(&[]);
-        assert_eq!(brief.finding, "no point was finished");
+        assert_eq!(brief.answer, "No point was finished.");
         assert_eq!(brief.tables(100).count(), 0);
     }
 

@@ -1,11 +1,14 @@
 //! What is printed of a run by default: one table that fits the terminal, and one sentence.
 
+mod answer;
 mod closed_loop;
+mod depths;
 mod exchange;
+mod points;
 mod stream;
 
 pub(super) use closed_loop::of_loop;
-pub(super) use exchange::of_exchange;
+pub(super) use exchange::{exchange_answer, of_exchange};
 pub(super) use stream::of_stream;
 
 use super::Table;
@@ -23,39 +26,53 @@ const MANY: u64 = 1_000;
 /// What is printed of a run by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {
+    /// The answer in one sentence, from the summaries.
+    pub answer: String,
     /// The table, and those that were requested by a flag.
-    tables: Vec<Fitted>,
-    /// The result in one sentence, from the summaries.
-    pub finding: String,
+    tables: Vec<Wide>,
 }
 
-/// A table, and the columns that it can do without.
+/// A table whose settings stand in lines of their own where it is too wide.
 #[derive(Clone, Debug, PartialEq)]
-struct Fitted {
+struct Wide {
     table: Table,
-    /// Heads of columns, the first of which is left out first.
-    spare: &'static [&'static str],
-    /// A head, and the part of the title that goes with its column.
-    titled: Option<(&'static str, String)>,
+    /// The first columns, which tell the rows apart.
+    settings: usize,
+    /// The same of each row in words.
+    labels: Vec<String>,
 }
 
-impl Fitted {
-    fn table(&self, width: usize) -> Table {
-        let mut table = self.table.fitting(width, self.spare);
-        if let Some((head, part)) = &self.titled
-            && !table.columns.iter().any(|column| column == head)
-        {
-            table.title = table.title.replacen(part.as_str(), "", 1);
+impl From<Table> for Wide {
+    fn from(table: Table) -> Wide {
+        Wide {
+            table,
+            settings: 0,
+            labels: Vec::new(),
         }
-        table
+    }
+}
+
+impl Wide {
+    fn table(&self, width: usize) -> Table {
+        match self.table.width() > width {
+            true => self.table.labelled(self.settings, &self.labels),
+            false => self.table.clone(),
+        }
     }
 }
 
 impl Brief {
-    /// The tables, without the columns that do not fit into this many.
+    /// The tables, of so many columns where they can be.
     pub fn tables(&self, width: usize) -> impl Iterator<Item = Table> {
-        self.tables.iter().map(move |fitted| fitted.table(width))
+        self.tables.iter().map(move |wide| wide.table(width))
     }
+}
+
+/// A sentence: with a capital, and a stop at its end.
+fn sentence(text: &str) -> String {
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let stop = if text.ends_with('.') { "" } else { "." };
+    format!("{}{}{stop}", text[..first].to_uppercase(), &text[first..])
 }
 
 /// A row: its link, the limit of that in bytes a second if it is known, and the part of it that the row uses.
@@ -197,41 +214,28 @@ mod tests {
     }
 
     #[test]
-    fn a_title_names_no_column_that_was_left_out() {
-        let mut table = Table::new("RTT in us, mean TRT in ms", &["p50", "TRT"]);
-        table.row(["12.34", "15.67"].map(str::to_owned).to_vec());
-        let fitted = Fitted {
-            table,
-            spare: &["TRT"],
-            titled: Some(("TRT", ", mean TRT in ms".into())),
-        };
-        assert_eq!(fitted.table(100).title, "RTT in us, mean TRT in ms");
-        assert_eq!(fitted.table(1).title, "RTT in us");
-    }
-
-    #[test]
-    fn a_table_leaves_out_what_it_can_spare_until_it_fits() {
-        let mut table = Table::new("", &["n", "p50", "TRT"]);
-        table.row(["1000", "12.34", "15.67"].map(str::to_owned).to_vec());
-        let heads = |width| table.fitting(width, &["TRT", "n"]).columns.join(" ");
-        assert_eq!(heads(100), "n p50 TRT");
-        assert_eq!(heads(table.width()), "n p50 TRT");
-        assert_eq!(heads(table.width() - 1), "n p50");
-        assert_eq!(heads(1), "p50");
-        assert_eq!(table.fitting(1, &["TRT", "n"]).rows, [["12.34"]]);
-    }
-
-    #[test]
-    fn a_column_that_fits_stays_though_a_more_important_one_is_wider() {
-        let mut table = Table::new("", &["n", "p50", "p99"]);
-        table.row(
-            ["10", "12.34 (10.1 .. ?)", "15.67"]
+    fn a_table_that_is_too_wide_keeps_its_columns_and_has_its_settings_in_lines_of_their_own() {
+        let mut table = Table::new("RTT in us", &["depth", "n", "p50"]);
+        for depth in ["1", "1", "16"] {
+            table.row([depth, "1,000", "12.34"].map(str::to_owned).to_vec());
+        }
+        let wide = Wide {
+            settings: 1,
+            labels: ["depth 1", "depth 1", "depth 16"]
                 .map(str::to_owned)
                 .to_vec(),
-        );
-        let heads = |width| table.fitting(width, &["n", "p50"]).columns.join(" ");
-        assert_eq!(heads(table.width()), "n p50 p99");
-        assert_eq!(heads(table.width() - 1), "p50 p99");
-        assert_eq!(heads(20), "n p99");
+            table,
+        };
+        let fits = wide.table.width();
+        assert_eq!(wide.table(fits), wide.table);
+        let lines = "      n    p50\n  depth 1\n  1,000  12.34\n  1,000  12.34\n  depth 16\n  1,000  12.34\n";
+        assert_eq!(wide.table(fits - 1).text(), lines);
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_and_ends_with_one_stop() {
+        assert_eq!(sentence("0 lost"), "0 lost.");
+        assert_eq!(sentence("no point was finished."), "No point was finished.");
+        assert_eq!(sentence(""), ".");
     }
 }

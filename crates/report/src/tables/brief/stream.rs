@@ -1,6 +1,6 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Fitted, Rated, Used, is_sure, of_limits, saturation};
+use super::{Brief, Rated, Used, Wide, is_sure, of_limits, saturation, sentence};
 use crate::tables::flow_rows::Row;
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
@@ -15,35 +15,25 @@ use crate::tables::table::Table;
 use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{FlowSummary, StreamPlan, StreamPoint, Way};
 
-/// What a narrow terminal does without.
-const SPARE: &[&str] = &["95 % CI", "lost B", "on bus"];
-
-/// What the table of buffers does without.
-const SPARE_OF_BUFFERS: &[&str] = &["smallest loss supported", "95 % CI"];
-
-/// What the table of isochronous packets does without.
-const SPARE_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
-
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief {
-    let mut tables = vec![Fitted {
-        table: table(rows),
-        spare: SPARE,
-        titled: None,
-    }];
-    tables.extend(isochronous::table(rows).map(|table| Fitted {
-        table,
-        spare: SPARE_OF_PACKETS,
-        titled: None,
-    }));
-    tables.extend(buffers(rows).map(|table| Fitted {
-        table,
-        spare: SPARE_OF_BUFFERS,
-        titled: None,
-    }));
+    let places = Places::of_rows(rows);
+    let labels: Vec<String> = (0..).zip(rows).map(|(at, _)| places.name(&[at])).collect();
+    let settings = columns(rows, &[]).len();
+    let tables = std::iter::once(table(rows))
+        .chain(isochronous::table(rows))
+        .chain(buffers(rows));
+    let wide = |table: Table| match table.rows.len() == labels.len() {
+        true => Wide {
+            table,
+            settings,
+            labels: labels.clone(),
+        },
+        false => table.into(),
+    };
     Brief {
-        tables,
-        finding: finding(plan, rows),
+        answer: sentence(&answer(plan, rows)),
+        tables: tables.map(wide).collect(),
     }
 }
 
@@ -90,7 +80,7 @@ fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-fn finding(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
+fn answer(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
     if rows.is_empty() {
         return "no point was finished".into();
     }

@@ -2,7 +2,6 @@
 
 use crate::load::{ControlPoint, Controls};
 use crate::tables::places::Places;
-use crate::tables::point_columns::PointColumns;
 use crate::tables::table::Table;
 use wiregauge_control::Assessment;
 use wiregauge_quantity::TimeUnit;
@@ -11,7 +10,6 @@ use wiregauge_record::Point;
 /// What all tables have in common.
 pub(super) struct Shown<'a> {
     pub(super) controls: &'a Controls,
-    columns: PointColumns,
     pub(super) places: Places,
     /// Of delays.
     pub(super) unit: TimeUnit,
@@ -29,7 +27,6 @@ impl<'a> Shown<'a> {
         let typical = medians.get(medians.len() / 2).copied().unwrap_or(0);
         Shown {
             controls,
-            columns: PointColumns::of(points()),
             places: Places::new(points()),
             unit: TimeUnit::fitting(typical as f64),
         }
@@ -44,7 +41,7 @@ impl<'a> Shown<'a> {
     ) -> Table {
         let mut table = self.bare(title, heads);
         for (point, assessment) in self.assessed() {
-            let mut row = self.columns.cells(point.point);
+            let mut row = self.places.cells(point.point.index);
             row.extend(cells(point, assessment));
             table.row(row);
         }
@@ -53,12 +50,12 @@ impl<'a> Shown<'a> {
 
     /// A table without rows, with the columns that name a point before these.
     pub(super) fn bare(&self, title: String, heads: &[&'static str]) -> Table {
-        Table::new(title, &self.columns.heads(heads))
+        Table::new(title, &self.places.heads_and(heads))
     }
 
     /// The cells that name a point.
     pub(super) fn cells(&self, point: Point) -> Vec<String> {
-        self.columns.cells(point)
+        self.places.cells(point.index)
     }
 
     /// A point by its index.

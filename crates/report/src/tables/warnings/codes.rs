@@ -12,12 +12,23 @@ pub struct Explained {
     pub consequence: &'static str,
     /// What to do.
     pub remedy: &'static str,
+    /// False if it changes no answer: then it is named by default, and printed with `--full`.
+    pub is_printed: bool,
+}
+
+macro_rules! is_printed {
+    (printed) => {
+        true
+    };
+    (named) => {
+        false
+    };
 }
 
 /// Declares the codes: a warning without a code, or a code without its explanation, does not
 /// compile, and the compiler reports a code that no warning has.
 macro_rules! codes {
-    ($($name:ident $code:literal: $finding:literal, $consequence:literal, $remedy:literal;)*) => {
+    ($($name:ident $code:literal $printed:ident: $finding:literal, $consequence:literal, $remedy:literal;)*) => {
         /// Which warning it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(in crate::tables) enum Code {
@@ -31,6 +42,13 @@ macro_rules! codes {
                     $(Code::$name => $code,)*
                 }
             }
+
+            /// False if it changes no answer.
+            pub(in crate::tables) fn is_printed(self) -> bool {
+                match self {
+                    $(Code::$name => is_printed!($printed),)*
+                }
+            }
         }
 
         /// Every code, in ascending order.
@@ -40,29 +58,30 @@ macro_rules! codes {
                 finding: $finding,
                 consequence: $consequence,
                 remedy: $remedy,
+                is_printed: is_printed!($printed),
             },)*
         ];
     };
 }
 
 codes! {
-    Lost "W01": "Exchanges were not answered in time.",
+    Lost "W01" printed: "Exchanges were not answered in time.",
         "RTT figures are for the answered exchanges. Over all exchanges, percentiles above the \
          answered share are undefined.",
         "Use a lower --depth or --rate, or a longer --timeout. Check cable, --baud and the buffers \
          of the device.";
-    Corrupted "W02": "Answers have wrong bytes.",
+    Corrupted "W02" printed: "Answers have wrong bytes.",
         "The link is not reliable. These exchanges are counted, but not part of the RTT figures.",
         "Check cable, --baud, flow control and the buffers of the device.";
-    Cut "W03": "A point was not measured to the end.",
+    Cut "W03" printed: "A point was not measured to the end.",
         "The samples taken so far are kept, and the figures are of those.",
         "Measure again without an interruption. If the run failed, its error is printed below the \
          warnings.";
-    Shallow "W04": "Fewer requests were outstanding than --depth allows.",
+    Shallow "W04" printed: "Fewer requests were outstanding than --depth allows.",
         "The host, or a full buffer, delayed requests, or the point has too few exchanges to reach the depth. \
          TRT and throughput are those of the achieved depth.",
         "Use --wait spin, --priority, smaller sizes, or a --count of at least 10 times the depth.";
-    FewSamples "W05": "A percentile has no upper confidence bound.",
+    FewSamples "W05" named: "A percentile has no upper confidence bound.",
         "Its interval is open, `47.70 (10.9 .. ?)`: the true value may be much larger. Either there are too \
          few independent samples (autocorrelated samples are worth fewer independent ones), or the times \
          drift: parts of the point differ by more than chance explains. With fewer than 200 independent samples, the \
@@ -70,174 +89,174 @@ codes! {
         "Too few: use the --count or --duration that the warning names; p99 requires 483 independent \
          samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT over \
          time in wiregauge report), and repeat the run.";
-    Behind "W06": "The schedule was not kept.",
-        "Exchanges waited for earlier ones, or the host started them late; the warning says which. RTT figures \
+    Behind "W06" named: "Exchanges started more than a period late.",
+        "They waited for earlier ones, or the host started them late; the warning says which. RTT figures \
          leave out that delay (coordinated omission); times from the intended start include it.",
         "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: \
          --priority 50 or a less loaded host.";
-    Steal "W07": "The hypervisor took CPU time from this virtual machine.",
+    Steal "W07" named: "The hypervisor took CPU time from this virtual machine.",
         "The tails (p99, max) include the time in which this host stood still; how much of them that is, is not \
          known.",
         "Measure on a real machine, or on a virtual machine with CPUs of its own.";
-    Preempted "W08": "Other programs preempted the measuring thread.",
+    Preempted "W08" named: "Other programs preempted the measuring thread.",
         "The tails (p99, max) include the time in which it did not run.",
         "Use --priority 50, --pin CPU, or a less loaded host; wiregauge doctor finds what disturbs \
          it.";
-    Shared "W09": "Other programs used the CPU to which the measuring thread is pinned.",
+    Shared "W09" named: "Other programs used the CPU to which the measuring thread is pinned.",
         "The tails (p99, max) include their time.",
         "Use --pin with another CPU, or isolate this one (isolcpus, cpuset).";
-    ClockGap "W10": "The clock jumped for a spinning thread.",
+    ClockGap "W10" named: "The clock jumped for a spinning thread.",
         "An interrupt, the hypervisor or the firmware (SMI) stopped the CPU. Tails of that length \
          are caused by this host.",
         "Use --pin with another CPU or a real machine, or disable power management and SMIs in the \
          firmware; see wiregauge doctor.";
-    Storage "W11": "Samples arrived faster than they could be stored.",
+    Storage "W11" printed: "Samples arrived faster than they could be stored.",
         "The measuring thread waited for the storage, so the rate is too low.",
         "Use fewer exchanges, no --keep-data, or a faster disk.";
-    EndpointStalled "W12": "The device stalled an endpoint.",
+    EndpointStalled "W12" printed: "The device stalled an endpoint.",
         "Each stall was cleared, and outstanding exchanges or transfers were lost.",
         "The device rejects the requests: check sizes, --protocol and its firmware.";
-    NearFloor "W13": "The median RTT is close to that of a local echo, without the device.",
+    NearFloor "W13" named: "The median RTT is close to that of a local echo, without the device.",
         "The times are mostly those of the host.",
         "Use --wait spin, which makes them shorter, or a faster host.";
-    Load "W14": "Measured under synthetic load (--host-load).",
+    Load "W14" named: "Measured under synthetic load (--host-load).",
         "The figures are those of a loaded host.",
         "Leave out --host-load to measure the unloaded host.";
-    Remark "W15": "The link or the host reported a problem at the start of the run.",
+    Remark "W15" printed: "The link or the host reported a problem at the start of the run.",
         "A requested setting may not be in effect.",
         "The line of the warning names the setting and the reason.";
-    ImpossibleTimes "W16": "Device times are impossible.",
+    ImpossibleTimes "W16" printed: "Device times are impossible.",
         "They are longer than the RTT of their exchange: the device read its clock at the wrong moment, \
          or reports other numbers. They are counted and left out of the device time; the others may be \
          wrong as well.",
         "Check where the firmware reads its clock, tick_hz and tick_bits (docs/protocol.md, Timestamps).";
-    AboveLimit "W17": "The throughput is above the limit of the link.",
+    AboveLimit "W17" printed: "The throughput is above the limit of the link.",
         "The limit follows from the speed that the device or the system reports. It is not that of what \
          carried the data: an emulated bus, or a controller other than the reported one.",
         "Ignore the share of the limit, and check the speed that the link reports (wiregauge devices).";
-    Silence "W18": "Echoes come only after a constant silence.",
+    Silence "W18" printed: "Echoes come only after a constant silence.",
         "A device that waits for the end of a line (readBytesUntil, readStringUntil) finds none in the \
          request and answers only after its own timeout: RTT is that timeout.",
         "Use --protocol lines, which ends each request with a newline, or a protocol without line \
          ends in the device. If the device needs that long, there is nothing to do.";
-    Surplus "W19": "Each echo has surplus bytes.",
+    Surplus "W19" printed: "Each echo has surplus bytes.",
         "The device adds bytes of its own, such as a line end (println adds \\r\\n). If the first two echoes \
          are followed by the same 1 to 16 bytes, those are in no figure: RTT ends with the last byte of the \
          echo. Others are counted as stray, and on one link for all exchanges they displace the later \
          echoes, which count as corrupted.",
         "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
          received and nothing else (write instead of println).";
-    BytesLost "W20": "Bytes of a stream were lost.",
+    BytesLost "W20" printed: "Bytes of a stream were lost.",
         "The rate is that of what arrived.",
         "IN: if the buffer of the device overflows while this host does not read, a larger --queue or \
          --priority helps, and --rate computes the buffer; if bytes are lost on the wire, check the cable. OUT: use \
          flow control (NAK, RTS/CTS, XOFF). UDP has none: compare with tcp://.";
-    BytesDamaged "W21": "Bytes of a stream are corrupted, duplicated or were never sent.",
+    BytesDamaged "W21" printed: "Bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable.",
         "Check cable, --baud, flow control and the buffers of the device.";
-    Unreported "W22": "The device did not report what it received.",
+    Unreported "W22" printed: "The device did not report what it received.",
         "The number of lost bytes is unknown; the rate is the host's.",
         "Use a responder that reports its counts at the end of a stream (docs/protocol.md).";
-    Overruns "W23": "The device could not send or receive data in time.",
+    Overruns "W23" printed: "The device could not send or receive data in time.",
         "Its buffer is too small for the gaps of this host, or the device is too slow.",
         "Use --rate to compute the buffer that it needs; --priority and --queue make the gaps \
          shorter.";
-    ShallowQueue "W24": "Fewer transfers were pending than --queue allows.",
+    ShallowQueue "W24" printed: "Fewer transfers were pending than --queue allows.",
         "The host gap is large compared with the transfer time. The rate is that of the achieved \
          queue.",
         "Use larger --transfer sizes, --priority, or --no-check.";
-    OverLimit "W25": "The host sent or received more than the wire carries.",
+    OverLimit "W25" printed: "The host sent or received more than the wire carries.",
         "OUT: buffers in between were still filling. IN: data had accumulated in buffers before. The \
          rate is not that of the wire. Or the limit is not that of what carried the data.",
         "Use the rate measured by the device (--full) where that is within the limit, or a longer --settle and \
          --duration.";
-    NoRealBus "W26": "Both ends report more data than the reported bus can carry.",
+    NoRealBus "W26" printed: "Both ends report more data than the reported bus can carry.",
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",
         "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
-    Short "W27": "The rate of a stream has no confidence interval.",
+    Short "W27" printed: "The rate of a stream has no confidence interval.",
         "The point is too short, or the rate drifts or changes slowly: its parts are then autocorrelated, \
          and worth too few independent ones.",
         "Use a longer --duration. wiregauge report plots the rate over time.";
-    TooSlow "W28": "The link is slower than a --rate.",
+    TooSlow "W28" printed: "The link is slower than a --rate.",
         "No buffer is large enough for that rate.",
         "Use a lower --rate, or a faster link (wiregauge limits).";
-    Unchecked "W29": "The content of received bytes was not checked (--no-check).",
+    Unchecked "W29" named: "The content of received bytes was not checked (--no-check).",
         "Only lost bytes are detected.",
         "Leave out --no-check where correctness matters more than CPU time.";
-    ReportUntrue "W30": "The report of the device on a stream cannot be true.",
+    ReportUntrue "W30" printed: "The report of the device on a stream cannot be true.",
         "Its counts contradict the bytes that the host sent or received, or its clock the time that \
          passed. They are in no figure.",
         "Check how the firmware counts bytes and reads its clock (docs/protocol.md, Orders and reports).";
-    DeviceOverLimit "W31": "The device reports more data than its link can carry.",
+    DeviceOverLimit "W31" printed: "The device reports more data than its link can carry.",
         "Its clock or its count is wrong, or the limit is not that of its link: the rate by device is no \
          measurement of the wire.",
         "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
-    Unexpected "W32": "Replies are not the expected ones.",
+    Unexpected "W32" printed: "Replies are not the expected ones.",
         "Whole replies came in time, but --expect does not match them, or Modbus answered with an exception, from \
          another unit or to another request. They are counted, stored, and not part of the RTT figures.",
         "See what they are: wiregauge show RUN --full. Check the queries, --unit, the addresses, and --expect.";
-    InstrumentErrors "W33": "The error queue of the instrument is not empty.",
+    InstrumentErrors "W33" printed: "The error queue of the instrument is not empty.",
         "SYST:ERR? was sent after the point. A query that the instrument rejects may be answered at another speed, \
          or not at all.",
         "Check the queries in the manual of the instrument; send *CLS to clear older errors.";
-    PatternJumps "W34": "The pattern of a raw stream jumps.",
+    PatternJumps "W34" printed: "The pattern of a raw stream jumps.",
         "Bytes were lost, repeated or inserted there. The pattern repeats, so that it does not show how many.",
         "Find out which end drops data: a larger buffer or flow control in the device, --queue or --priority \
          here. A device with a wiregauge responder counts lost bytes exactly.";
-    RecordWaited "W35": "The receiver waited for the storage of a recording (--record).",
+    RecordWaited "W35" printed: "The receiver waited for the storage of a recording (--record).",
         "The rate is that of the storage. Nothing of what was received is missing in the recording; a device without \
          flow control may have lost data meanwhile.",
         "Record to a faster file system or read the pipe faster, or leave out --record to measure the link.";
-    CanErrors "W36": "The CAN bus, or the socket, had errors.",
+    CanErrors "W36" printed: "The CAN bus, or the socket, had errors.",
         "Error frames were received, frames were lost at the socket, or the kernel gave up messages of ISO-TP. An \
          exchange without an answer for such a reason is lost.",
         "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
          the socket: use --priority, or a lower --depth.";
-    Unasked "W37": "The device sent unsolicited data.",
+    Unasked "W37" printed: "The device sent unsolicited data.",
         "Responses of this protocol do not say which request they answer. Data that arrived while a request was \
          outstanding was taken for its response: RTTs may be wrong until the next pause.",
         "Stop what the device sends by itself, or start exchanges with pauses (--interval). With --protocol text, check \
          the replies with --expect.";
-    LoopStalled "W40": "A loop lost input, or its output had no data, although its rings should exceed any delay.",
+    LoopStalled "W40" printed: "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";
-    PreloadTooShort "W41": "The requested preload was too short.",
+    PreloadTooShort "W41" printed: "The requested preload was too short.",
         "Input was lost, or the output had no data.",
         "Use a longer --preload, or --find, which tests preloads until one has no stall.";
-    PreloadNotHeld "W42": "A tested preload was too short, and a longer one had no stall.",
+    PreloadNotHeld "W42" printed: "A tested preload was too short, and a longer one had no stall.",
         "A longer delay occurred than in the run before.",
         "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
-    NoPreloadHeld "W43": "Every tested preload was too short.",
+    NoPreloadHeld "W43" printed: "Every tested preload was too short.",
         "The delays of this host kept growing within --hold.",
         "Use --priority, --pin, or a less loaded machine.";
-    WrongOutput "W44": "The output is not the processed input, delayed by the preload.",
+    WrongOutput "W44" printed: "The output is not the processed input, delayed by the preload.",
         "The latency in the table is wrong.",
         "Report this with the run: the device or the loop loses or repeats data.";
-    MarkerLost "W45": "The marker that was sent did not return.",
+    MarkerLost "W45" printed: "The marker that was sent did not return.",
         "The latency was not checked.",
         "Use a cable from output to input; check the output's volume and the input's gain \
          (alsamixer).";
-    Unverified "W46": "The output was not checked.",
+    Unverified "W46" printed: "The output was not checked.",
         "There were too few blocks without a stall.",
         "Use a longer --duration, or a longer preload.";
-    Busy "W47": "Processing takes nearly all of the time.",
+    Busy "W47" printed: "Processing takes nearly all of the time.",
         "There is no reserve for delays.",
         "Use a lower --rate, fewer stages, or a larger --notify.";
-    Throttled "W48": "The loop's thread runs longer at real-time priority than the kernel allows.",
+    Throttled "W48" printed: "The loop's thread runs longer at real-time priority than the kernel allows.",
         "The kernel throttles it for the rest of each second.",
         "Use --wait sleep, or hybrid with a shorter spin, a lower --rate, or sysctl \
          kernel.sched_rt_runtime_us=-1.";
-    DeviceLate "W49": "The virtual device, a program on this host, was late.",
+    DeviceLate "W49" printed: "The virtual device, a program on this host, was late.",
         "The delays of the loop include this.",
         "Use `virtual`, which needs no CPU time of its own and is never late, or --priority.";
-    FewBlocks "W50": "Too few blocks for rare delays.",
+    FewBlocks "W50" printed: "Too few blocks for rare delays.",
         "The tail of the delays is not known.",
         "Use a longer --duration.";
-    NoExtrapolation "W60": "A tail was not extrapolated.",
+    NoExtrapolation "W60" printed: "A tail was not extrapolated.",
         "Miss rates below 1/N, with N measured cycles, are not estimated.",
         "The line of the warning names the reason and what helps (docs/deadline.md).";
-    MissedUnanswered "W61": "Exchanges without a correct answer in time are missed cycles.",
+    MissedUnanswered "W61" printed: "Exchanges without a correct answer in time are missed cycles.",
         "They are in the miss rate. Where a tail was fitted, it is that of the correct answers only.",
         "Find the cause of the losses first: wiregauge show RUN.";
 }

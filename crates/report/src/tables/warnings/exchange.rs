@@ -11,7 +11,6 @@ use wiregauge_record::{
     CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Surplus, Wait,
 };
 use wiregauge_run::RunFile;
-use wiregauge_stats::Distribution;
 
 /// A warning about a run or some of its points.
 pub(in crate::tables) enum Found {
@@ -70,12 +69,13 @@ pub(in crate::tables) enum Found {
         used: f64,
         source: String,
     },
-    /// The schedule was not kept.
+    /// Exchanges started late.
     Behind {
         points: Vec<u32>,
         each: bool,
-        /// The largest p99 of the delay of a start, and the longest delay.
-        p99_ns: f64,
+        /// More than a period.
+        late: u64,
+        exchanges: u64,
         longest_ns: f64,
         /// Those that started more than a period late; `None` where the samples cannot be read.
         starts: Option<LateStarts>,
@@ -250,14 +250,11 @@ pub(in crate::tables) fn of_run(
             },
         );
     }
-    let behind = |p: &PointSummary| p.is_behind(plan.schedule);
+    let late = |p: &PointSummary| p.lateness.map_or(0, |lateness| lateness.late);
+    let behind = |p: &PointSummary| late(p) > 0;
     let each = plan.connect == Connect::Each;
-    let delay = |of: &dyn Fn(&Distribution) -> f64| {
-        let late = file.points.iter().filter(|p| behind(p));
-        late.filter_map(|p| p.start_delay.as_ref())
-            .map(of)
-            .fold(0.0, f64::max)
-    };
+    let all_late = || file.points.iter().filter(|p| behind(p));
+    let delay = |p: &PointSummary| p.start_delay.as_ref().map_or(0.0, |delay| delay.max);
     let starts = || {
         let places = file.points.iter().enumerate().filter(|(_, p)| behind(p));
         let mut counted = places.map(|(at, _)| late_starts(at));
@@ -273,8 +270,9 @@ pub(in crate::tables) fn of_run(
         points,
         each,
         starts: starts(),
-        p99_ns: delay(&|delay| delay.p99.value),
-        longest_ns: delay(&|delay| delay.max),
+        late: all_late().map(late).sum(),
+        exchanges: all_late().map(|p| p.counts.exchanges).sum(),
+        longest_ns: all_late().map(delay).fold(0.0, f64::max),
     });
     let disturbed = file.points.iter();
     let disturbed = disturbed.map(|p| (p.point.index, &p.disturbances[..]));
@@ -431,15 +429,17 @@ impl Found {
             Found::Behind {
                 points,
                 each,
-                p99_ns,
+                late,
+                exchanges,
                 longest_ns,
                 starts,
             } => Warning::new(
                 Code::Behind,
                 format!(
-                    "the schedule was not kept: exchanges started up to {} late, p99 {}{}",
+                    "{} of {} exchanges started more than a period late, up to {}{}",
+                    grouped(*late),
+                    grouped(*exchanges),
                     time(*longest_ns),
-                    time(*p99_ns),
                     at(points)
                 ),
                 why_late(*starts, *each),

@@ -19,6 +19,25 @@ pub(in crate::tables) struct FewSamples {
     pub(super) intended: bool,
 }
 
+impl FewSamples {
+    /// Why a percentile has no upper bound, in a line below a table.
+    pub(in crate::tables) fn note(&self) -> String {
+        match (&self.scarcest, self.drifting.is_empty()) {
+            (None, _) => "the times drift, so that no 95 % interval holds".into(),
+            (Some(point), true) if !point.is_dependent => {
+                format!(
+                    "too few samples for a 95 % interval ({})",
+                    point.needed.flag()
+                )
+            }
+            (Some(point), _) => format!(
+                "too few independent samples for a 95 % interval ({}), or the times drift",
+                point.needed.flag()
+            ),
+        }
+    }
+}
+
 /// The point that requires most.
 pub(super) struct Scarcest {
     /// Its exchanges.
@@ -97,6 +116,16 @@ pub(in crate::tables) enum Needed {
     Seconds(u64),
 }
 
+impl Needed {
+    /// `--count 760`.
+    fn flag(self) -> String {
+        match self {
+            Needed::Count(count) => format!("--count {count}"),
+            Needed::Seconds(seconds) => format!("--duration {seconds}s"),
+        }
+    }
+}
+
 impl fmt::Display for Needed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -121,7 +150,7 @@ fn scarce(point: &PointSummary) -> Option<&Distribution> {
 }
 
 /// The warning, if a point deserves it.
-pub(super) fn of(file: &RunFile) -> Option<FewSamples> {
+pub(in crate::tables) fn of(file: &RunFile) -> Option<FewSamples> {
     let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
     points.first()?;
     let index = |point: &&PointSummary| point.point.index;

@@ -5,7 +5,7 @@ mod codes;
 mod common;
 mod echo;
 mod exchange;
-mod few_samples;
+pub(super) mod few_samples;
 mod stream;
 mod warning;
 

@@ -12,6 +12,8 @@ pub struct Warning {
     pub finding: String,
     /// Consequence and remedy, with the punctuation before it; may be empty.
     advice: String,
+    /// False if it changes no answer.
+    pub is_printed: bool,
 }
 
 impl Warning {
@@ -24,6 +26,7 @@ impl Warning {
             code: code.name(),
             finding,
             advice: advice.into(),
+            is_printed: code.is_printed(),
         }
     }
 }

@@ -1,0 +1,64 @@
+//! What table and sentence of an exchange run say alike of its points.
+
+use wiregauge_quantity::exact_time;
+use wiregauge_record::{Point, PointSummary};
+
+/// Columns of what went wrong, that are there if it did.
+pub(super) const TROUBLES: [(&str, fn(&PointSummary) -> u64); 4] = [
+    ("corrupted", |point| point.counts.corrupted),
+    ("unexpected", |point| point.counts.unexpected),
+    ("duplicated", |point| point.counts.duplicated),
+    ("out of order", |point| point.counts.reordered),
+];
+
+/// Exchanges without a response in time.
+pub(super) fn lost(point: &PointSummary) -> u64 {
+    point.counts.lost + point.counts.late
+}
+
+/// Sums of what went wrong besides losses, with the heads of their columns.
+pub(super) fn troubles(points: &[PointSummary]) -> impl Iterator<Item = (&'static str, u64)> {
+    let sums = TROUBLES.map(|(head, of)| (head, points.iter().map(of).sum()));
+    sums.into_iter().filter(|(_, sum)| *sum > 0)
+}
+
+/// Bytes a second of both directions.
+pub(super) fn carried(point: &PointSummary) -> f64 {
+    point.throughput.out_bytes_s + point.throughput.in_bytes_s
+}
+
+/// True if the points differ in this.
+pub(super) fn varies<T: PartialEq>(points: &[PointSummary], of: impl Fn(&Point) -> T) -> bool {
+    let mut all = points.iter().map(|point| of(&point.point));
+    let first = all.next();
+    all.any(|other| Some(other) != first)
+}
+
+/// `1 kHz`, `one exchange every 3 ms`.
+pub(super) fn pace(period_ns: u64) -> String {
+    let hz = 1_000_000_000 / period_ns.max(1);
+    match hz * period_ns {
+        1_000_000_000 if hz >= 1_000_000 => format!("{} MHz", hz as f64 / 1e6),
+        1_000_000_000 if hz >= 1_000 => format!("{} kHz", hz as f64 / 1e3),
+        1_000_000_000 => format!("{hz} Hz"),
+        _ => format!("one exchange every {}", exact_time(period_ns)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_a_frequency_where_that_is_a_whole_number() {
+        let shown = [1_000_000, 400_000, 100_000_000, 3_000_000, 1_000].map(pace);
+        let frequencies = [
+            "1 kHz",
+            "2.5 kHz",
+            "10 Hz",
+            "one exchange every 3 ms",
+            "1 MHz",
+        ];
+        assert_eq!(shown, frequencies);
+    }
+}

@@ -1,0 +1,270 @@
+"""The answer of an exchange run, on the terminal and on its page, against the samples."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+import places
+from common import Checks, percentile, samples
+from exchange_figures import answers, measured, period_ns, start_delays
+
+#: A point is as fast as the fastest from this part of its rate on (docs/exchange.md).
+SATURATED = 0.95
+#: Rounding of floating-point numbers.
+NEAR = 1e-9
+#: A gain of a depth up to this part over that of the depths may be chance (docs/exchange.md).
+CHANCE = 1.05
+#: What a sentence has at most.
+WORDS = 40
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
+NUMBER = r"([\d,]+(?:\.\d+)?)"
+TIME = NUMBER + r" (ns|us|ms|s|min)\b"
+PLACE = r"(?:(?: at | \()([^;:]*?)\)?)?"
+#: Errors by the words of the sentence, and the counts that they are of.
+ERRORS = {
+    r"([\d,]+) of ([\d,]+) lost": ("lost", "late"),
+    r"([\d,]+) corrupted": ("corrupted",),
+    r"([\d,]+) unexpected replies": ("unexpected",),
+    r"([\d,]+) duplicated": ("duplicated",),
+    r"([\d,]+) out of order": ("reordered",),
+}
+
+
+def whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def is_shown(shown: str, value: float) -> bool:
+    """Whether a number as printed is this value, to the digits that it has."""
+    digits = shown.replace(",", "")
+    return abs(float(digits) - value) <= 0.51 * 10.0 ** -len(digits.partition(".")[2])
+
+
+def of_terminal(text: str) -> str:
+    """The first sentence below the heading, which may be wrapped; empty where only the error is printed."""
+    blocks = re.split(r"\n\s*\n", text)
+    after = [block for block in blocks[1:] if re.match(r"[A-Z\d]", block)]
+    first = " ".join(after[0].split()) if after else ""
+    return "" if re.match(r"W\d\d:|all tables|error", first) else first
+
+
+def lateness(path, point: dict, period: int) -> tuple[int, float, bool]:
+    """How many exchanges began more than a period late, how late the last one, and whether the lateness grew:
+    the least of each of the last four eighths exceeds the one before, and the last exceeds a period."""
+    rows = measured(samples(path, point["point"]["index"]))
+    first = ~np.isin(rows["status"], ["late", "duplicated"])
+    rows = {name: column[first] for name, column in rows.items()}
+    delays = start_delays(rows)
+    late = int(np.sum(delays > period))
+    if len(delays) == 0:
+        return 0, 0.0, False
+    end = float(delays[np.argmax(rows["sequence"])])
+    # Blocks of equal length, as few as a power of two allows of at most 64.
+    size = 1
+    while len(delays) > 64 * size:
+        size *= 2
+    blocks = [delays[at : at + size].min() for at in range(0, len(delays), size)]
+    count = len(blocks)
+    parts = [min(blocks[at * count // 8 : (at + 1) * count // 8], default=0) for at in range(4, 8)]
+    grows = count >= 8 and all(a < b for a, b in zip(parts, parts[1:], strict=False))
+    return late, end, bool(grows and parts[-1] > period)
+
+
+def is_pace(text: str, period: int) -> bool:
+    """`1 kHz`, `one exchange every 3 ms`."""
+    found = re.fullmatch(r"one exchange every ([\d.]+) (ns|us|ms|s)", text, re.IGNORECASE)
+    if found:
+        return abs(float(found.group(1)) * UNITS[found.group(2)] - period) < 1e-6
+    found = re.fullmatch(r"([\d.]+) (Hz|kHz|MHz)", text)
+    scale = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6}
+    return bool(found) and abs(float(found.group(1)) * scale[found.group(2)] * period - 1e9) < 1
+
+
+def check_rate(checks: Checks, run: dict, points: list, answer: str, path, here: str) -> None:
+    """A rate is kept at the points that are named, and the late starts are as many as said."""
+    period = period_ns(run)
+    found = {p["point"]["index"]: lateness(path, p, period) for p in points}
+    for p in points:
+        late, end, grows = found[p["point"]["index"]]
+        same = p["lateness"] == {"late": late, "end_ns": int(end), "grows": grows}
+        checks.that(
+            same,
+            "the lateness is that of the starts",
+            f"{here}; {p['lateness']}: {late}, {end}, {grows}",
+        )
+    kept = [
+        p
+        for p in points
+        if found[p["point"]["index"]][1] <= period and not found[p["point"]["index"]][2]
+    ]
+    said = re.match(
+        rf"(.*?) is (not )?kept( at any point)?(?: at (.*?))?(?:, {NUMBER} of {NUMBER} starts late)?"
+        rf"(?:, not at (.*?))?(?:: the last exchange starts {TIME} late(?: \((.*?)\))?)?(?:[;.]|$)",
+        answer,
+    )
+    checks.that(said is not None, "a run with a rate says whether it was kept", here)
+    if said is None:
+        return
+    pace, no, _, at, late, of, not_at, end, unit, closest = said.groups()
+    checks.that(is_pace(pace, period), "the rate is that of the run", here)
+    if no:
+        checks.that(not kept, "a rate that is kept at a point is not denied", here)
+        there = places.named(closest, points)
+        least = min(found[p["point"]["index"]][1] for p in points)
+        near = is_shown(end, least / UNITS[unit])
+        checks.that(
+            near and any(found[p["point"]["index"]][1] == least for p in there),
+            "the last exchange is as late as said",
+            f"{here}; {least}",
+        )
+        return
+    index = [p["point"]["index"] for p in kept]
+    counted = places.counted(at)
+    names = [p["point"]["index"] for p in places.named(at, points)]
+    checks.that(
+        counted == len(kept) if counted else names == index,
+        "a rate is kept at the points named",
+        here,
+    )
+    checks.that((not_at is None) == (len(kept) == len(points)), "the other points are named", here)
+    if not_at and not places.counted(not_at):
+        others = [p["point"]["index"] for p in places.named(not_at, points)]
+        checks.that(not set(others) & set(index), "a rate is not kept where that is said", here)
+    count = sum(found[p["point"]["index"]][0] for p in kept)
+    all_ = sum(p["counts"]["exchanges"] for p in kept)
+    same = (whole(late), whole(of)) == (count, all_) if late else count == 0
+    checks.that(same, "late starts are counted", f"{here}; {count} of {all_}")
+
+
+def carried(point: dict, one_size: bool) -> float:
+    rate = point["throughput"]
+    return rate["exchanges_s"] if one_size else rate["out_bytes_s"] + rate["in_bytes_s"]
+
+
+def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: str) -> None:
+    """The fastest point is, gains are those of the rates, and what is proven has intervals that say so."""
+    one_size = len({(p["point"]["out_bytes"], p["point"]["in_bytes"]) for p in points}) == 1
+    most = max(carried(p, one_size) for p in points)
+    said = re.search(rf"[Ff]astest at (.*?): {NUMBER} (per s|[kMG]?B/s)", answer)
+    best = max(points, key=lambda p: carried(p, one_size))
+    if said:
+        named = places.named(said.group(1), points)
+        best = max(named, key=lambda p: carried(p, one_size), default=points[0])
+        is_most = carried(best, one_size) >= most * (1 - NEAR)
+        checks.that(is_most, "the fastest point is the fastest", here)
+        scale = {"per s": 1, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}[said.group(3)]
+        checks.that(is_shown(said.group(2), most / scale), "its rate is as said", f"{here}; {most}")
+    sizes = ("out_bytes", "in_bytes", "link", "together")
+    alike = [p for p in points if all(p["point"][k] == best["point"][k] for k in sizes)]
+    rates = {p["point"]["depth"]: p["throughput"]["exchanges_s"] for p in alike}
+    saturation(checks, answer, rates, here)
+    planned = [p for p in run["plan"]["points"] if all(p[k] == best["point"][k] for k in sizes)]
+    is_whole = all(is_sure(p) for p in alike) and len(alike) == len(planned)
+    checks.that(is_whole or "satur" not in answer, "saturation of complete points only", here)
+    gain = re.search(
+        rf"{NUMBER} times as many as at depth (\d+)(, more than the depth explains)?", answer
+    )
+    if gain and len(rates) == len(alike):
+        lowest, here_depth = int(gain.group(2)), best["point"]["depth"]
+        ratio = rates[here_depth] / rates[lowest]
+        checks.that(
+            is_shown(gain.group(1), ratio), "a gain is that of the rates", f"{here}; {ratio}"
+        )
+        explained = ratio <= CHANCE * here_depth / lowest
+        checks.that(
+            explained == (gain.group(3) is None),
+            "what depth cannot give is said",
+            f"{here}; {ratio}",
+        )
+    none = re.search(r"[Nn]o depth is (proven to be )?faster than depth (\d+)", answer)
+    if none is None or len(rates) < len(alike):
+        return
+
+    def trt(point: dict) -> dict:
+        return (point["trt"] or {}).get("mean") or {}
+
+    def shorter(less: dict, more: dict) -> bool:
+        bounds = (less.get("high"), more.get("low"))
+        return None not in bounds and bounds[0] < bounds[1]
+
+    lowest = next(p for p in alike if p["point"]["depth"] == int(none.group(2)))
+    checks.that(lowest["point"]["depth"] == min(rates), "it is the lowest depth", here)
+    others = [p for p in alike if p is not lowest]
+    if none.group(1) is None:
+        proven = all(shorter(trt(lowest), trt(p)) for p in others)
+        checks.that(proven, "no depth is faster only where intervals show it", here)
+    else:
+        fastest = max(others, key=lambda p: p["throughput"]["exchanges_s"])
+        checks.that(not shorter(trt(fastest), trt(lowest)), "a proven gain is not denied", here)
+
+
+def is_sure(point: dict) -> bool:
+    """Whether a rate is more than that of a few exchanges of a point that was cut short."""
+    n, mean = point["counts"]["exchanges"], (point["trt"] or {}).get("mean") or {}
+    known = mean.get("low") is not None and mean.get("high") is not None
+    enough = n >= 10 * point["point"]["depth"] and (known or n >= 1000)
+    return enough and point["ending"]["how"] == "complete"
+
+
+def saturation(checks: Checks, answer: str, rates: dict, here: str) -> None:
+    """`saturated at depth D`: the lowest depth with 95 % of the highest rate."""
+    most = max(rates.values())
+    least = min(depth for depth, rate in rates.items() if rate >= SATURATED * most)
+    said = re.search(r"saturated at depth (\d+)", answer)
+    if said:
+        checks.that(int(said.group(1)) == least, "saturated at the depth said", f"{here}; {rates}")
+    said = re.search(r"no saturation up to depth (\d+)", answer)
+    if said:
+        true = int(said.group(1)) == max(rates) == least
+        checks.that(true, "not saturated up to the depth said", f"{here}; {rates}")
+
+
+def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here: str) -> None:
+    """Of one point: the median and the longest RTT, and the share of each peak that is named."""
+    values = answers(run, measured(samples(path, point["point"]["index"])))["rtt_ns"]
+    counts = point["counts"]
+    unanswered = 1 - counts["answered"] / max(1, counts["exchanges"])
+    said = re.search(rf"[Aa]n exchange takes {TIME} \(median\)", answer)
+    if said:
+        median = is_shown(said.group(1), percentile(values, 0.5) / UNITS[said.group(2)])
+        checks.that(median and unanswered <= 0.5, "the median RTT is as said", here)
+    said = re.search(rf"(at most|longest answered one) {TIME}", answer)
+    if said and len(values):
+        longest = is_shown(said.group(2), values.max() / UNITS[said.group(3)])
+        of_all = said.group(1) != "at most" or unanswered == 0
+        checks.that(longest and of_all, "the longest RTT is as said", here)
+    for share, peak, unit in re.findall(rf"{NUMBER} % take about {TIME}", answer):
+        near = [
+            m
+            for m in point["modes"]
+            if is_shown(share, m["share"] * 100) and is_shown(peak, m["peak"] / UNITS[unit])
+        ]
+        checks.that(bool(near), "a peak has the share that is said", here)
+
+
+def check(checks: Checks, run: dict, answer: str, path, where: str) -> None:
+    """Every part of the sentence."""
+    points = sorted(run["points"], key=lambda point: point["point"]["index"])
+    here = f"{where}: {answer}"
+    failed = isinstance(run["state"], dict)
+    if failed and not any(p["counts"]["answered"] + p["counts"]["corrupted"] for p in points):
+        # The error alone is printed.
+        return
+    checks.that(bool(answer), "there is an answer", where)
+    checks.that(len(answer.split()) <= WORDS, f"an answer has at most {WORDS} words", here)
+    if not points:
+        checks.that("o point was finished" in answer, "a run without points says so", here)
+        return
+    for pattern, keys in ERRORS.items():
+        count = sum(p["counts"].get(key, 0) for p in points for key in keys)
+        said = re.search(pattern, answer)
+        same = whole(said.group(1)) == count if said else count == 0
+        checks.that(same, "errors are counted by kind", f"{here}; {keys} {count}")
+    if period_ns(run) is not None:
+        check_rate(checks, run, points, answer, path, here)
+    else:
+        check_fastest(checks, run, points, answer, here)
+    if len(points) == 1:
+        check_times(checks, run, points[0], answer, path, here)
