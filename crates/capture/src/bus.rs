@@ -2,7 +2,7 @@
 
 use crate::bus_verdict;
 use crate::endpoint::{Counter, Endpoint};
-use crate::frame_use::FrameUse;
+use crate::frame_use::{FrameUse, Purpose};
 use crate::judged::{Judged, Shares};
 use crate::packet::{Pid, Speed};
 use crate::read::{Format, ReadError, Reader, Record};
@@ -67,9 +67,6 @@ struct Counting<'a> {
     /// A transaction whose time is known when the next packet begins.
     last: Option<(Transaction, Option<usize>)>,
     used_ns: u64,
-    data_ns: u64,
-    nak_ns: u64,
-    sof_ns: u64,
     packets: u64,
     damaged: u64,
     stray: u64,
@@ -89,9 +86,6 @@ pub fn count<R: Read>(file: R, survey: &Survey, window: Window) -> Result<Bus, R
         left_out: 0,
         last: None,
         used_ns: 0,
-        data_ns: 0,
-        nak_ns: 0,
-        sof_ns: 0,
         packets: 0,
         damaged: 0,
         stray: 0,
@@ -126,9 +120,7 @@ impl Counting<'_> {
                     frames, counters, ..
                 } = self;
                 frames.mark(at_ns, &mut |(at, share)| counters[at].frame(share));
-                let ns = end_ns - at_ns;
-                self.sof_ns += ns;
-                self.used(None, ns);
+                self.used(Purpose::StartOfFrame, None, end_ns - at_ns);
             }
             Event::Stray {
                 at_ns,
@@ -139,7 +131,7 @@ impl Counting<'_> {
                 self.pass(at_ns);
                 self.damaged += u64::from(damaged);
                 self.stray += u64::from(!damaged);
-                self.used(None, end_ns - at_ns);
+                self.used(Purpose::Other, None, end_ns - at_ns);
             }
             Event::Transaction(transaction, payload) => {
                 self.settle(transaction.begin_ns);
@@ -197,18 +189,18 @@ impl Counting<'_> {
             .saturating_add(transaction.gap_ns)
             .min(next_ns);
         let ns = end_ns.saturating_sub(transaction.begin_ns);
-        match transaction.outcome() {
-            Outcome::Taken | Outcome::NoHandshake => self.data_ns += ns,
-            Outcome::Nak => self.nak_ns += ns,
-            _ => {}
-        }
+        let purpose = match transaction.outcome() {
+            Outcome::Taken | Outcome::NoHandshake => Purpose::Data,
+            Outcome::Nak => Purpose::Nak,
+            _ => Purpose::Other,
+        };
         if let Some(at) = at {
             let taken = self.counters[at].transaction(&transaction, ns, self.used_ns);
             if taken && transaction.token == Pid::Out && transaction.endpoint != 0 {
                 self.request_data(at, transaction.begin_ns);
             }
         }
-        self.used(at, ns);
+        self.used(purpose, at, ns);
     }
 
     /// Data OUT, to which the device may respond by an IN endpoint: that of the same number, or any if there is none.
@@ -228,29 +220,24 @@ impl Counting<'_> {
         }
     }
 
-    fn used(&mut self, at: Option<usize>, ns: u64) {
+    fn used(&mut self, purpose: Purpose, at: Option<usize>, ns: u64) {
         self.used_ns = self.used_ns.saturating_add(ns);
-        self.frames.add(at, ns);
+        self.frames.add(purpose, at, ns);
     }
 
     fn finish<R: Read>(self, reader: &Reader<R>, duration_ns: u64) -> Bus {
+        let (used, total_ns) = self.frames.counted();
         // A capture of less than a frame has no frame that is over.
-        let total_ns = match self.frames.total_ns() {
-            0 => duration_ns.max(1),
-            ns => ns,
-        };
+        let total_ns = total_ns.unwrap_or(duration_ns.max(1));
         let share = |ns: u64| (ns as f64 / total_ns as f64).min(1.0);
-        let other_ns = self
-            .used_ns
-            .saturating_sub(self.data_ns + self.nak_ns + self.sof_ns);
         let mut shares = Shares {
-            data: share(self.data_ns),
-            nak: share(self.nak_ns),
-            sof: share(self.sof_ns),
-            other: share(other_ns),
+            data: share(used.of(Purpose::Data)),
+            nak: share(used.of(Purpose::Nak)),
+            sof: share(used.of(Purpose::StartOfFrame)),
+            other: share(used.of(Purpose::Other)),
             idle: 0.0,
             busiest: match self.frames.frames() {
-                0 => share(self.used_ns),
+                0 => share(used.whole()),
                 _ => self.frames.busiest().min(1.0),
             },
         };
@@ -258,7 +245,8 @@ impl Counting<'_> {
         let mut endpoints: Vec<Endpoint> = self
             .counters
             .iter()
-            .map(|counter| counter.finish(total_ns))
+            .enumerate()
+            .map(|(at, counter)| counter.finish(used.of_endpoint(at), total_ns))
             .collect();
         endpoints.sort_by_key(|one| (one.device, one.endpoint));
         let endpoints = Judged::all(endpoints, self.survey.speed);

@@ -110,7 +110,6 @@ pub(crate) struct Counter {
     begin_ns: u64,
     end_ns: u64,
     frame_share_max: f64,
-    used_ns: u64,
     parts: Parts,
     last: Option<Last>,
     /// The data packet that was taken last.
@@ -150,7 +149,6 @@ impl Counter {
             begin_ns,
             end_ns: begin_ns,
             frame_share_max: 0.0,
-            used_ns: 0,
             parts: Parts::default(),
             last: None,
             toggle: None,
@@ -252,7 +250,6 @@ impl Counter {
                 self.requests.data_in(transaction.end_ns);
             }
         }
-        self.used_ns += used_ns;
         self.end_ns = self.end_ns.max(transaction.end_ns);
         self.last = Some(Last {
             outcome,
@@ -340,8 +337,8 @@ impl Counter {
         }
     }
 
-    /// The figures; all frames together took `frames_ns`.
-    pub(crate) fn finish(&self, frames_ns: u64) -> Endpoint {
+    /// The figures; whole frames took `frames_ns` together, of which the endpoint used `used_ns`.
+    pub(crate) fn finish(&self, used_ns: u64, frames_ns: u64) -> Endpoint {
         let mut parts = self.parts;
         let naks = self.requests.finish(self.counts.transfers);
         parts.nak_ns = naks.device_ns;
@@ -370,7 +367,7 @@ impl Counter {
             pause: self.transfer_pause.times().or(self.data_pause.times()),
             responses: self.requests.answers(),
             request_pause: self.requests.pauses().times(),
-            frame_share: share(self.used_ns, frames_ns),
+            frame_share: share(used_ns, frames_ns),
             frame_share_max: self.frame_share_max,
             parts,
         }

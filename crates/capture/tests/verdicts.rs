@@ -1,8 +1,9 @@
 //! Figures and verdicts of buses whose limit is known.
 
-use crate::made::{Limit, Made, Truth, bus};
+use crate::made::{Limit, Made, Pipe, Truth, Wire, bus};
 use crate::responders::request_response;
-use wiregauge_capture::{Bus, Explained, Judged, Parts, Verdict, Window, explain};
+use fastrand::Rng;
+use wiregauge_capture::{Bus, Explained, Judged, Parts, Speed, Verdict, Window, explain, frame_ns};
 
 fn explained(made: &Made) -> Bus {
     match explain(|| Ok(made.file.as_slice()), Window::default()).expect("a whole capture") {
@@ -25,6 +26,52 @@ fn is_right(limit: Limit, verdict: Option<Verdict>) -> bool {
             | (Limit::Device, Some(Verdict::DeviceTooLate { .. }))
             | (Limit::Bus, Some(Verdict::BusFull { .. }))
     )
+}
+
+/// A full-speed bus that carries data for 62 % of each frame, in a capture of so many packets.
+fn part_loaded(packets: u64) -> Bus {
+    let mut pipe = Pipe {
+        address: 5,
+        number: 2,
+        is_in: false,
+        toggle: false,
+        counted: true,
+    };
+    let mut wire = Wire::new(Speed::Full, Rng::with_seed(packets));
+    let frame = frame_ns(Speed::Full);
+    while wire.truth.packets < packets {
+        pipe.send(&mut wire, &[0x55; 64], 0);
+        if wire.now_ns % frame > frame * 62 / 100 {
+            let next = (wire.now_ns / frame + 1) * frame;
+            wire.wait_until(next);
+        }
+    }
+    let file = wire.writer.into_inner();
+    match explain(|| Ok(file.as_slice()), Window::default()).expect("a whole capture") {
+        Explained::Bus(bus) => bus,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn neither_the_packets_nor_the_time_of_a_frame_that_is_cut_count() {
+    // Ends at every place of a frame, short captures and longer ones.
+    for packets in 14..60 {
+        let bus = part_loaded(packets);
+        let idle = bus.shares.idle;
+        assert!(
+            (0.3..0.42).contains(&idle),
+            "{packets} packets: {:?}",
+            bus.shares
+        );
+        let share = bus.endpoints[0].endpoint.frame_share;
+        assert!((0.5..0.7).contains(&share), "{packets} packets: {share}");
+        assert!(
+            !is_right(Limit::Bus, Some(bus.verdict.clone())),
+            "{}",
+            bus.words
+        );
+    }
 }
 
 fn sum(parts: &Parts) -> f64 {
