@@ -10,7 +10,7 @@ PLACE = re.compile(
 SETTINGS = [
     (r"OUT ([\d, and]+) B", "out_bytes"),
     (r"IN ([\d, and]+) B", "in_bytes"),
-    (r"depth ([\d, and]+)", "depth"),
+    (r"depth ([\d, andto]+)", "depth"),
     (r"^(?:link .*(?:alone|together), )?([\d, and]+) B", "in_bytes"),
 ]
 
@@ -28,7 +28,12 @@ def _is_in(group: str, point: dict) -> bool:
         return False
     for pattern, key in SETTINGS:
         said = re.search(pattern, group)
-        if said and point[key] not in _numbers(said.group(1)):
+        if not said:
+            continue
+        numbers = _numbers(said.group(1))
+        is_range = " to " in said.group(1)
+        inside = numbers[0] <= point[key] <= numbers[-1] if is_range else point[key] in numbers
+        if not inside:
             return False
     return True
 

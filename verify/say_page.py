@@ -63,6 +63,6 @@ def check(checks: Checks, run: dict, page: str, path, where: str) -> None:
     checks.that(timed or not shortest, "a TRT of timeouts is no shortest one", where)
     if answer is None:
         return
-    say_answer.check(checks, run, re.sub(r"^\d+ of \d+ points finished\. ", "", answer), path, where)
+    say_answer.check(checks, run, re.sub(r"^(?:\d+ of \d+ points finished|The run did not end properly)\. ", "", answer), path, where)
     if answered and run["plan"]["schedule"] != "as-fast-as-possible":
         check_cycles(checks, answer, where)

@@ -73,7 +73,7 @@ classdef Run
         end
 
         function text = show(run, varargin)
-            %SHOW  Print the tables of the run, with its finding and warnings.
+            %SHOW  Print the tables of the run, with its answer and warnings.
             %   run.show() prints what `wiregauge show` does; with an output, text = run.show('Full', true) returns it. Options are
             %   the flags: 'Full' (true: all tables, and the full text of warnings), 'Confidence' (true: the confidence interval of
             %   every percentile), 'Format' ('text', 'md', 'latex', 'csv').

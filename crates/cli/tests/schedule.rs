@@ -39,9 +39,15 @@ fn a_rate_is_the_same_as_its_interval() {
     run.accounts_for_every_exchange();
     assert_eq!(run.file.plan.schedule, Schedule::EveryNs(2_000_000));
     assert_eq!(run.counts().exchanges, 100);
-    let point = run.point();
-    assert!(point.from_intended.is_some());
-    assert!(point.throughput.exchanges_s <= 520.0);
+    assert!(run.point().from_intended.is_some());
+    // A busy host starts late, so the rate of the starts is not that of the schedule.
+    let measured = run.rows.iter().filter(|row| row.phase == "measured");
+    let intended: Vec<f64> = measured.map(|row| row.intended_us).collect();
+    assert!(
+        intended
+            .windows(2)
+            .all(|two| ((two[1] - two[0]) - 2000.0).abs() < 0.01)
+    );
 }
 
 #[test]

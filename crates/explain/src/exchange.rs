@@ -8,7 +8,7 @@ use crate::modelled::Modelled;
 use serde::Serialize;
 use wiregauge_quantity::about_time;
 use wiregauge_record::{
-    Conditions, Connect, Ending, Limit, Plan, Point, PointSummary, Schedule, Wait, grouped,
+    Conditions, Connect, Ending, Keeping, Limit, Plan, Point, PointSummary, Schedule, Wait, grouped,
 };
 use wiregauge_stats::Distribution;
 
@@ -405,15 +405,15 @@ fn scheduled(
     split: &ExchangeSplit,
     period_ns: f64,
 ) -> ExchangeVerdict {
-    let (Some(delay), Some(_)) = (&summary.start_delay, summary.lateness) else {
-        return ExchangeVerdict::ScheduleUnknown;
+    let late_ns = match summary.keeping(plan.schedule).zip(summary.lateness) {
+        None | Some((Keeping::LateAtEnd, _)) => return ExchangeVerdict::ScheduleUnknown,
+        Some((Keeping::Kept | Keeping::LateStarts, _)) => {
+            return ExchangeVerdict::Schedule {
+                under_way: split.total_ns().unwrap_or(0.0) / period_ns,
+            };
+        }
+        Some((Keeping::FallsBehind, lateness)) => lateness.end_ns as f64,
     };
-    let late_ns = delay.p99.value;
-    if !summary.is_behind(plan.schedule) {
-        return ExchangeVerdict::Schedule {
-            under_way: split.total_ns().unwrap_or(0.0) / period_ns,
-        };
-    }
     let depth = summary.point.depth;
     let max = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.max);
     let awaited_ns = match summary.counts.lost + summary.counts.late {

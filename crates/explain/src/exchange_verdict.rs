@@ -22,7 +22,7 @@ pub enum ExchangeVerdict {
     },
     /// The schedule was not kept.
     Behind {
-        /// p99 of how late requests started, in nanoseconds.
+        /// How late the last request started, in nanoseconds.
         late_ns: f64,
         /// The period of the schedule, in nanoseconds.
         period_ns: f64,
@@ -31,7 +31,8 @@ pub enum ExchangeVerdict {
         /// What lets exchanges start although earlier ones are outstanding; `None` where the device allows no more.
         overlap: Option<&'static str>,
     },
-    /// A schedule of a run of an earlier version, which does not contain how late its requests started.
+    /// The last request started late, and the lateness did not grow to the end; or a run of an earlier version, which
+    /// does not contain how late its requests started.
     ScheduleUnknown,
     /// Too few exchanges for a verdict.
     TooFew {
@@ -180,7 +181,7 @@ impl fmt::Display for ExchangeVerdict {
             } => {
                 write!(
                     f,
-                    "the schedule was not kept: requests started {} late (p99), with a period of {}. ",
+                    "the schedule was not kept: the last request started {} late, with a period of {}. ",
                     time(*late_ns),
                     exact_time(*period_ns as u64)
                 )?;
@@ -208,10 +209,9 @@ impl fmt::Display for ExchangeVerdict {
                     ),
                 }
             }
-            ExchangeVerdict::ScheduleUnknown => write!(
-                f,
-                "the figures of this run, stored by an earlier version, do not show whether the schedule was kept"
-            ),
+            ExchangeVerdict::ScheduleUnknown => {
+                write!(f, "this run does not show whether the schedule was kept")
+            }
             ExchangeVerdict::TooFew { exchanges, needed } => write!(
                 f,
                 "too few exchanges to find the bottleneck ({}; {} are needed)",

@@ -96,9 +96,11 @@ pub fn figures_of_comparison(
             open(&before).map_err(|error| error.to_string())?,
             open(&after).map_err(|error| error.to_string())?,
         );
-        let is_wanted = |figure: &_| only.is_empty() || only.contains(&ToString::to_string(figure));
         let named = only.iter().filter_map(|name| Named::parse(name));
         let asked: Vec<_> = named.map(wiregauge_compare::Figure::Named).collect();
+        let is_wanted = |figure: &wiregauge_compare::Figure| {
+            only.is_empty() || asked.contains(figure) || only.contains(&figure.to_string())
+        };
         let compared = wiregauge_compare::compare(&before, &after, &asked, &is_wanted, &|_| {})
             .map_err(|error| error.to_string())?;
         Ok(finished(drawn::of_comparison(&compared)))

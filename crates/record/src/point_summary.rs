@@ -345,12 +345,6 @@ impl PointSummary {
         }
     }
 
-    /// True if its schedule was not kept: at the end, exchanges began more than a period late.
-    pub fn is_behind(&self, schedule: Schedule) -> bool {
-        let keeping = self.keeping(schedule);
-        matches!(keeping, Some(Keeping::LateAtEnd | Keeping::FallsBehind))
-    }
-
     /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the
     /// end nothing is left to start, and all places but one may stay empty for as long as the longest exchange
     /// is awaited, a lost one for the timeout.

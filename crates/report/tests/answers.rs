@@ -103,7 +103,7 @@ fn the_only_point_cut_short_is_no_finished_point() {
     assert!(
         page.contains("Interrupted after ") && page.contains("exchanges, 0 of 1 points complete.")
     );
-    assert!(answer_of(&page).starts_with("0 of 1 points finished. An exchange takes "));
+    assert!(answer_of(&page).starts_with("0 of 1 points finished. Median RTT "));
 }
 
 #[test]
@@ -131,16 +131,18 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
 fn saturation_is_claimed_of_complete_points_with_enough_samples() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = |name: &str, n: u64| {
-        exchange_run(&dir.path().join(name), &plan(2), |_| paced(1, 20_000, n, 0))
+        exchange_run(&dir.path().join(name), &plan(3), |point| {
+            paced(point.depth.min(2), 20_000, n, 0)
+        })
     };
     let mut long = run("long", 2_000);
     assert!(
-        said_of(&long).contains("saturated at depth 1"),
+        said_of(&long).contains("; saturated at depth 2"),
         "{}",
         said_of(&long)
     );
     exchange_file(&mut long).plan.points.push(Point {
-        index: 2,
+        index: 3,
         depth: 8,
         ..point(0)
     });
@@ -170,8 +172,7 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
         "{kept}"
     );
     let late = answer("late", 7_728_000);
-    let behind = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late; an exchange takes 7.728 ms \
-                  (median); ";
+    let behind = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late; median RTT 7.728 ms; ";
     assert!(late.starts_with(behind), "{late}");
     assert!(
         late.contains(
@@ -319,14 +320,17 @@ fn no_median_among_the_unanswered_stands_in_the_answer_and_errors_have_their_nam
         answer_of(&page_of(run)).to_owned()
     };
     let few = answer("few", 200);
-    let times = "An exchange takes 20.00 µs (median), the longest answered one 20.00 µs; ";
+    let times = "Median RTT 20.00 µs, longest answered 20.00 µs; ";
     assert!(few.starts_with(times), "{few}");
     assert!(
         few.ends_with("5 of 998 lost; 2 duplicated; 1 out of order."),
         "{few}"
     );
-    let most = answer("most", 1);
-    assert!(!most.contains("median"), "{most}");
+    let most = answer("most", 2);
+    assert!(
+        most.starts_with("RTT: longest answered 20.00 µs; "),
+        "{most}"
+    );
 }
 
 #[test]

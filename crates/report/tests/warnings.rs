@@ -131,11 +131,7 @@ fn a_table_with_an_open_interval_says_what_its_mark_means() {
         .lines()
         .find(|line| line.trim_start().starts_with("~ "));
     let note = note.expect("a line below the table");
-    assert!(
-        note.contains("too few independent samples for a 95 % interval (--count "),
-        "{note}"
-    );
-    assert!(note.ends_with("; intervals: --full"), "{note}");
+    assert!(note.contains("too few samples (--count "), "{note}");
 }
 
 /// An echo run of points with these RTTs, `stray` bytes more than the echoes of each.
@@ -384,7 +380,7 @@ fn a_bound_that_is_missing_because_of_a_drift_says_so() {
     let brief = tables::of(&drifting, false).brief.expect("a table");
     let text: String = brief.tables(80).map(|table| table.text()).collect();
     assert!(
-        text.contains("~ the times drift, so that no 95 % interval holds"),
+        text.contains("~ no 95 % interval: the times drift"),
         "{text}"
     );
 }
@@ -424,7 +420,7 @@ fn near_the_limit_the_answer_says_nothing_of_higher_depths() {
     }
     let both = answer(0.946, [199.0, 200.0]);
     assert!(
-        both.contains("saturated at depth 1; 94.6 % of the limit"),
+        both.ends_with("to be faster than depth 1, 199.0 per s; 94.6 % of the limit."),
         "{both}"
     );
 }

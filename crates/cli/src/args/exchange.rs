@@ -53,9 +53,9 @@ Examples:
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step doubles: 64..512 is
 64,128,256,512. k = 1024 in sizes.
 
-TRT: time from the start of one exchange to the start of the next. Tables show its mean.
-exchanges/s: correct responses divided by the measured time, which ends with the last
-response; with few or lost exchanges it is below 1 / mean TRT.
+jitter: standard deviation (SD) of the RTT. TRT: time from the start of one exchange to the
+start of the next; --full shows its mean. per s: correct responses divided by the measured
+time, which ends with the last response; with few or lost exchanges it is below 1 / mean TRT.
 A limit of --require is met if the whole 95 % interval of the figure is within it, missed if
 all of it is beyond, undecided if the interval contains it: then use a longer run, or
 --undecided pass.

@@ -14,7 +14,7 @@ use crate::loop_model;
 use crate::output::files;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
-use wiregauge_report::tables::{self, Places};
+use wiregauge_report::tables;
 
 /// Runs the command.
 pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -79,7 +79,7 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
 
 /// The limits that are missed or undecided, at each point.
 fn unmet(args: &ControlArgs, controls: &Controls) -> Vec<Unmet> {
-    let places = Places::new(controls.points.iter().map(|point| point.point));
+    let places = &controls.places;
     let mut unmet = Vec::new();
     for limit in &args.require {
         for point in &controls.points {
@@ -97,7 +97,7 @@ fn unmet(args: &ControlArgs, controls: &Controls) -> Vec<Unmet> {
 fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
     let mut drawn = Vec::new();
     let mut is_cut = false;
-    let places = Places::new(controls.points.iter().map(|point| point.point));
+    let places = &controls.places;
     for point in &controls.points {
         let index = point.point.index;
         let place = places.name(&[index]);

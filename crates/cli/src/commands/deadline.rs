@@ -14,7 +14,7 @@ use anyhow::bail;
 use std::path::Path;
 use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::{self, Deadlines};
-use wiregauge_report::tables::{self, Places};
+use wiregauge_report::tables;
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
 const SCALE: f32 = 3.0;
@@ -83,7 +83,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
 
 /// The limits that are missed or undecided, at each point.
 fn unmet(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Unmet> {
-    let places = Places::new(deadlines.points.iter().map(|point| point.point));
+    let places = &deadlines.places;
     let mut unmet = Vec::new();
     for limit in &args.require {
         for point in &deadlines.points {

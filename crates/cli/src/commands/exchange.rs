@@ -60,7 +60,7 @@ fn is_empty(file: &RunFile) -> bool {
 
 /// A line for each limit that is missed or undecided: the limit, the worst value with its interval, and where.
 fn unmet(args: &ExchangeArgs, file: &RunFile) -> Vec<Unmet> {
-    let places = Places::new(file.points.iter().map(|point| point.point));
+    let places = Places::of_run(&file.plan, &file.points);
     let of = |limit| missed(limit, file, &places).or_else(|| undecided(limit, file, &places));
     args.require.iter().filter_map(of).collect()
 }

@@ -62,11 +62,16 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
         finding,
         consequence,
         remedy,
-        ..
+        is_printed,
     } = found.with_context(|| {
         format!("unknown warning code {topic}\n  hint: wiregauge help warnings lists them")
     })?;
-    writeln!(out, "{HEADING}{code}{RESET} {finding}\n")?;
+    let named = if *is_printed {
+        ""
+    } else {
+        " (printed with --full)"
+    };
+    writeln!(out, "{HEADING}{code}{RESET} {finding}{named}\n")?;
     for (name, text) in [("Consequence", consequence), ("Remedy", remedy)] {
         writeln!(out, "{HEADING}{name}:{RESET}")?;
         writeln!(out, "  {}", wrapped(text, width - 2, "  ").trim_start())?;

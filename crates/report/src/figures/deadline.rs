@@ -253,6 +253,7 @@ fn share(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::load::{Beyond, ControlLoop};
+    use crate::tables::Places;
     use wiregauge_record::Point;
     use wiregauge_stats::{Confidence, Missed, Responses};
 
@@ -311,6 +312,7 @@ mod tests {
                 beyond: None,
             },
             taken: Taken::AsScheduled,
+            places: Places::new(points.iter().map(|point| point.point)),
             points,
         }
     }

@@ -3,6 +3,7 @@
 use super::cycle_answers::Taken;
 use super::cycle_delays::{CycleDelays, MOST_CYCLES, cycle_delays};
 use super::delay_parts::{DelayParts, delay_parts};
+use crate::tables::Places;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use wiregauge_control::{Assessment, ControlError, Loop, Rules, assess};
@@ -22,6 +23,9 @@ pub struct Controls {
     pub points: Vec<ControlPoint>,
     /// Index (`point.index`) of the point with the lowest cost, if several can be compared.
     pub lowest_cost: Option<u32>,
+    /// The names of all points of the run.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 /// One point.
@@ -109,6 +113,7 @@ pub fn controls(
     }
     points.sort_by_key(|point| point.point.index);
     Ok(Controls {
+        places: Places::of_run(&run.file.plan, &run.file.points),
         period_ns,
         rules,
         taken: Taken::of(run.file.plan.schedule, period_ns),

@@ -3,6 +3,7 @@
 
 use super::cycle_answers::{Answer, Taken, each};
 use super::points::{histogram, record};
+use crate::tables::Places;
 use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -39,6 +40,9 @@ pub struct Deadlines {
     pub taken: Taken,
     /// One entry a chosen point, in the order of the sweep.
     pub points: Vec<DeadlinePoint>,
+    /// The names of all points of the run.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 /// One point.
@@ -127,6 +131,7 @@ pub fn deadlines(
     }
     points.sort_by_key(|point| point.point.index);
     Ok(Deadlines {
+        places: Places::of_run(&run.file.plan, &run.file.points),
         control_loop,
         taken,
         points,

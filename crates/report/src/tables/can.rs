@@ -1,12 +1,13 @@
 //! What a CAN link counted besides exchanges.
 
-use super::point_columns::{columns, point_cells};
+use super::places::Places;
+
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, grouped, percent};
 use wiregauge_record::PointSummary;
 
 /// Bus load, error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
-pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
+pub(super) fn can(points: &[PointSummary], places: &Places) -> Option<Table> {
     type Cell = fn(&wiregauge_record::CanCounts, &PointSummary) -> Option<String>;
     let all: [(&str, Cell); 8] = [
         ("own bus load", |can, point| {
@@ -35,9 +36,9 @@ pub(super) fn can(points: &[PointSummary]) -> Option<Table> {
         return None;
     }
     let heads: Vec<&str> = shown.iter().map(|(head, _)| *head).collect();
-    let mut table = Table::new("CAN", &columns(points, &heads));
+    let mut table = Table::new("CAN", &places.heads_and(&heads));
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.extend(
             shown
                 .iter()

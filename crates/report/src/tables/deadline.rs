@@ -41,10 +41,6 @@ fn of_loop(deadlines: &Deadlines) -> String {
     text
 }
 
-fn columns(points: &[DeadlinePoint]) -> Places {
-    Places::new(points.iter().map(|point| point.point))
-}
-
 fn unit(points: &[DeadlinePoint]) -> TimeUnit {
     let medians = points
         .iter()
@@ -56,7 +52,7 @@ fn unit(points: &[DeadlinePoint]) -> TimeUnit {
 
 fn cycles(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
-    let shown = columns(points);
+    let shown = &deadlines.places;
     let unit = unit(points);
     let rest = ["cycles", "missed", "%", "95 % CI", "p50", "p99.9", "max"];
     let response = match deadlines.taken {
@@ -95,7 +91,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
 
 fn bursts(deadlines: &Deadlines) -> Table {
     let points = &deadlines.points[..];
-    let shown = columns(points);
+    let shown = &deadlines.places;
     let rest = [
         "independent cycles",
         "bursts",
@@ -160,7 +156,7 @@ pub fn missed_share(point: &DeadlinePoint) -> String {
 /// How often the deadline is exceeded, and what one in N exceeds; empty if that was not requested.
 fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     let points = &deadlines.points[..];
-    let shown = columns(points);
+    let shown = &deadlines.places;
     let requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
     if !points.iter().any(|point| requested(&point)) {
         return Vec::new();
@@ -281,7 +277,7 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
 
 fn warnings(file: &RunFile, deadlines: &Deadlines) -> Vec<Warning> {
     let points = &deadlines.points[..];
-    let places = Places::new(points.iter().map(|point| point.point));
+    let places = &deadlines.places;
     let requested = match deadlines.control_loop.beyond {
         Some(one_in) => format!(" to one in {}", about(one_in)),
         None => String::new(),

@@ -1,7 +1,8 @@
 //! An exchange run as tables with units.
 
 use super::percentile::{around, bounded, interval};
-use super::point_columns::{columns, dashes, point_cells, typical};
+use super::places::Places;
+use super::point_columns::{dashes, typical};
 use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
@@ -17,20 +18,21 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     let mut points = file.points.clone();
     points.sort_by_key(|point| point.point.index);
     let (plan, points) = (&file.plan, &points[..]);
-    let mut tables = vec![times(points), rates(points)];
+    let places = &Places::of_run(plan, points);
+    let mut tables = vec![times(points, places), rates(points, places)];
     if confidence {
-        tables.push(intervals(points));
+        tables.push(intervals(points, places));
     }
-    tables.extend(from_intended(points));
-    tables.extend(below(plan, points));
-    tables.extend(modes(points));
-    tables.extend(phases(plan, points));
-    tables.extend(device(points));
-    tables.extend(stages(plan, points));
-    tables.extend(queries(points));
-    tables.extend(losses(points));
-    tables.extend(unexpected(points));
-    tables.extend(interference(points));
+    tables.extend(from_intended(points, places));
+    tables.extend(below(plan, points, places));
+    tables.extend(modes(points, places));
+    tables.extend(phases(plan, points, places));
+    tables.extend(device(points, places));
+    tables.extend(stages(plan, points, places));
+    tables.extend(queries(points, places));
+    tables.extend(losses(points, places));
+    tables.extend(unexpected(points, places));
+    tables.extend(interference(points, places));
     tables
         .into_iter()
         .map(|table| explained(table, points))
@@ -47,23 +49,20 @@ fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
     around(|ns| unit.show(ns), estimate)
 }
 
-fn times(points: &[PointSummary]) -> Table {
+fn times(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!(
             "RTT in {}; max3: the maximum without the two largest; first: of the first exchange, which is not counted",
             unit.name()
         ),
-        &columns(
-            points,
-            &[
-                "n", "min", "mean", "95 % CI", "SD", "mean+SD", "p50", "p90", "p99", "p99.9",
-                "max3", "max", "first",
-            ],
-        ),
+        &places.heads_and(&[
+            "n", "min", "mean", "95 % CI", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
+            "max", "first",
+        ]),
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.push(grouped(point.counts.answered));
         match &point.rtt {
             Some(rtt) => cells.extend([
@@ -118,7 +117,7 @@ pub(super) fn limits_of(points: &[PointSummary]) -> Option<String> {
     Some(each.collect::<Vec<_>>().join("; "))
 }
 
-fn rates(points: &[PointSummary]) -> Table {
+fn rates(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
     let limit = points.iter().find_map(|p| p.limit.as_ref());
     let mut title = format!(
@@ -129,19 +128,16 @@ fn rates(points: &[PointSummary]) -> Table {
     if let Some(limits) = limits_of(points) {
         title += &format!("; {limits}");
     }
-    let mut names = columns(
-        points,
-        &[
-            "achieved depth",
-            "TRT mean",
-            "95 % CI",
-            "SD",
-            "p99",
-            "exchanges/s",
-            "OUT kB/s",
-            "IN kB/s",
-        ],
-    );
+    let mut names = places.heads_and(&[
+        "achieved depth",
+        "TRT mean",
+        "95 % CI",
+        "SD",
+        "p99",
+        "exchanges/s",
+        "OUT kB/s",
+        "IN kB/s",
+    ]);
     if limit.is_some() {
         names.push("% of limit");
     }
@@ -152,7 +148,7 @@ fn rates(points: &[PointSummary]) -> Table {
     }
     let mut table = Table::new(title, &names);
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.push(format!("{:.2}", point.achieved_depth));
         match &point.trt {
             Some(trt) => cells.extend([
@@ -196,27 +192,24 @@ fn batch(point: &PointSummary) -> String {
     }
 }
 
-pub(super) fn intervals(points: &[PointSummary]) -> Table {
+pub(super) fn intervals(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!(
             "95 % confidence intervals of the RTT in {} (allowing for autocorrelation)",
             unit.name()
         ),
-        &columns(
-            points,
-            &[
-                "mean",
-                "p50",
-                "p90",
-                "p99",
-                "p99.9",
-                "independent samples (mean)",
-            ],
-        ),
+        &places.heads_and(&[
+            "mean",
+            "p50",
+            "p90",
+            "p99",
+            "p99.9",
+            "independent samples (mean)",
+        ]),
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         match &point.rtt {
             Some(rtt) => {
                 cells.extend(
@@ -232,7 +225,7 @@ pub(super) fn intervals(points: &[PointSummary]) -> Table {
     table
 }
 
-fn from_intended(points: &[PointSummary]) -> Option<Table> {
+fn from_intended(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| p.from_intended.is_some())?;
     let unit = typical(points, |p| p.from_intended.as_ref());
     let mut table = Table::new(
@@ -240,15 +233,12 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
             "Time from the intended start to the last byte, in {} (coordinated omission included); max3: the maximum without the two largest",
             unit.name()
         ),
-        &columns(
-            points,
-            &[
-                "mean", "95 % CI", "p50", "p90", "p99", "p99.9", "max3", "max",
-            ],
-        ),
+        &places.heads_and(&[
+            "mean", "95 % CI", "p50", "p90", "p99", "p99.9", "max3", "max",
+        ]),
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         match &point.from_intended {
             Some(times) => cells.extend([
                 unit.show(times.mean.value),
@@ -267,7 +257,7 @@ fn from_intended(points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
-pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+pub(super) fn below(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
     if plan.below_ns.is_empty() {
         return None;
     }
@@ -276,7 +266,7 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         .iter()
         .map(|&ns| format!("< {}", exact_time(ns)))
         .collect();
-    let mut columns: Vec<&str> = columns(points, &[]);
+    let mut columns: Vec<&str> = places.heads_and(&[]);
     for name in &names {
         columns.extend([name.as_str(), "95 % CI"]);
     }
@@ -289,7 +279,7 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         &columns,
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         for share in &point.below {
             cells.push(percent(share.share));
             cells.push(match share.interval() {
@@ -305,15 +295,15 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
 /// Peaks shown of one point; all of them are in the JSON.
 const PEAKS: usize = 3;
 
-fn modes(points: &[PointSummary]) -> Option<Table> {
+fn modes(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
     let mut table = Table::new(
         format!("Points with more than one RTT peak, in {}", unit.name()),
-        &columns(points, &["peaks: percentage at time (from .. to)"]),
+        &places.heads_and(&["peaks: percentage at time (from .. to)"]),
     );
     for point in points.iter().filter(|p| p.modes.len() > 1) {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         let mut largest = point.modes.clone();
         largest.sort_by(|a, b| b.share.total_cmp(&a.share));
         largest.truncate(PEAKS);
@@ -339,7 +329,7 @@ fn modes(points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
-fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+fn phases(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
     if plan.connect != Connect::Each {
         return None;
     }
@@ -349,23 +339,20 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
             "Parts of an exchange in {}: connection, access (to the first byte), transfer",
             unit.name()
         ),
-        &columns(
-            points,
-            &[
-                "connect p50",
-                "p99",
-                "mean",
-                "access p50",
-                "p99",
-                "mean",
-                "transfer p50",
-                "p99",
-                "mean",
-            ],
-        ),
+        &places.heads_and(&[
+            "connect p50",
+            "p99",
+            "mean",
+            "access p50",
+            "p99",
+            "mean",
+            "transfer p50",
+            "p99",
+            "mean",
+        ]),
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         for part in [&point.connect, &point.access, &point.transfer] {
             match part {
                 Some(part) => cells.extend([
@@ -381,7 +368,7 @@ fn phases(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
-fn device(points: &[PointSummary]) -> Option<Table> {
+fn device(points: &[PointSummary], places: &Places) -> Option<Table> {
     points
         .iter()
         .find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
@@ -391,13 +378,10 @@ fn device(points: &[PointSummary]) -> Option<Table> {
             "Device time (by its own clock) in {}; the rest of the RTT is host and wire",
             unit.name()
         ),
-        &columns(
-            points,
-            &["mean", "95 % CI", "SD", "p50", "p99", "max", "% of RTT"],
-        ),
+        &places.heads_and(&["mean", "95 % CI", "SD", "p50", "p99", "max", "% of RTT"]),
     );
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         match (&point.device, &point.rtt) {
             (Some(device), Some(rtt)) => cells.extend([
                 unit.show(device.mean.value),
@@ -416,7 +400,7 @@ fn device(points: &[PointSummary]) -> Option<Table> {
 }
 
 /// Each query by itself, where there are several.
-pub(super) fn queries(points: &[PointSummary]) -> Option<Table> {
+pub(super) fn queries(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| !p.queries.is_empty())?;
     let unit = typical(points, |p| p.rtt.as_ref());
     let is_unexpected = points.iter().any(|p| p.counts.unexpected > 0);
@@ -425,13 +409,13 @@ pub(super) fn queries(points: &[PointSummary]) -> Option<Table> {
     names.extend(["mean", "p50", "p99", "max"]);
     let mut table = Table::new(
         format!("RTT of each query in {}", unit.name()),
-        &columns(points, &names),
+        &places.heads_and(&names),
     );
     for (point, query) in points
         .iter()
         .flat_map(|point| point.queries.iter().map(move |query| (point, query)))
     {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.push(shortened(&query.name));
         let failed = query.exchanges - query.answered - query.unexpected;
         cells.extend([query.answered, failed].map(grouped));
@@ -460,7 +444,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// What unexpected replies said, and what an instrument's error queue held.
-pub(super) fn unexpected(points: &[PointSummary]) -> Option<Table> {
+pub(super) fn unexpected(points: &[PointSummary], places: &Places) -> Option<Table> {
     let replies = points.iter().flat_map(|point| {
         let replies = point.unexpected.iter();
         replies.map(move |reply| (point, reply.what.as_str(), reply.times, "reply"))
@@ -473,10 +457,10 @@ pub(super) fn unexpected(points: &[PointSummary]) -> Option<Table> {
     rows.first()?;
     let mut table = Table::new(
         "Unexpected replies, and errors in the queue of the instrument",
-        &columns(points, &["what", "from", "times"]),
+        &places.heads_and(&["what", "from", "times"]),
     );
     for (point, what, times, from) in rows {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.push(shortened(what));
         cells.extend([from.into(), grouped(times)]);
         table.row(cells);
@@ -484,29 +468,26 @@ pub(super) fn unexpected(points: &[PointSummary]) -> Option<Table> {
     Some(table)
 }
 
-fn losses(points: &[PointSummary]) -> Option<Table> {
+fn losses(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
     let mut table = Table::new(
         "Failed exchanges (only points that have some); late: answered after the timeout; stray bytes belong \
          to no response",
-        &columns(
-            points,
-            &[
-                "exchanges",
-                "answered",
-                "lost",
-                "late",
-                "duplicated",
-                "reordered",
-                "corrupted",
-                "unexpected",
-                "stray bytes",
-            ],
-        ),
+        &places.heads_and(&[
+            "exchanges",
+            "answered",
+            "lost",
+            "late",
+            "duplicated",
+            "reordered",
+            "corrupted",
+            "unexpected",
+            "stray bytes",
+        ]),
     );
     for point in points.iter().filter(|p| !p.counts.is_clean()) {
         let counts = &point.counts;
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.extend(
             [
                 counts.exchanges,
@@ -527,7 +508,7 @@ fn losses(points: &[PointSummary]) -> Option<Table> {
 }
 
 /// What links that run at once cost each other.
-fn interference(points: &[PointSummary]) -> Option<Table> {
+fn interference(points: &[PointSummary], places: &Places) -> Option<Table> {
     let (together, alone): (Vec<&PointSummary>, Vec<&PointSummary>) =
         points.iter().partition(|p| p.point.together);
     together.first()?;
@@ -540,18 +521,15 @@ fn interference(points: &[PointSummary]) -> Option<Table> {
             "Links alone and together: RTT p50 in {}, exchanges/s",
             unit.name()
         ),
-        &columns(
-            points,
-            &[
-                "RTT alone",
-                "together",
-                "ratio",
-                "per s alone",
-                "together",
-                "ratio",
-                "sum",
-            ],
-        ),
+        &places.heads_and(&[
+            "RTT alone",
+            "together",
+            "ratio",
+            "per s alone",
+            "together",
+            "ratio",
+            "sum",
+        ]),
     );
     let ratio = |before: f64, now: f64| match before > 0.0 {
         true => format!("{:.2}", now / before),
@@ -563,7 +541,7 @@ fn interference(points: &[PointSummary]) -> Option<Table> {
             .find(|other| cell(other) == cell(point) && other.point.link == point.point.link);
         let same = together.iter().filter(|other| cell(other) == cell(point));
         let sum: f64 = same.map(|other| rate(other)).sum();
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         match (own.and_then(|own| rtt(own)), rtt(point)) {
             (Some(before), Some(now)) => {
                 cells.extend([unit.show(before), unit.show(now), ratio(before, now)]);

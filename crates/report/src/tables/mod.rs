@@ -110,7 +110,10 @@ fn exchange_with(
         brief: Some(brief::of_exchange(file, confidence)),
         tables: exchange::tables(file, confidence)
             .into_iter()
-            .chain(can::can(&file.points))
+            .chain(can::can(
+                &file.points,
+                &Places::of_run(&file.plan, &file.points),
+            ))
             .collect(),
         floors: heading::floors(&file.conditions),
         notes: Vec::new(),

@@ -37,13 +37,13 @@ pub(super) struct Marks {
 impl Marks {
     /// What the mark means; `few`: why bounds are missing.
     pub(super) fn note(self, few: Option<&FewSamples>) -> Option<String> {
-        let why = match (self.is_open, few, self.is_wide) {
-            (true, Some(few), _) => few.note(),
-            (true, None, _) => "no upper bound of the 95 % interval".into(),
-            (false, _, true) => "95 % interval wider than 20 %".into(),
-            (false, _, false) => return None,
-        };
-        Some(format!("~ {why}; intervals: --full"))
+        let why = few.map_or(String::new(), |few| format!(": {}", few.note()));
+        Some(match (self.is_open, self.is_wide) {
+            (false, false) => return None,
+            (true, false) => format!("~ no 95 % interval{why}; intervals: --full"),
+            (true, true) => format!("~ no 95 % interval, or a wide one{why}"),
+            (false, true) => "~ 95 % interval wider than 20 %; intervals: --full".into(),
+        })
     }
 }
 

@@ -2,15 +2,16 @@
 
 use super::flow_rows::Row;
 use crate::link_names;
+use std::collections::{BTreeMap, BTreeSet};
 use wiregauge_quantity::{grouped, megasamples};
-use wiregauge_record::{Aim, LoopPoint, Point};
+use wiregauge_record::{Aim, LoopPoint, Plan, Point, PointSummary};
 
 /// More groups, or more points, are counted instead of named.
 const MOST_GROUPS: usize = 3;
 const MOST_POINTS: usize = 6;
 
 /// Names the points of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     points: Vec<Named>,
     /// The settings that vary.
@@ -18,7 +19,7 @@ pub struct Places {
 }
 
 /// A point with the values of its settings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Named {
     index: u32,
     values: Vec<(Setting, String)>,
@@ -31,9 +32,11 @@ impl Named {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Setting {
     Link,
+    /// The number of the point, where others have the same settings.
+    Number,
     /// OUT and IN, where they are always equal.
     Size,
     Out,
@@ -60,6 +63,7 @@ impl Setting {
     fn head(self) -> &'static str {
         match self {
             Setting::Link => "link",
+            Setting::Number => "point",
             Setting::Size => "bytes",
             Setting::Out => "OUT B",
             Setting::In => "IN B",
@@ -82,6 +86,7 @@ impl Setting {
         match self {
             Setting::In if values == ANY => "IN of any size".into(),
             Setting::Link | Setting::Way | Setting::Path => values,
+            Setting::Number => format!("point {values}"),
             Setting::Size | Setting::Transfer => format!("{values} B"),
             Setting::Out => format!("OUT {values} B"),
             Setting::In => format!("IN {values} B"),
@@ -103,6 +108,13 @@ impl Setting {
 }
 
 impl Places {
+    /// Of all points of the plan of an exchange run, as far as they were measured as they were measured.
+    pub fn of_run(plan: &Plan, points: &[PointSummary]) -> Places {
+        let mut all: BTreeMap<u32, Point> = plan.points.iter().map(|p| (p.index, *p)).collect();
+        all.extend(points.iter().map(|p| (p.point.index, p.point)));
+        Places::new(all.into_values())
+    }
+
     /// Of all points of an exchange run.
     pub fn new(points: impl Iterator<Item = Point>) -> Places {
         let points: Vec<Point> = points.collect();
@@ -165,6 +177,13 @@ impl Places {
 
     fn of(mut points: Vec<Named>) -> Places {
         points.sort_by_key(|point| point.index);
+        let mut seen = BTreeSet::new();
+        if !points.iter().all(|point| seen.insert(&point.values)) {
+            for point in &mut points {
+                let number = (Setting::Number, (point.index + 1).to_string());
+                point.values.insert(0, number);
+            }
+        }
         let settings = points.first().map_or_else(Vec::new, |first| {
             first.values.iter().map(|(setting, _)| *setting).collect()
         });
@@ -182,7 +201,7 @@ impl Places {
         self.varying.iter().map(|setting| setting.head()).collect()
     }
 
-    /// The same, and the rest of a table's.
+    /// Heads of the columns that tell points apart, and of the others of a table.
     pub(super) fn heads_and(&self, rest: &[&'static str]) -> Vec<&'static str> {
         let mut heads = self.heads();
         heads.extend(rest);
@@ -191,7 +210,10 @@ impl Places {
 
     /// The cells of a point in these columns.
     pub(super) fn cells(&self, index: u32) -> Vec<String> {
-        let point = self.points.iter().find(|point| point.index == index);
+        let at = self
+            .points
+            .binary_search_by_key(&index, |point| point.index);
+        let point = at.ok().map(|at| &self.points[at]);
         let value = |setting: &Setting| match (point.map(|p| p.value(*setting)), setting) {
             // The head says what it is.
             (Some(value), Setting::Link) => value.trim_start_matches("link ").to_owned(),
@@ -212,6 +234,54 @@ impl Places {
         });
         let texts = shared.map(|(setting, value)| setting.text(std::slice::from_ref(value)));
         texts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// `IN 1,024 B, queue 4`: every setting of a point; without the only link.
+    pub(super) fn whole(&self, index: u32) -> String {
+        let point = self.points.iter().find(|point| point.index == index);
+        let values = point.map_or(&[][..], |point| &point.values);
+        let is_told = |setting| setting != Setting::Link || self.varying.contains(&setting);
+        let told = values
+            .iter()
+            .filter(|(setting, value)| is_told(*setting) && !value.is_empty());
+        let texts = told.map(|(setting, value)| setting.text(std::slice::from_ref(value)));
+        texts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// `depth 1 to 3`, `all points`, `5 of 12 points`: in a sentence, which no semicolon may break.
+    pub(super) fn in_sentence(&self, indices: &[u32]) -> String {
+        let chosen = self.points.iter().filter(|p| indices.contains(&p.index));
+        let chosen: Vec<&Named> = chosen.collect();
+        let range = match self.varying[..] {
+            [setting] if chosen.len() < self.points.len() => self.range(setting, &chosen),
+            _ => None,
+        };
+        let name = range.unwrap_or_else(|| self.name(indices));
+        match name.contains(';') {
+            true => format!("{} of {} points", chosen.len(), self.points.len()),
+            false => name,
+        }
+    }
+
+    /// Three values and more that follow each other in the run: `depth 1 to 4`.
+    fn range(&self, setting: Setting, chosen: &[&Named]) -> Option<String> {
+        let first = self
+            .points
+            .iter()
+            .position(|point| Some(point.index) == chosen.first().map(|p| p.index))?;
+        let follow = self.points[first..]
+            .iter()
+            .zip(chosen)
+            .all(|(a, b)| a.index == b.index);
+        let number =
+            |point: &Named| -> Option<u64> { point.value(setting).replace(',', "").parse().ok() };
+        let numbers: Option<Vec<u64>> = self.points.iter().map(number).collect();
+        let ascend = numbers?.is_sorted_by(|a, b| a < b);
+        let [low, _, .., high] = chosen else {
+            return None;
+        };
+        (follow && ascend)
+            .then(|| setting.text(&[format!("{} to {}", low.value(setting), high.value(setting))]))
     }
 
     /// `IN 48 B, depth 1 and 4`, `all points`, `7 of 12 points`; nothing if the run has no other point.

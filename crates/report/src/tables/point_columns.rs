@@ -1,19 +1,8 @@
-//! What tables with one row a point share: the columns that name it, and the unit of its times.
+//! What tables with one row a point share: the unit of its times, and rows without values.
 
-use super::places::Places;
 use wiregauge_quantity::TimeUnit;
 use wiregauge_record::PointSummary;
 use wiregauge_stats::Distribution;
-
-/// The heads of an exchange run's table: the settings that vary, and the rest.
-pub(super) fn columns(points: &[PointSummary], rest: &[&'static str]) -> Vec<&'static str> {
-    Places::new(points.iter().map(|point| point.point)).heads_and(rest)
-}
-
-/// The cells that name a point of an exchange run.
-pub(super) fn point_cells(points: &[PointSummary], point: &PointSummary) -> Vec<String> {
-    Places::new(points.iter().map(|point| point.point)).cells(point.point.index)
-}
 
 /// Cells of a row that has no values.
 pub(super) fn dashes(count: usize) -> Vec<String> {

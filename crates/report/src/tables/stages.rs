@@ -1,16 +1,17 @@
 //! Where the RTT went, by the kernel's own records.
 
-use super::point_columns::{columns, dashes, point_cells, typical};
+use super::places::Places;
+use super::point_columns::{dashes, typical};
 use super::table::Table;
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Plan, PointSummary};
 
 /// The mean parts of the RTT, where the kernel's records were requested.
-pub(super) fn stages(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
+pub(super) fn stages(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
     let found = || points.iter().filter_map(|point| point.stages.as_ref());
     if found().next().is_none() {
         // Why there are no URBs, a warning says.
-        return plan.link.kernel_timestamps.then(|| without(points));
+        return plan.link.kernel_timestamps.then(|| without(points, places));
     }
     let unit = typical(points, |p| p.rtt.as_ref());
     let is_usb = found().any(|stages| stages.request.is_some());
@@ -31,9 +32,9 @@ pub(super) fn stages(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
         "Where the RTT goes ({source}): means in {}, which add up to the RTT",
         unit.name()
     );
-    let mut table = Table::new(title, &columns(points, &rest));
+    let mut table = Table::new(title, &places.heads_and(&rest));
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         let Some(stages) = &point.stages else {
             cells.extend(dashes(rest.len()));
             table.row(cells);
@@ -57,12 +58,12 @@ pub(super) fn stages(plan: &Plan, points: &[PointSummary]) -> Option<Table> {
 }
 
 /// Stamps of what is received come from the kernel's stack, of what is sent from the driver.
-fn without(points: &[PointSummary]) -> Table {
+fn without(points: &[PointSummary], places: &Places) -> Table {
     let title = "Where the RTT goes: not known, no exchange has both time stamps. Does the driver stamp what is \
                  sent (ethtool -T: software-transmit)?";
-    let mut table = Table::new(title, &columns(points, &["n"]));
+    let mut table = Table::new(title, &places.heads_and(&["n"]));
     for point in points {
-        let mut cells = point_cells(points, point);
+        let mut cells = places.cells(point.point.index);
         cells.push("0".into());
         table.row(cells);
     }

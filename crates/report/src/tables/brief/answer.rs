@@ -6,16 +6,17 @@ use crate::tables::places::Places;
 use wiregauge_explain::ExchangeVerdict;
 use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{
-    BusLimit, Figure, Keeping, Lateness, Part, Plan, Point, PointSummary, Schedule, Times,
+    BusLimit, Connect, Figure, Keeping, Part, Plan, Point, PointSummary, Schedule, Times,
 };
 use wiregauge_run::RunFile;
+use wiregauge_stats::{Distribution, Mode};
 
 /// Of points in the order of their numbers.
 pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     if points.is_empty() {
         return "no point was finished".into();
     }
-    let places = Places::new(points.iter().map(|point| point.point));
+    let places = Places::of_run(&file.plan, points);
     let mut parts = match file.plan.schedule {
         Schedule::EveryNs(period_ns) => vec![rate(points, &places, period_ns)],
         Schedule::AsFastAsPossible => fastest(&file.plan, points, &places),
@@ -30,69 +31,95 @@ pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     });
     parts.extend(of_limits(&used.collect::<Vec<_>>()));
     parts.extend(losses(points));
-    parts.join("; ")
+    match parts.is_empty() {
+        true => "no exchange was measured".into(),
+        false => parts.join("; "),
+    }
 }
 
-/// At which points a rate was kept, and how far the best of the others fell behind.
+/// At which points a rate was kept, and how late the last exchange of the best of the others started.
 fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     let pace = pace(period_ns);
-    let known = points
-        .iter()
-        .filter_map(|point| Some((point, point.lateness?)));
-    let known: Vec<(&PointSummary, Lateness)> = known.collect();
-    let is_kept = |lateness: &Lateness| {
-        matches!(
-            lateness.keeping(period_ns),
-            Keeping::Kept | Keeping::LateStarts
-        )
+    let all = |keep: &dyn Fn(Option<Keeping>) -> bool| -> Vec<&PointSummary> {
+        let of = |point: &&PointSummary| keep(point.lateness.map(|late| late.keeping(period_ns)));
+        points.iter().filter(of).collect()
     };
-    let (kept, missed): (Vec<_>, Vec<_>) =
-        known.iter().partition(|(_, lateness)| is_kept(lateness));
-    let indices = |of: &[&(&PointSummary, Lateness)]| -> Vec<u32> {
-        of.iter().map(|(point, _)| point.point.index).collect()
+    let kept = all(&|of| matches!(of, Some(Keeping::Kept | Keeping::LateStarts)));
+    let missed = all(&|of| of == Some(Keeping::FallsBehind));
+    let open = all(&|of| matches!(of, None | Some(Keeping::LateAtEnd)));
+    let name = |of: &[&PointSummary]| {
+        let indices: Vec<u32> = of.iter().map(|point| point.point.index).collect();
+        places.in_sentence(&indices)
     };
-    let late = |of: &[&(&PointSummary, Lateness)]| {
-        let late: u64 = of.iter().map(|(_, lateness)| lateness.late).sum();
-        let all: u64 = of.iter().map(|(point, _)| point.counts.exchanges).sum();
-        match late {
-            0 => String::new(),
-            _ => format!(", {} of {} starts late", grouped(late), grouped(all)),
-        }
+    let with = |before: &str, name: String| match name.is_empty() {
+        true => name,
+        false => format!("{before}{name}"),
     };
-    let (at, not_at) = (indices(&kept), indices(&missed));
+    // How late the last exchange of the best of them started, and where.
+    let end = |of: &[&PointSummary]| {
+        let ends = of
+            .iter()
+            .filter_map(|point| Some((point.lateness?.end_ns, *point)));
+        ends.min_by_key(|(end_ns, _)| *end_ns)
+            .map_or(String::new(), |(end_ns, point)| {
+                let there = match of.len() {
+                    1 => String::new(),
+                    _ => places.bracketed(&[point.point.index]),
+                };
+                format!(
+                    ": the last exchange starts {} late{there}",
+                    time(end_ns as f64)
+                )
+            })
+    };
+    let is_all = kept.len() + missed.len() == points.len();
     match (&kept[..], &missed[..]) {
-        ([], []) => format!("whether {pace} was kept is not known"),
-        (kept, []) => format!("{pace} is kept{}{}", places.at_all(&at), late(kept)),
-        ([], missed) => {
-            let least = missed.iter().min_by_key(|(_, lateness)| lateness.end_ns);
-            let (index, end_ns) = least.map_or((0, 0), |(p, late)| (p.point.index, late.end_ns));
-            let (anywhere, there) = match missed.len() {
-                1 => ("", String::new()),
-                _ => (" at any point", places.bracketed(&[index])),
-            };
-            let end = time(end_ns as f64);
-            format!("{pace} is not kept{anywhere}: the last exchange starts {end} late{there}")
-        }
-        (kept, _) => format!(
-            "{pace} is kept{}{}, not{}",
-            places.at_all(&at),
-            late(kept),
-            places.at_all(&not_at)
+        ([], []) => format!(
+            "this run does not show whether {pace} is kept{}",
+            end(&open)
         ),
+        ([], missed) if is_all => {
+            let anywhere = if missed.len() > 1 {
+                " at any point"
+            } else {
+                ""
+            };
+            format!("{pace} is not kept{anywhere}{}", end(missed))
+        }
+        ([], missed) => format!(
+            "{pace} is not kept{}{}",
+            with(" at ", name(missed)),
+            end(missed)
+        ),
+        (kept, missed) => {
+            let late: u64 = kept
+                .iter()
+                .filter_map(|point| Some(point.lateness?.late))
+                .sum();
+            let exchanges: u64 = kept.iter().map(|point| point.counts.exchanges).sum();
+            let late = match late {
+                0 => String::new(),
+                late => format!(", {} of {} starts late", grouped(late), grouped(exchanges)),
+            };
+            let not_at = name(missed);
+            // Two counts would say the same twice.
+            let not_at = match missed.is_empty() || not_at.contains(" of ") {
+                true => String::new(),
+                false => format!(", not at {not_at}"),
+            };
+            format!("{pace} is kept{}{late}{not_at}", with(" at ", name(kept)))
+        }
     }
 }
 
 /// Of the only point: what limits it, and the response times that are rarer.
 fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
     let mut parts: Vec<String> = limited(file, point).into_iter().collect();
-    let most = point
-        .modes
-        .iter()
-        .map(|mode| mode.share)
-        .fold(0.0, f64::max);
-    let rare = point.modes.iter().filter(|mode| mode.share < most);
-    let rare = rare.map(|mode| format!("{} take about {}", percent(mode.share), time(mode.peak)));
-    parts.extend(rare.take(2));
+    let modes = || point.modes.iter().enumerate();
+    let main = modes().max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share));
+    let rare = modes().filter(|(at, _)| main.is_none_or(|(main, _)| main != *at));
+    let words = |mode: &Mode| format!("{} take about {}", percent(mode.share), time(mode.peak));
+    parts.extend(rare.map(|(_, mode)| words(mode)).take(2));
     parts
 }
 
@@ -110,9 +137,8 @@ fn limited(file: &RunFile, point: &PointSummary) -> Option<String> {
         | ExchangeVerdict::TooFew { .. }
         | ExchangeVerdict::Waiting { .. } => return None,
         ExchangeVerdict::Behind { .. } => {
-            let median = |of: &Option<wiregauge_stats::Distribution>| {
-                of.as_ref().map_or(0.0, |times| times.p50.value)
-            };
+            let median =
+                |of: &Option<Distribution>| of.as_ref().map_or(0.0, |times| times.p50.value);
             let each_ns = median(&point.connect) + median(&point.rtt);
             let Schedule::EveryNs(period_ns) = file.plan.schedule else {
                 return None;
@@ -120,7 +146,10 @@ fn limited(file: &RunFile, point: &PointSummary) -> Option<String> {
             if each_ns <= period_ns as f64 * f64::from(point.point.depth) {
                 return None;
             }
-            format!("an exchange takes {} (median)", time(each_ns))
+            match file.plan.connect {
+                Connect::Once => format!("median RTT {}", time(each_ns)),
+                Connect::Each => format!("median of opening and RTT {}", time(each_ns)),
+            }
         }
         ExchangeVerdict::Losses { waited } => format!(
             "losses limit the rate: {} of the time is spent waiting for them",
@@ -169,27 +198,32 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
     let Some(best) = answered.max_by(|a, b| fast(a).total_cmp(&fast(b))) else {
         return Vec::new();
     };
-    if points.len() == 1 {
-        return takes(best).into_iter().collect();
-    }
     let at = places.at(best.point.index);
+    if points.len() == 1 {
+        return takes(best, &at).into_iter().collect();
+    }
     let sizes = |point: &Point| (point.out_bytes, point.in_bytes);
+    let of_link = |point: &Point| (point.link, point.together);
     let is_like = |point: &Point| {
-        let links = (point.link, point.together) == (best.point.link, best.point.together);
-        links && sizes(point) == sizes(&best.point)
+        of_link(point) == of_link(&best.point) && sizes(point) == sizes(&best.point)
     };
     let here: Vec<&PointSummary> = points
         .iter()
         .filter(|point| is_like(&point.point))
         .collect();
-    let words = match one_size {
-        true => depths::fastest(&here, places)
-            .unwrap_or_else(|| format!("fastest{at}: {} per s", significant(fast(best)))),
+    let several_links = varies(points, of_link);
+    let of_depths = (one_size && !several_links).then(|| depths::fastest(&here, places));
+    let words = of_depths.flatten().unwrap_or_else(|| match one_size {
+        true => format!("fastest{at}: {} per s", significant(fast(best))),
         false => {
             let unit = RateUnit::fitting(fast(best));
             format!("fastest{at}: {} {}", unit.show(fast(best)), unit.name())
         }
-    };
+    });
+    // Of several links, the depth is that of one of them.
+    if several_links || words.starts_with("no depth") {
+        return vec![words];
+    }
     let planned = plan.points.iter().filter(|point| is_like(point));
     let planned = planned.map(|point| point.index);
     let saturation = saturation(
@@ -200,27 +234,25 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
     // The depth at which others saturate may be another one.
     let here = if one_size { "" } else { " at this size" };
     let saturation = saturation.map(|text| text + here);
-    // Near the limit, and where no gain is proven, a higher depth has little to gain.
-    let of_link = points.iter().filter(|p| p.point.link == best.point.link);
-    let mut limits = of_link.filter_map(|point| point.limit.as_ref());
+    // Near the limit, a higher depth has little to gain.
+    let mut limits = points.iter().filter_map(|point| point.limit.as_ref());
     let near = limits.any(BusLimit::is_near);
-    let gains = !near && !words.starts_with("no depth");
-    let saturation = saturation.filter(|text| gains || text.starts_with("saturated"));
+    let saturation = saturation.filter(|text| !near || text.starts_with("saturated"));
     std::iter::once(words).chain(saturation).collect()
 }
 
 /// The typical and the longest RTT. Of exchanges that were not answered, the time is longer than any.
-fn takes(point: &PointSummary) -> Option<String> {
+fn takes(point: &PointSummary, at: &str) -> Option<String> {
     let rtt = point.rtt.as_ref()?;
-    let (typical, longest) = (time(rtt.p50.value), time(rtt.max));
-    let longest = match point.counts.answered == point.counts.exchanges {
-        true => format!("at most {longest} here"),
-        false => format!("the longest answered one {longest}"),
+    let is_whole = point.counts.answered == point.counts.exchanges;
+    let longest = match is_whole {
+        true => format!("longest {}", time(rtt.max)),
+        false => format!("longest answered {}", time(rtt.max)),
     };
     let median = Figure::Time(Times::Rtt, Part::P50);
     Some(match median.unanswered_share(point) {
-        None => format!("an exchange takes {typical} (median), {longest}"),
-        Some(_) => longest,
+        None => format!("median RTT{at} {}, {longest}", time(rtt.p50.value)),
+        Some(_) => format!("RTT{at}: {longest}"),
     })
 }
 
@@ -242,6 +274,7 @@ fn losses(points: &[PointSummary]) -> Vec<String> {
     });
     let missing = (missing > 0).then(|| format!("{} of {} lost", grouped(missing), grouped(all)));
     let others = troubles(points).map(|(what, count)| match what {
+        "unexpected" if count == 1 => "1 unexpected reply".into(),
         "unexpected" => format!("{} unexpected replies", grouped(count)),
         what => format!("{} {what}", grouped(count)),
     });

@@ -8,7 +8,7 @@ use wiregauge_stats::Estimate;
 /// A rate up to this factor higher than that of the depths may be chance.
 const CHANCE: f64 = 1.05;
 
-/// Points of one link and one size, by their depth: the fastest, against the lowest depth.
+/// Points of one link and one size: the fastest depth against the lowest; `None` for one depth.
 pub(super) fn fastest(same: &[&PointSummary], places: &Places) -> Option<String> {
     let rate = |point: &PointSummary| point.throughput.exchanges_s;
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
@@ -18,48 +18,33 @@ pub(super) fn fastest(same: &[&PointSummary], places: &Places) -> Option<String>
     let (low, depth) = (lowest.point.depth, best.point.depth);
     let others = || same.iter().filter(|point| point.point.depth != low);
     others().next()?;
-    let per_s = format!("{} per s", significant(rate(best)));
-    let (base, shortest) = (trt(lowest)?, trt(best)?);
-    if depth == low {
-        let is_slower =
-            |point: &&PointSummary| trt(point).is_some_and(|other| shorter(&base, &other));
-        let proven = match others().all(|point| is_slower(point)) {
-            true => "is",
-            false => "is proven to be",
-        };
-        return Some(format!(
-            "no depth {proven} faster than depth {low}, {per_s}"
-        ));
+    let than_lowest = format!(
+        "faster than depth {low}, {} per s",
+        significant(rate(lowest))
+    );
+    let base = trt(lowest)?;
+    let is_slower = |point: &&PointSummary| trt(point).is_some_and(|other| shorter(&base, &other));
+    if others().all(|point| is_slower(point)) {
+        return Some(format!("no depth is {than_lowest}"));
+    }
+    if depth == low || !shorter(&trt(best)?, &base) {
+        return Some(format!("no depth is proven to be {than_lowest}"));
     }
     let ratio = rate(best) / rate(lowest);
+    // N times the depth cannot give more than N times the rate: then the lower depth was slower for another reason.
+    let more = match ratio > CHANCE * f64::from(depth) / f64::from(low) {
+        true => ", more than depth alone gives",
+        false => "",
+    };
+    let (at, per_s) = (places.at(best.point.index), significant(rate(best)));
     let gain = times(ratio);
-    if !shorter(&shortest, &base) && overlaps(&shortest, &base) {
-        return Some(format!(
-            "no depth is proven to be faster than depth {low}, {} per s",
-            significant(rate(lowest))
-        ));
-    }
-    let at = places.at(best.point.index);
-    // N times the depth cannot give more than N times the rate: then the lower depth was disturbed.
-    Some(match ratio > CHANCE * f64::from(depth) / f64::from(low) {
-        true => format!(
-            "fastest{at}: {per_s}, {gain} as many as at depth {low}, more than the depth explains: other conditions \
-             differed"
-        ),
-        false => format!("fastest{at}: {per_s}, {gain} as many as at depth {low}"),
-    })
+    Some(format!(
+        "fastest{at}: {per_s} per s, {gain} as many as at depth {low}{more}"
+    ))
 }
 
 /// True if both intervals are known and do not overlap.
 fn shorter(less: &Estimate, more: &Estimate) -> bool {
     let bounds = less.high.zip(more.low);
     bounds.is_some_and(|(high, low)| high < low)
-}
-
-/// True if both intervals are known and overlap, or else if the values differ by less than 5 %.
-fn overlaps(less: &Estimate, more: &Estimate) -> bool {
-    match (less.high, more.low) {
-        (Some(high), Some(low)) => high >= low,
-        _ => less.value * CHANCE > more.value,
-    }
 }

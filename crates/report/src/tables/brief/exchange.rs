@@ -15,7 +15,7 @@ use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{Keeping, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 
-/// The sentence.
+/// What the run was for, answered in a sentence.
 pub(in crate::tables) fn exchange_answer(file: &RunFile) -> String {
     sentence(&answer::of_exchange(file, &by_number(file)))
 }
@@ -30,24 +30,24 @@ fn by_number(file: &RunFile) -> Vec<PointSummary> {
 /// One table and one sentence; and the tables that a flag requested.
 pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
     let points = by_number(file);
-    let requested = confidence.then(|| intervals(&points));
+    let places = &Places::of_run(&file.plan, &points);
+    let requested = confidence.then(|| intervals(&points, places));
     let others = requested
         .into_iter()
-        .chain(stages(&file.plan, &points))
-        .chain(queries(&points))
-        .chain(below(&file.plan, &points))
-        .chain(unexpected(&points))
-        .chain(can(&points));
+        .chain(stages(&file.plan, &points, places))
+        .chain(queries(&points, places))
+        .chain(below(&file.plan, &points, places))
+        .chain(unexpected(&points, places))
+        .chain(can(&points, places));
     Brief {
         answer: sentence(&answer::of_exchange(file, &points)),
-        tables: std::iter::once(table(file, &points))
+        tables: std::iter::once(table(file, &points, places))
             .chain(others.map(|other| Wide::from(explained(other, &points))))
             .collect(),
     }
 }
 
-fn table(file: &RunFile, points: &[PointSummary]) -> Wide {
-    let places = Places::new(points.iter().map(|point| point.point));
+fn table(file: &RunFile, points: &[PointSummary], places: &Places) -> Wide {
     let unit = typical(points, |point| point.rtt.as_ref());
     let mut title = format!("RTT in {}", unit.name());
     let mut heads = places.heads();

@@ -34,14 +34,14 @@ pub(super) fn varies<T: PartialEq>(points: &[PointSummary], of: impl Fn(&Point) 
     all.any(|other| Some(other) != first)
 }
 
-/// `1 kHz`, `one exchange every 3 ms`.
+/// `1 kHz`, `one exchange every 6 ms`: a whole number of exchanges a second, as `--rate` takes it, else the period.
 pub(super) fn pace(period_ns: u64) -> String {
-    let hz = 1_000_000_000 / period_ns.max(1);
-    match hz * period_ns {
-        1_000_000_000 if hz >= 1_000_000 => format!("{} MHz", hz as f64 / 1e6),
-        1_000_000_000 if hz >= 1_000 => format!("{} kHz", hz as f64 / 1e3),
-        1_000_000_000 => format!("{hz} Hz"),
-        _ => format!("one exchange every {}", exact_time(period_ns)),
+    let hz = (1e9 / period_ns.max(1) as f64).round();
+    match (1e9 / hz).round() == period_ns as f64 {
+        true if hz >= 1e6 => format!("{} MHz", hz / 1e6),
+        true if hz >= 1e3 => format!("{} kHz", hz / 1e3),
+        true => format!("{hz} Hz"),
+        false => format!("one exchange every {}", exact_time(period_ns)),
     }
 }
 
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn a_pace_is_a_frequency_where_that_is_a_whole_number() {
-        let shown = [1_000_000, 400_000, 100_000_000, 3_000_000, 1_000].map(pace);
+        let shown = [1_000_000, 400_000, 333_333, 6_000_000, 1_000].map(pace);
         let frequencies = [
             "1 kHz",
             "2.5 kHz",
-            "10 Hz",
-            "one exchange every 3 ms",
+            "3 kHz",
+            "one exchange every 6 ms",
             "1 MHz",
         ];
         assert_eq!(shown, frequencies);

@@ -15,25 +15,25 @@ use crate::tables::table::Table;
 use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{FlowSummary, StreamPlan, StreamPoint, Way};
 
+/// Columns of isochronous packets that only `--full` has.
+const LEFT_OUT_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
+
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief {
     let places = Places::of_rows(rows);
-    let labels: Vec<String> = (0..).zip(rows).map(|(at, _)| places.name(&[at])).collect();
-    let settings = columns(rows, &[]).len();
-    let tables = std::iter::once(table(rows))
-        .chain(isochronous::table(rows))
-        .chain(buffers(rows));
-    let wide = |table: Table| match table.rows.len() == labels.len() {
-        true => Wide {
-            table,
-            settings,
-            labels: labels.clone(),
-        },
-        false => table.into(),
+    let labels = (0..).zip(rows).map(|(at, _)| places.whole(at));
+    let rates = Wide {
+        table: table(rows),
+        settings: columns(rows, &[]).len(),
+        labels: labels.collect(),
     };
+    let packets = isochronous::table(rows).map(|table| table.without(LEFT_OUT_OF_PACKETS));
+    let others = packets.into_iter().chain(buffers(rows));
     Brief {
         answer: sentence(&answer(plan, rows)),
-        tables: tables.map(wide).collect(),
+        tables: std::iter::once(rates)
+            .chain(others.map(Wide::from))
+            .collect(),
     }
 }
 

@@ -10,14 +10,13 @@ use wiregauge_record::Point;
 /// What all tables have in common.
 pub(super) struct Shown<'a> {
     pub(super) controls: &'a Controls,
-    pub(super) places: Places,
+    pub(super) places: &'a Places,
     /// Of delays.
     pub(super) unit: TimeUnit,
 }
 
 impl<'a> Shown<'a> {
     pub(super) fn new(controls: &'a Controls) -> Shown<'a> {
-        let points = || controls.points.iter().map(|point| point.point);
         let medians = controls.points.iter().filter_map(|point| {
             let assessment = point.assessment.as_ref()?;
             Some(assessment.delays.median_ns)
@@ -27,7 +26,7 @@ impl<'a> Shown<'a> {
         let typical = medians.get(medians.len() / 2).copied().unwrap_or(0);
         Shown {
             controls,
-            places: Places::new(points()),
+            places: &controls.places,
             unit: TimeUnit::fitting(typical as f64),
         }
     }

@@ -82,7 +82,7 @@ codes! {
          TRT and throughput are those of the achieved depth.",
         "Use --wait spin, --priority, smaller sizes, or a --count of at least 10 times the depth.";
     FewSamples "W05" named: "A percentile has no upper confidence bound.",
-        "Its interval is open, `47.70 (10.9 .. ?)`: the true value may be much larger. Either there are too \
+        "Its interval is open, `47.70 ~` or with --full `47.70 (10.9 .. ?)`: the true value may be much larger. Either there are too \
          few independent samples (autocorrelated samples are worth fewer independent ones), or the times \
          drift: parts of the point differ by more than chance explains. With fewer than 200 independent samples, the \
          other intervals may contain the true value less often than 95 times in 100.",

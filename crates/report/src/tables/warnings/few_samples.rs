@@ -23,17 +23,11 @@ impl FewSamples {
     /// Why a percentile has no upper bound, in a line below a table.
     pub(in crate::tables) fn note(&self) -> String {
         match (&self.scarcest, self.drifting.is_empty()) {
-            (None, _) => "the times drift, so that no 95 % interval holds".into(),
+            (None, _) => "the times drift".into(),
             (Some(point), true) if !point.is_dependent => {
-                format!(
-                    "too few samples for a 95 % interval ({})",
-                    point.needed.flag()
-                )
+                format!("too few samples ({})", point.needed.flag())
             }
-            (Some(point), _) => format!(
-                "too few independent samples for a 95 % interval ({}), or the times drift",
-                point.needed.flag()
-            ),
+            (Some(point), _) => format!("too few samples ({}) or drift", point.needed.flag()),
         }
     }
 }

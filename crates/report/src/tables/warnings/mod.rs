@@ -31,7 +31,7 @@ pub(super) fn of_exchange(
     file: &RunFile,
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
 ) -> Vec<Warning> {
-    let places = Places::new(file.points.iter().map(|point| point.point));
+    let places = Places::of_run(&file.plan, &file.points);
     let at = |points: &[u32]| places.bracketed(points);
     let found = exchange::of_run(file, late_starts);
     found.iter().map(|found| found.warning_at(&at)).collect()
