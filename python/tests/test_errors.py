@@ -111,6 +111,8 @@ def test_a_value_that_makes_no_sense_is_refused_in_the_words_of_python(address, 
         ("Try --in 64,512,4k --depth 1,4", 'Try in_sizes="64,512,4k", depth="1,4"'),
         ("give --pid K,Ti,Td, --controller TF or", 'give pid="K,Ti,Td", controller="TF" or'),
         ("all tables: --full; about a warning", "all tables: wg.show(run, full=True); about a warning"),
+        ("all tables and W05, W08: --full", "all tables and W05, W08: wg.show(run, full=True)"),
+        ("(--count 760); intervals: --full", "(count=760); intervals: wg.show(run, full=True)"),
         ("hint: use an exchange", "hint: use exchange()"),
     ],
 )

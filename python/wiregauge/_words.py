@@ -47,7 +47,7 @@ def in_python(text: str) -> str:
 def _in_python(text: str) -> str:
     text = _command().sub(_as_call, text)
     text = re.sub(rf"(?<![\w/-])({_FLAG})(?:(=|\s+)({_VALUE}))?", _as_argument, text)
-    text = text.replace("all tables: full=True", "all tables: wg.show(run, full=True)")
+    text = re.sub(r"(all tables[^:\n]*|intervals): full=True", r"\1: wg.show(run, full=True)", text)
     # Arguments beside each other are those of one call.
     return re.sub(r'(\b[a-z_]+=(?:"[^"]*"|True|\d+)),? +(?=[a-z_]+=(?:"|True|\d))', r"\1, ", text)
 

@@ -66,11 +66,7 @@ fn neither_the_packets_nor_the_time_of_a_frame_that_is_cut_count() {
         );
         let share = bus.endpoints[0].endpoint.frame_share;
         assert!((0.5..0.7).contains(&share), "{packets} packets: {share}");
-        assert!(
-            !is_right(Limit::Bus, Some(bus.verdict.clone())),
-            "{}",
-            bus.words
-        );
+        assert!(!is_right(Limit::Bus, Some(bus.verdict)), "{}", bus.words);
     }
 }
 

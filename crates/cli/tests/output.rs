@@ -61,7 +61,11 @@ fn one_table_and_one_sentence_fit_the_terminal() {
     let (address, board) = (&server.address, &board.address);
     let sizes = "--out 16,2000 --in 48,8000 --depth 1,4 --count 100 --timeout 30ms";
     let runs = [
-        (format!("exchange {address} {sizes}"), "Fastest at ", "MB/s"),
+        (
+            format!("exchange {address} {sizes}"),
+            "Fastest at ",
+            "jitter",
+        ),
         (
             format!("exchange {address} --rate 1k --count 100"),
             "1 kHz is ",

@@ -6,5 +6,5 @@ function text = ofRun(output)
 [commands, between] = regexp(output, '(?<=^measured with: )[^\n]*', 'match', 'split', 'lineanchors');
 between = cellfun(@wiregauge.internal.inMatlab, between, 'UniformOutput', false);
 both = [between; [commands, {''}]];
-text = strrep([both{:}], 'all tables: ''Full'', true', 'all tables: run.show(''Full'', true)');
+text = regexprep([both{:}], '(all tables[^:\n]*|intervals): ''Full'', true', '$1: run.show(''Full'', true)');
 end

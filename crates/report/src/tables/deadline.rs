@@ -299,7 +299,7 @@ fn warnings(file: &RunFile, deadlines: &Deadlines) -> Vec<Warning> {
             format!(": {why}"),
         ));
     }
-    warnings.extend(missed_unanswered(points, &places));
+    warnings.extend(missed_unanswered(points, places));
     warnings
 }
 

@@ -24,7 +24,7 @@ pub(super) fn fastest(same: &[&PointSummary], places: &Places) -> Option<String>
     );
     let base = trt(lowest)?;
     let is_slower = |point: &&PointSummary| trt(point).is_some_and(|other| shorter(&base, &other));
-    if others().all(|point| is_slower(point)) {
+    if others().all(is_slower) {
         return Some(format!("no depth is {than_lowest}"));
     }
     if depth == low || !shorter(&trt(best)?, &base) {

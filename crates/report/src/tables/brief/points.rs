@@ -3,8 +3,11 @@
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{Point, PointSummary};
 
+/// The head of a column, and what it counts.
+type Trouble = (&'static str, fn(&PointSummary) -> u64);
+
 /// Columns of what went wrong, that are there if it did.
-pub(super) const TROUBLES: [(&str, fn(&PointSummary) -> u64); 4] = [
+pub(super) const TROUBLES: [Trouble; 4] = [
     ("corrupted", |point| point.counts.corrupted),
     ("unexpected", |point| point.counts.unexpected),
     ("duplicated", |point| point.counts.duplicated),
