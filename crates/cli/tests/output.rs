@@ -170,7 +170,8 @@ fn the_answer_counts_what_was_lost_and_names_a_depth_that_is_faster() {
     let is_faster = is_known(0) && is_known(1) && rate(1) > rate(0);
     let said = text.contains("Fastest at depth 2: ");
     let denied = text.contains("No depth is ");
-    assert!(said != denied && (is_faster || denied), "{text}");
+    let is_open = text.contains("not proven") || denied;
+    assert!(said != denied && (is_faster || is_open), "{text}");
 }
 
 #[test]

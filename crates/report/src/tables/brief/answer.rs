@@ -221,7 +221,7 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
         }
     });
     // Of several links, the depth is that of one of them.
-    if several_links || words.starts_with("no depth") {
+    if several_links || words.contains("proven") || words.starts_with("no depth") {
         return vec![words];
     }
     let planned = plan.points.iter().filter(|point| is_like(point));

@@ -27,14 +27,19 @@ pub(super) fn fastest(same: &[&PointSummary], places: &Places) -> Option<String>
     if others().all(is_slower) {
         return Some(format!("no depth is {than_lowest}"));
     }
-    if depth == low || !shorter(&trt(best)?, &base) {
+    let ratio = rate(best) / rate(lowest);
+    let is_proven = shorter(&trt(best)?, &base);
+    if depth == low || !is_proven && ratio < CHANCE {
         return Some(format!("no depth is proven to be {than_lowest}"));
     }
-    let ratio = rate(best) / rate(lowest);
     // N times the depth cannot give more than N times the rate: then the lower depth was slower for another reason.
-    let more = match ratio > CHANCE * f64::from(depth) / f64::from(low) {
-        true => ", more than depth alone gives",
-        false => "",
+    let more = match (
+        is_proven,
+        ratio > CHANCE * f64::from(depth) / f64::from(low),
+    ) {
+        (false, _) => ", which is not proven",
+        (true, true) => ", more than depth alone gives",
+        (true, false) => "",
     };
     let (at, per_s) = (places.at(best.point.index), significant(rate(best)));
     let gain = times(ratio);
