@@ -76,7 +76,7 @@ fn points_that_were_cut_short_are_not_counted_as_finished() {
         error: "the device closed the link".into(),
     };
     count_again(&mut run);
-    assert!(!said_of(&run).contains("satur"), "{}", said_of(&run));
+    assert!(!said_of(&run).contains("enough"), "{}", said_of(&run));
     let page = page_of(run);
     assert!(
         page.contains(
@@ -116,19 +116,13 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
         answer_of(&page_of(run)).to_owned()
     };
     let known = answer("known", 2_000);
-    assert!(
-        known.starts_with("No depth is faster than depth 1, 50,000 per s"),
-        "{known}"
-    );
+    assert!(known == "Depth 1 is enough: 50,000 per s.", "{known}");
     let few = answer("few", 3);
-    assert!(
-        few.starts_with("No depth is proven to be faster than depth 1"),
-        "{few}"
-    );
+    assert!(few.starts_with("Depth 1 is the fastest here: "), "{few}");
 }
 
 #[test]
-fn saturation_is_claimed_of_complete_points_with_enough_samples() {
+fn a_depth_is_enough_where_all_points_are_complete_and_have_enough_samples() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = |name: &str, n: u64| {
         exchange_run(&dir.path().join(name), &plan(3), |point| {
@@ -137,7 +131,7 @@ fn saturation_is_claimed_of_complete_points_with_enough_samples() {
     };
     let mut long = run("long", 2_000);
     assert!(
-        said_of(&long).contains("; saturated at depth 2"),
+        said_of(&long).starts_with("Depth 2 is enough: "),
         "{}",
         said_of(&long)
     );
@@ -146,9 +140,9 @@ fn saturation_is_claimed_of_complete_points_with_enough_samples() {
         depth: 8,
         ..point(0)
     });
-    assert!(!said_of(&long).contains("satur"), "depth 8 is missing");
+    assert!(!said_of(&long).contains("enough"), "depth 8 is missing");
     let short = said_of(&run("short", 4));
-    assert!(!short.contains("satur"), "{short}");
+    assert!(!short.contains("enough"), "{short}");
 }
 
 #[test]
@@ -172,7 +166,7 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
         "{kept}"
     );
     let late = answer("late", 7_728_000);
-    let behind = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late; median RTT 7.728 ms; ";
+    let behind = "One exchange every 6 ms is not kept: at most 129.4 per s; median RTT 7.728 ms; ";
     assert!(late.starts_with(behind), "{late}");
     assert!(
         late.contains(
@@ -229,7 +223,7 @@ fn terminal_page_table_and_explain_have_one_rule_for_a_schedule() {
         "{late}"
     );
     let (said, cell, is_warned) = says("late", &[7_728_000; 500]);
-    let end = "One exchange every 6 ms is not kept: the last exchange starts 862.3 ms late";
+    let end = "One exchange every 6 ms is not kept: at most 129.4 per s";
     assert_eq!(
         (said.as_str(), cell.as_str(), is_warned),
         (end, "862.3 ms behind", true)

@@ -74,11 +74,7 @@ fn missed(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> 
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
     })?;
     let place = places.at(worst.point.index);
-    let more = match broken.len() - 1 {
-        0 => String::new(),
-        1 => "; also missed at 1 other point".into(),
-        more => format!("; also missed at {more} other points"),
-    };
+    let more = others(broken.len() - 1, "missed");
     let found = found(limit, worst);
     let text = format!("{}: {found}{place}{more}", limit.text);
     Some(Unmet::missed(text))
@@ -98,16 +94,30 @@ fn undecided(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unme
         });
         bound.map_or(f64::INFINITY, |bound| (bound - limit.value).abs())
     };
-    let open = file.points.iter().filter(is_open);
-    let point = open.max_by(|a, b| beyond(a).total_cmp(&beyond(b)))?;
+    let open: Vec<&PointSummary> = file.points.iter().filter(is_open).collect();
+    let point = open.iter().max_by(|a, b| {
+        // Of several without a bound, the one with the worst value.
+        let by_bound = beyond(a).total_cmp(&beyond(b));
+        by_bound.then(excess(limit, a).1.total_cmp(&excess(limit, b).1))
+    })?;
     let place = places.at(point.point.index);
+    let more = others(open.len() - 1, "undecided");
     let exchanges = match point.counts.exchanges {
         1 => "1 exchange".into(),
         many => format!("{} exchanges", grouped(many)),
     };
     let found = found(limit, point);
-    let text = format!("{}: {found}{place} with {exchanges}", limit.text);
+    let text = format!("{}: {found}{place} with {exchanges}{more}", limit.text);
     Some(Unmet::undecided(text))
+}
+
+/// `; also missed at 2 other points`.
+fn others(count: usize, verdict: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!("; also {verdict} at 1 other point"),
+        more => format!("; also {verdict} at {more} other points"),
+    }
 }
 
 /// How bad a value is: the larger, the worse. Worse than any value are many unanswered exchanges, then no measurement.

@@ -1,12 +1,12 @@
 //! What an exchange run was for, answered in one sentence: a rate to keep, a depth, a size, or the time of an exchange.
 
 use super::points::{carried, lost, pace, troubles, varies};
-use super::{Rated, Used, depths, is_sure, of_limits, saturation};
+use super::{Used, depths, of_limits};
 use crate::tables::places::Places;
 use wiregauge_explain::ExchangeVerdict;
 use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{
-    BusLimit, Connect, Figure, Keeping, Part, Plan, Point, PointSummary, Schedule, Times,
+    Connect, Figure, Keeping, Part, Plan, Point, PointSummary, Schedule, Times,
 };
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, Mode};
@@ -55,22 +55,26 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
         true => name,
         false => format!("{before}{name}"),
     };
-    // How late the last exchange of the best of them started, and where.
+    // Of the best of them: where, if there are several.
+    let there = |of: &[&PointSummary], best: &PointSummary| match of.len() {
+        1 => String::new(),
+        _ => places.bracketed(&[best.point.index]),
+    };
+    let at_most = |of: &[&PointSummary]| {
+        let rate = |point: &&&PointSummary| point.throughput.exchanges_s;
+        let best = of.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        best.map_or(String::new(), |best| {
+            let per_s = significant(best.throughput.exchanges_s);
+            format!(": at most {per_s} per s{}", there(of, best))
+        })
+    };
     let end = |of: &[&PointSummary]| {
-        let ends = of
-            .iter()
-            .filter_map(|point| Some((point.lateness?.end_ns, *point)));
-        ends.min_by_key(|(end_ns, _)| *end_ns)
-            .map_or(String::new(), |(end_ns, point)| {
-                let there = match of.len() {
-                    1 => String::new(),
-                    _ => places.bracketed(&[point.point.index]),
-                };
-                format!(
-                    ": the last exchange starts {} late{there}",
-                    time(end_ns as f64)
-                )
-            })
+        let late = |point: &&&PointSummary| point.lateness.map(|lateness| lateness.end_ns);
+        let known = of.iter().filter(|point| late(point).is_some());
+        known.min_by_key(late).map_or(String::new(), |best| {
+            let end = time(late(&best).unwrap_or(0) as f64);
+            format!(": the last exchange starts {end} late{}", there(of, best))
+        })
     };
     let is_all = kept.len() + missed.len() == points.len();
     match (&kept[..], &missed[..]) {
@@ -84,12 +88,12 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
             } else {
                 ""
             };
-            format!("{pace} is not kept{anywhere}{}", end(missed))
+            format!("{pace} is not kept{anywhere}{}", at_most(missed))
         }
         ([], missed) => format!(
             "{pace} is not kept{}{}",
             with(" at ", name(missed)),
-            end(missed)
+            at_most(missed)
         ),
         (kept, missed) => {
             let late: u64 = kept
@@ -212,33 +216,19 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
         .filter(|point| is_like(&point.point))
         .collect();
     let several_links = varies(points, of_link);
-    let of_depths = (one_size && !several_links).then(|| depths::fastest(&here, places));
-    let words = of_depths.flatten().unwrap_or_else(|| match one_size {
+    if one_size && !several_links {
+        let of_depths = depths::answer(plan, &here, &is_like, places);
+        if let Some(words) = of_depths {
+            return vec![words];
+        }
+    }
+    vec![match one_size {
         true => format!("fastest{at}: {} per s", significant(fast(best))),
         false => {
             let unit = RateUnit::fitting(fast(best));
             format!("fastest{at}: {} {}", unit.show(fast(best)), unit.name())
         }
-    });
-    // Of several links, the depth is that of one of them.
-    if several_links || words.contains("proven") || words.starts_with("no depth") {
-        return vec![words];
-    }
-    let planned = plan.points.iter().filter(|point| is_like(point));
-    let planned = planned.map(|point| point.index);
-    let saturation = saturation(
-        "depth",
-        planned,
-        here.iter().map(|point| rated(point)).collect(),
-    );
-    // The depth at which others saturate may be another one.
-    let here = if one_size { "" } else { " at this size" };
-    let saturation = saturation.map(|text| text + here);
-    // Near the limit, a higher depth has little to gain.
-    let mut limits = points.iter().filter_map(|point| point.limit.as_ref());
-    let near = limits.any(BusLimit::is_near);
-    let saturation = saturation.filter(|text| !near || text.starts_with("saturated"));
-    std::iter::once(words).chain(saturation).collect()
+    }]
 }
 
 /// The typical and the longest RTT. Of exchanges that were not answered, the time is longer than any.
@@ -254,17 +244,6 @@ fn takes(point: &PointSummary, at: &str) -> Option<String> {
         None => format!("median RTT{at} {}, {longest}", time(rtt.p50.value)),
         Some(_) => format!("RTT{at}: {longest}"),
     })
-}
-
-fn rated(summary: &PointSummary) -> Rated {
-    let (n, depth) = (summary.counts.exchanges, summary.point.depth);
-    let mean = summary.trt.as_ref().map(|trt| &trt.mean);
-    Rated {
-        index: summary.point.index,
-        setting: depth,
-        rate: Some(summary.throughput.exchanges_s),
-        is_sure: n >= 10 * u64::from(depth) && is_sure(&summary.ending, mean, n),
-    }
 }
 
 /// What was lost or wrong, of all points together.

@@ -1,55 +1,72 @@
-//! Which depth has the highest exchange rate, and whether the samples prove it.
+//! Which depth is enough, what it gains over the lowest one, and whether the samples prove it.
 
+use super::{SATURATED, is_sure};
 use crate::tables::places::Places;
 use wiregauge_quantity::{significant, times};
-use wiregauge_record::PointSummary;
+use wiregauge_record::{Plan, Point, PointSummary};
 use wiregauge_stats::Estimate;
 
 /// A rate up to this factor higher than that of the depths may be chance.
 const CHANCE: f64 = 1.05;
 
-/// Points of one link and one size: the fastest depth against the lowest; `None` for one depth.
-pub(super) fn fastest(same: &[&PointSummary], places: &Places) -> Option<String> {
+/// Points of one link and one size, and which of the plan they are: the lowest depth that reaches 95 % of the highest
+/// rate, if all of them are complete and have enough samples, else the fastest; `None` for one depth.
+pub(super) fn answer(
+    plan: &Plan,
+    same: &[&PointSummary],
+    is_like: &dyn Fn(&Point) -> bool,
+    places: &Places,
+) -> Option<String> {
     let rate = |point: &PointSummary| point.throughput.exchanges_s;
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
-    let timed = same.iter().copied().filter(|point| rate(point) > 0.0);
-    let lowest = timed.clone().min_by_key(|point| point.point.depth)?;
-    let best = timed.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-    let (low, depth) = (lowest.point.depth, best.point.depth);
-    let others = || same.iter().filter(|point| point.point.depth != low);
-    others().next()?;
-    let than_lowest = format!(
-        "faster than depth {low}, {} per s",
-        significant(rate(lowest))
-    );
-    let base = trt(lowest)?;
-    let is_slower = |point: &&PointSummary| trt(point).is_some_and(|other| shorter(&base, &other));
-    if others().all(is_slower) {
-        return Some(format!("no depth is {than_lowest}"));
+    let mut timed: Vec<&PointSummary> = same.to_vec();
+    timed.retain(|point| rate(point) > 0.0);
+    timed.sort_by_key(|point| point.point.depth);
+    let (lowest, deepest) = (timed.first()?, timed.last()?);
+    let best = timed.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let (low, high) = (lowest.point.depth, deepest.point.depth);
+    if low == high {
+        return None;
     }
-    let ratio = rate(best) / rate(lowest);
-    let is_proven = shorter(&trt(best)?, &base);
-    if depth == low || !is_proven && ratio < CHANCE {
-        return Some(format!("no depth is proven to be {than_lowest}"));
+    let is_there = |point: &Point| same.iter().any(|there| there.point.index == point.index);
+    let mut planned = plan.points.iter().filter(|point| is_like(point));
+    let is_whole = planned.all(is_there) && same.iter().all(|point| is_known(point));
+    let enough = timed
+        .iter()
+        .find(|point| rate(point) >= SATURATED * rate(best));
+    let chosen = enough.filter(|_| is_whole).unwrap_or(best);
+    let (depth, per_s) = (chosen.point.depth, significant(rate(chosen)));
+    let at = places.name(&[chosen.point.index]);
+    let words = match (is_whole, depth == high) {
+        (true, false) => format!("{at} is enough: {per_s} per s"),
+        (true, true) => format!("{at} is the fastest: {per_s} per s"),
+        (false, _) => format!("{at} is the fastest here: {per_s} per s"),
+    };
+    if depth == low {
+        return Some(words);
     }
+    let ratio = rate(chosen) / rate(lowest);
+    let is_proven = shorter(&trt(chosen)?, &trt(lowest)?);
     // N times the depth cannot give more than N times the rate: then the lower depth was slower for another reason.
-    let more = match (
-        is_proven,
-        ratio > CHANCE * f64::from(depth) / f64::from(low),
-    ) {
-        (false, _) => ", which is not proven",
+    let is_more = ratio > CHANCE * f64::from(depth) / f64::from(low);
+    let more = match (is_proven, is_more) {
+        (false, _) => " (not proven)",
         (true, true) => ", more than depth alone gives",
         (true, false) => "",
     };
-    let (at, per_s) = (places.at(best.point.index), significant(rate(best)));
     let gain = times(ratio);
-    Some(format!(
-        "fastest{at}: {per_s} per s, {gain} as many as at depth {low}{more}"
-    ))
+    Some(format!("{words}, {gain} as many as at depth {low}{more}"))
 }
 
 /// True if both intervals are known and do not overlap.
 fn shorter(less: &Estimate, more: &Estimate) -> bool {
     let bounds = less.high.zip(more.low);
     bounds.is_some_and(|(high, low)| high < low)
+}
+
+/// True if the rate of a point is more than that of a few exchanges.
+fn is_known(summary: &PointSummary) -> bool {
+    let (n, depth) = (summary.counts.exchanges, summary.point.depth);
+    let mean = summary.trt.as_ref().map(|trt| &trt.mean);
+    n >= 10 * u64::from(depth) && is_sure(&summary.ending, mean, n)
 }
