@@ -91,7 +91,9 @@ fn one_table_and_one_sentence_fit_the_terminal() {
             let (run, _) = text.split_once("\nstored in ").expect("where it is stored");
             assert!(longest(run) <= columns, "{columns}: {run}");
             let (_, below) = run.split_once("\n\n").expect("a heading");
-            assert!(below.starts_with(answer), "{answer}: {run}");
+            // Where a host stalls, that is "This run does not show whether 1 kHz is kept".
+            let (first, _) = below.split_once("\n\n").expect("a table");
+            assert!(first.contains(answer), "{answer}: {run}");
             assert_eq!(run.matches(head).count(), 1, "{head}: {run}");
         }
         let full = desk.output("show last --full");
