@@ -79,7 +79,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
         (
             format!("stream {address} --direction in,both --duration 1s"),
             "IN ",
-            "gap p99",
+            "lost B",
         ),
     ];
     for (command, answer, head) in runs {
