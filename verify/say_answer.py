@@ -18,9 +18,9 @@ NEAR = 1e-9
 CHANCE = 1.05
 #: What a sentence has at most, with the cycles that missed their deadline.
 WORDS = 60
-UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
+UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"
-TIME = NUMBER + r" (ns|us|ms|s|min)\b"
+TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
     r"([\d,]+) of ([\d,]+) lost": ("lost", "late"),
@@ -73,7 +73,7 @@ def lateness(path, point: dict, period: int) -> tuple[int, float, bool]:
 
 def is_pace(text: str, period: int) -> bool:
     """`1 kHz`, `one exchange every 3 ms`."""
-    found = re.fullmatch(r"one exchange every ([\d.]+) (ns|us|ms|s)", text, re.IGNORECASE)
+    found = re.fullmatch(r"one exchange every ([\d.]+) (ns|us|µs|ms|s)", text, re.IGNORECASE)
     if found:
         return abs(float(found.group(1)) * UNITS[found.group(2)] - period) < 1e-6
     found = re.fullmatch(r"([\d.]+) (Hz|kHz|MHz)", text)

@@ -131,16 +131,18 @@ def check_text(checks: Checks, found: dict, text: str, where: str) -> None:
     if len(points) != len(found["points"]):
         return
     number = r"(\d[\d.,e-]*)"
+    heads: list[str] = []
     checked = 0
     for line in text.split("Bursts of missed cycles")[0].splitlines():
-        settings = r"\s+(?:\S+\s+)*?(\d+)" if len(points) > 1 else "()"
-        row = re.match(rf"{settings}\s+([\d,]+)\s+([\d,]+)\s+{number}\s+(.*)", line)
-        if not row:
+        cells = re.split(r"\s{2,}", line.strip())
+        if "cycles" in cells and "missed" in cells:
+            heads = cells
             continue
-        depth, cycles, missed, percent, rest = row.groups()
-        point = points.get(depth) if depth else found["points"][0]
-        if point is None:
+        if not heads or len(cells) != len(heads):
             continue
+        row = dict(zip(heads, cells, strict=True))
+        cycles, missed, percent, rest = (row[head] for head in ("cycles", "missed", "%", "95 % CI"))
+        point = points[row["depth"]] if "depth" in row else found["points"][0]
         checked += 1
         same = int(cycles.replace(",", "")) == point["cycles"]
         same = same and int(missed.replace(",", "")) == point["missed"]
@@ -154,6 +156,7 @@ def check_text(checks: Checks, found: dict, text: str, where: str) -> None:
             room = TWO_DIGITS * exact
             inside = low - room <= exact <= high + room
             checks.that(inside, "a printed interval contains its share", f"{where}: {line}")
+    checks.that(checked == len(points), "a line for each point", f"{where}: {checked} of {len(points)}")
 
 
 def check(checks: Checks, run: dict, found: dict, text: str, path, where: str) -> None:
