@@ -8,10 +8,10 @@ PLACE = re.compile(
 )
 #: How the values of a setting are written, and the key of its value.
 SETTINGS = [
-    (r"OUT ([\d, and]+) B", "out_bytes"),
-    (r"IN ([\d, and]+) B", "in_bytes"),
+    (r"OUT ([\d, andto]+) B", "out_bytes"),
+    (r"IN ([\d, andto]+) B", "in_bytes"),
     (r"depth ([\d, andto]+)", "depth"),
-    (r"^(?:link .*(?:alone|together), )?([\d, and]+) B", "in_bytes"),
+    (r"^(?:link .*(?:alone|together), )?([\d, andto]+) B", "in_bytes"),
 ]
 
 

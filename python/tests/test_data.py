@@ -279,7 +279,7 @@ def test_a_run_shows_itself_in_a_notebook_and_on_a_terminal(run):
     cells = "".join(re.findall("<td>.*?</td>", html))
     assert "+-" not in cells and " .. " not in cells and ("±" in cells) == ("+-" in run.show(full=True))
     if run.answer is not None:
-        assert html.count(run.answer[:20]) == 1
+        assert run.answer[:20] in html
         assert run.answer[:20] in run.show()
 
 
@@ -365,7 +365,9 @@ def test_a_run_has_verdicts_on_a_control_loop(stored, tmp_path):
     model = tmp_path / "loop.json"
     model.write_text('{"period": "10ms", "plant": "1000/(s^2+s)", "controller": {"pid": [0.96, 0, 0.049]}}')
     same = wg.control(stored, model=model, point=[0], figures=tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("control-*.svg"))[0] == "control-cost.svg"
+    first = sorted(path.name for path in tmp_path.glob("control-*.svg"))[0]
+    # The run has other points.
+    assert first.startswith("control-cost-0-in-")
     assert list(same.table()["cost"]) == list(twice["cost"])
     with pytest.raises(wg.UsageError, match="the loop has no plant"):
         wg.control(stored, period=1.0)
