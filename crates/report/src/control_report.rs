@@ -3,7 +3,7 @@
 
 use crate::figures::{self, Figure};
 use crate::load::{ControlPoint, Controls};
-use crate::tables::{self, Statements, Tables};
+use crate::tables::{self, Places, Statements, Tables};
 use wiregauge_control::Assessment;
 use wiregauge_run::RunFile;
 
@@ -49,7 +49,8 @@ impl ControlReport {
         model: Vec<(String, String)>,
         ending: &str,
     ) -> ControlReport {
-        let places = &controls.places;
+        // Files and titles of one chosen point need no name of it.
+        let places = Places::new(controls.points.iter().map(|point| point.point));
         let ranked = ranked(controls);
         let drawn = ranked.iter().take(MOST_DRAWN).map(|(point, assessment)| {
             let index = point.point.index;

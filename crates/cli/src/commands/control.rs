@@ -14,7 +14,7 @@ use crate::loop_model;
 use crate::output::files;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
-use wiregauge_report::tables;
+use wiregauge_report::tables::{self, Places};
 
 /// Runs the command.
 pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -97,7 +97,7 @@ fn unmet(args: &ControlArgs, controls: &Controls) -> Vec<Unmet> {
 fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
     let mut drawn = Vec::new();
     let mut is_cut = false;
-    let places = &controls.places;
+    let places = Places::new(controls.points.iter().map(|point| point.point));
     for point in &controls.points {
         let index = point.point.index;
         let place = places.name(&[index]);
