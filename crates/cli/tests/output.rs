@@ -84,6 +84,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
     ];
     for (command, answer, head) in runs {
         desk.output(&command);
+        let mut sentence = String::new();
         for columns in [100, 80] {
             let mut show = desk.wiregauge("show last");
             let shown = show.env("COLUMNS", columns.to_string()).assert().success();
@@ -94,11 +95,12 @@ fn one_table_and_one_sentence_fit_the_terminal() {
             // Where a host stalls, that is "This run does not show whether 1 kHz is kept".
             let (first, _) = below.split_once("\n\n").expect("a table");
             assert!(first.contains(answer), "{answer}: {run}");
+            first.lines().next().unwrap_or_default().clone_into(&mut sentence);
             assert_eq!(run.matches(head).count(), 1, "{head}: {run}");
         }
         let full = desk.output("show last --full");
         let tables = full.matches(" p99 ").count();
-        assert!(tables > 1 && !full.contains(answer), "{full}");
+        assert!(tables > 1 && !full.contains(&sentence), "{full}");
     }
 }
 
