@@ -183,7 +183,8 @@ def unlike_fifo(drawn, takes, answer):
     for loss, need in zip(LOSSES, answer["needs"], strict=True):
         if need["worst"] != -(-int(ordered[-1]) // 1000):
             differs.append(f"worst {need['worst']} B, {ordered[-1] / 1000} B")
-        if need["sustained"] != bool(n * takes >= gaps.sum()):
+        made = int(gaps.sum())
+        if need["sustained"] != bool((n + 1) * takes + made // 10_000 >= made):
             differs.append(f"sustained: {need['sustained']}")
         if need["for_loss"] is None or need["extrapolated"]:
             continue

@@ -183,6 +183,13 @@ mod tests {
         assert_eq!(need(1000).for_loss, None);
         let completions: Vec<_> = (1..=100).map(|i| (i * 1_000_000, 1000)).collect();
         assert!(of(1_000_000, &completions).need(0.01).sustained);
+        // A source that makes just that, whose last transfer is not complete or whose clock is 50 ppm slow.
+        let slow = |late_ns: u64, ppm: u64| {
+            let at = |i: u64| i * 1_000_000 + late_ns + i * ppm;
+            let completions: Vec<_> = (1..=100_000).map(|i| (at(i), 1000)).collect();
+            of(1_000_000, &completions).need(0.01).sustained
+        };
+        assert!(slow(900_000, 0) && slow(0, 50) && !slow(0, 200));
     }
 
     #[test]

@@ -4,6 +4,9 @@
 /// Byte-nanoseconds a second in one byte.
 pub(crate) const BYTE: u128 = 1_000_000_000;
 
+/// A source that keeps a rate by its own crystal may be slower by this part of it (100 ppm).
+const CLOCKS_DIFFER: u128 = 10_000;
+
 /// The level of the buffer of a device at a constant rate, through the completions of one way of a
 /// stream in time order, and the worst of it.
 ///
@@ -23,6 +26,8 @@ pub struct Level {
     level: u128,
     worst: u128,
     drained: u128,
+    /// The largest transfer.
+    largest: u128,
 }
 
 impl Level {
@@ -35,6 +40,7 @@ impl Level {
             level: 0,
             worst: 0,
             drained: 0,
+            largest: 0,
         }
     }
 
@@ -61,6 +67,7 @@ impl Level {
         let found = self.level;
         let bytes = u128::from(bytes) * BYTE;
         self.drained += bytes;
+        self.largest = self.largest.max(bytes);
         self.level = self.level.saturating_sub(bytes);
         Some(found)
     }
@@ -75,11 +82,12 @@ impl Level {
         }
     }
 
-    /// False if the completed transfers carried less than the rate: the level then grows without
-    /// bound, and no buffer is large enough for a longer run.
+    /// False if the completed transfers carried less than the rate, by more than one transfer and by more than two clocks
+    /// differ: the level then grows without bound, and no buffer is large enough for a longer run.
     pub fn is_sustained(&self) -> bool {
         let elapsed_ns = self.last_ns.unwrap_or(0) - self.begin_ns;
-        self.made_in(elapsed_ns) <= self.drained
+        let made = self.made_in(elapsed_ns);
+        made <= self.drained + self.largest + made / CLOCKS_DIFFER
     }
 
     /// True if the buffer is empty now.

@@ -43,11 +43,15 @@ pub struct Answers {
 impl Answers {
     /// Keeps an answer instead of an earlier one to the same order.
     pub fn put(&mut self, answer: Answer) {
-        let same = |kept: &&mut Option<Answer>| {
-            kept.is_none_or(|kept| kept.header.sequence == answer.header.sequence)
-        };
-        if let Some(place) = self.of.iter_mut().find(same) {
-            *place = Some(answer);
+        let is_same = |kept: &Answer| kept.header.sequence == answer.header.sequence;
+        let same = self
+            .of
+            .iter()
+            .position(|kept| kept.as_ref().is_some_and(is_same));
+        // Not the first free place: two answers to one order would take the place of another order's.
+        let place = same.or_else(|| self.of.iter().position(Option::is_none));
+        if let Some(at) = place {
+            self.of[at] = Some(answer);
         }
     }
 
@@ -212,6 +216,16 @@ mod tests {
         assert_eq!(answers.take(3), Some(answer(3, 7)));
         assert_eq!(answers.take(3), None);
         assert_eq!(answers.take(1), Some(answer(1, 99)));
+        // Also where the answer to an earlier order was taken meanwhile.
+        for sequence in [1, 2, 3] {
+            answers.put(answer(sequence, 0));
+        }
+        answers.take(1);
+        answers.put(answer(3, 1));
+        answers.put(answer(4, 5));
+        assert_eq!(answers.take(3), Some(answer(3, 1)));
+        assert_eq!(answers.take(4), Some(answer(4, 5)));
+        assert_eq!(answers.take(3), None);
     }
 
     #[test]
