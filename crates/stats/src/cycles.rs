@@ -110,8 +110,11 @@ struct Count {
     runs: u64,
     run: u64,
     longest: u64,
-    /// Sum of the squares of the runs that are over.
+    /// Sum of the squares of the runs of misses that are over.
     squares: f64,
+    kept_run: u64,
+    /// The same of the runs of kept cycles.
+    kept_squares: f64,
     /// Cycles a block.
     length: u64,
     blocks: Vec<u64>,
@@ -128,6 +131,8 @@ impl Default for Count {
             run: 0,
             longest: 0,
             squares: 0.0,
+            kept_run: 0,
+            kept_squares: 0.0,
             length: 1,
             blocks: Vec::new(),
             begun: 0,
@@ -149,9 +154,12 @@ impl Count {
             self.runs += u64::from(self.run == 0);
             self.run += cycles;
             self.longest = self.longest.max(self.run);
+            self.kept_squares += (self.kept_run as f64).powi(2);
+            self.kept_run = 0;
         } else {
             self.squares += (self.run as f64).powi(2);
             self.run = 0;
+            self.kept_run += cycles;
         }
         while cycles > 0 {
             let part = cycles.min(self.length - self.filled);
@@ -186,9 +194,15 @@ impl Count {
             self.missed as f64 / n as f64
         };
         let mut dependence = self.dependence(share);
-        // A run of misses is one event, however long (Kish 1965, as for clusters of a tail).
-        let squares = self.squares + (self.run as f64).powi(2);
-        let run = squares / (self.missed.max(1)) as f64;
+        // A run of what is rarer, misses or kept cycles, is one event, however long (Kish 1965, as for clusters of a
+        // tail).
+        let kept = n - self.missed;
+        let (rarer, squares, run) = match self.missed <= kept {
+            true => (self.missed, self.squares, self.run),
+            false => (kept, self.kept_squares, self.kept_run),
+        };
+        let squares = squares + (run as f64).powi(2);
+        let run = squares / rarer.max(1) as f64;
         let together = match self.runs < TELLING_RUNS {
             true => together,
             false => 1.0,
@@ -318,6 +332,29 @@ mod tests {
         }
         let found = cycles.finish(1.0, Confidence::NINETY_FIVE);
         assert_eq!((found.cycles, found.missed, found.longest_run), (4, 2, 2));
+    }
+
+    #[test]
+    fn all_missed_is_as_sure_as_none_missed() {
+        let rule = CycleRule {
+            deadline: MS / 4,
+            ..rule(MS)
+        };
+        let share = |response| replayed(rule, &[response; 4_000]).share;
+        let (all, none) = (share(MS / 2), share(MS / 8));
+        assert_eq!((all.value, all.high), (1.0, Some(1.0)));
+        let (low, high) = (all.low.expect("a bound"), none.high.expect("a bound"));
+        assert!(
+            (1.0 - low - high).abs() < 1e-9 && low > 0.999,
+            "{low}, {high}"
+        );
+        // A thousand missed, a thousand kept, and again: a few events.
+        let mut changes = Cycles::new(rule);
+        for at in 0..4_000_u64 {
+            changes.take(if at / 1_000 % 2 == 0 { MS / 2 } else { MS / 8 }, true);
+        }
+        let found = changes.finish(1.0, Confidence::NINETY_FIVE);
+        assert!(found.effective_cycles < 10.0, "{found:?}");
     }
 
     #[test]

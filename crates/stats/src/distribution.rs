@@ -64,7 +64,8 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let dependence_at = |p: f64| samples.dependence_at(interval::rank(n, p));
     let percentile_at = |p: f64, dependence: Dependence| {
         let of_clusters = dependence.cautious(n, fewest).of_clusters(n, p);
-        shown(at_percentile(samples, p, of_clusters, sure), dependence)
+        let estimate = shown(at_percentile(samples, p, of_clusters, sure), dependence);
+        steady(estimate, samples.wander_at(interval::rank(n, p)))
     };
     let percentile = |p: f64| percentile_at(p, dependence_at(p));
     let at_p99 = dependence_at(0.99);
@@ -77,6 +78,7 @@ pub(crate) fn distribution(samples: &impl Samples) -> Distribution {
     let (min, max) = (samples.min() as f64, samples.max() as f64);
     let cautious = dependence.cautious(n, fewest);
     let of_mean = shown(interval::of_mean(n, mean, sd, cautious, sure), dependence);
+    let of_mean = steady(of_mean, samples.wander());
     Distribution {
         n,
         min,
@@ -195,6 +197,18 @@ fn enough(estimate: Estimate, n: u64, tau: f64, fewest: f64) -> Estimate {
         low: None,
         high: None,
         ..estimate
+    }
+}
+
+/// No bounds where stretches of the run lie apart: a longer run could have another value.
+fn steady(estimate: Estimate, wander: Option<f64>) -> Estimate {
+    match wander {
+        None => estimate,
+        Some(_) => Estimate {
+            low: None,
+            high: None,
+            ..estimate
+        },
     }
 }
 

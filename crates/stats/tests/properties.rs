@@ -214,3 +214,27 @@ fn bounds_ascend_with_the_percentile_where_bursts_reach_only_some() {
         assert!(low.is_sorted() && high.is_sorted(), "{percentiles:?}");
     }
 }
+
+#[test]
+fn no_figure_of_times_that_drift_has_bounds() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut noise_ns = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % 10_000
+    };
+    let mut series = |drift_ns: u64| {
+        let time = |n: u64| 20_000 + n * drift_ns / 2_000 + noise_ns();
+        exact(&(0..2_000).map(time).collect::<Vec<_>>())
+    };
+    let bounded =
+        |d: Distribution| all_estimates(&d).map(|of| of.low.is_some() || of.high.is_some());
+    let steady = bounded(series(0).distribution().unwrap());
+    assert_eq!(steady, [true; 5]);
+    let drifting = bounded(series(3_000).distribution().unwrap());
+    assert!(
+        drifting.iter().take(3).all(|is_bounded| !is_bounded),
+        "{drifting:?}"
+    );
+}
