@@ -319,7 +319,7 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         if need["sustained"]:
             check_cell(checks, cell, need["worst_bytes"], 1, "worst backlog", where)
         else:
-            checks.that(cell == "link too slow", "table: worst backlog", f"{where}: {cell}")
+            checks.that(cell == "not carried", "table: worst backlog", f"{where}: {cell}")
         mark = found[0].column(for_loss)[at].startswith("~")
         marked = need["sustained"] and need["extrapolated"]
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")

@@ -95,7 +95,11 @@ fn one_table_and_one_sentence_fit_the_terminal() {
             // Where a host stalls, that is "This run does not show whether 1 kHz is kept".
             let (first, _) = below.split_once("\n\n").expect("a table");
             assert!(first.contains(answer), "{answer}: {run}");
-            first.lines().next().unwrap_or_default().clone_into(&mut sentence);
+            first
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .clone_into(&mut sentence);
             assert_eq!(run.matches(head).count(), 1, "{head}: {run}");
         }
         let full = desk.output("show last --full");

@@ -200,7 +200,7 @@ fn the_figures_that_matter_stand_with_interval_and_place() {
 }
 
 #[test]
-fn a_share_without_an_interval_has_none_in_the_summary_and_no_bar_in_the_figure() {
+fn a_share_without_an_interval_has_no_bar_in_the_figure() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan {
         below_ns: vec![30_000],
@@ -216,10 +216,6 @@ fn a_share_without_an_interval_has_none_in_the_summary_and_no_bar_in_the_figure(
         })
     });
     let subjects = [subject("run", run)];
-    let page = page_of(&subjects);
-    let said = between(&page, "<ul class=\"said\">", "</ul>");
-    let of = between(said, "of the exchanges were below 30 µs", "</li>");
-    assert_eq!(of, " (no interval: too few independent samples, or drift).");
     let below = figures::of(&subjects);
     let below = below.iter().find(|figure| figure.name == "below").unwrap();
     assert!(below.caption.contains("has no interval"), "{below:?}");
@@ -228,16 +224,10 @@ fn a_share_without_an_interval_has_none_in_the_summary_and_no_bar_in_the_figure(
 }
 
 #[test]
-fn losses_and_limits_that_were_asked_about_are_reported() {
+fn what_limits_a_point_of_the_cards_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);
     let said = between(&page, "<ul class=\"said\">", "</ul>");
-    assert!(
-        said.contains("Errors in 4,000 exchanges: 2 lost."),
-        "{said}"
-    );
-    assert!(said.contains("of the exchanges were below 30 µs"), "{said}");
-    assert!(said.contains("Longest RTT:"), "{said}");
     assert!(said.contains("Bottleneck at"), "{said}");
 }
 
@@ -263,7 +253,13 @@ fn a_stream_tells_its_best_rate_each_way_and_the_buffer() {
     ] {
         assert!(cards.contains(title), "{title}: {cards}");
     }
-    assert!(page.contains("No point sustained 200 MB/s"));
+    let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
+    for words in [
+        "IN at 2 MB/s needs a buffer of at least",
+        "IN carried 33.50 MB/s, less than 200 MB/s",
+    ] {
+        assert!(answer.contains(words), "{words}: {answer}");
+    }
 }
 
 #[test]
@@ -394,7 +390,6 @@ fn points_in_which_nothing_was_answered_are_reported() {
         })
     });
     let page = page_of(&[subject("run", run)]);
-    assert!(page.contains("exchanges: 40 lost"), "{page}");
     assert!(
         page.contains("<p class=\"answer\">40 of 40 lost.</p>"),
         "{page}"

@@ -47,15 +47,8 @@ fn a_loop_tells_latency_floor_tested_preload_and_that_it_was_verified() {
     let ratio = summary.needed_ns.unwrap() / summary.floor_ns.unwrap();
     let ratio = format!("{ratio:.2} times this");
     assert!(cards.contains(&ratio), "{ratio}: {cards}");
-    let said = between(&page, "<ul class=\"said\">", "</ul>");
-    for words in [
-        "1 of 2 tested preloads had no stall.",
-        "checked at 3 of 3 points (sequence)",
-        "that were too short",
-        "Longest service delay:",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
+    assert!(answer.contains("; a preload of 32.77 ms ("), "{answer}");
     for figure in ["stalls-latency", "service-series", "service-percentiles"] {
         assert!(page.contains(figure), "{figure}");
     }
@@ -87,7 +80,7 @@ fn loops_without_points_tests_or_floor_make_a_page_and_several_stand_side_by_sid
     let page = page_of(&[run("before", 3000), run("after", 2000)]);
     let side = between(&page, "Comparison of the runs", "</table>");
     assert!(side.contains("Lowest latency without a stall"), "{side}");
-    assert!(page.contains("The output was not checked at any point."));
+    assert!(page.contains("was not checked"), "{page}");
     assert!(!page.contains("NaN"));
 }
 

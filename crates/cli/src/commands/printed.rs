@@ -218,7 +218,12 @@ fn all(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Result<()>
 
 fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
     let title = wrapped(&table.title, width, "  ");
-    write!(out, "\n{HEADING}{title}{RESET}\n{}", table.text())
+    write!(out, "\n{HEADING}{title}{RESET}\n{}", table.rows_text())?;
+    for line in table.below() {
+        let line = wrapped(line, width.saturating_sub(2), "    ");
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
 }
 
 /// Each in a line, or with --full in a paragraph.
@@ -265,4 +270,25 @@ fn heading(out: &mut impl Write, printed: &Tables, width: usize) -> io::Result<(
         }
     }
     writeln!(out, "{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_below_a_table_is_wrapped_as_its_title_is() {
+        let mut printed = Table::new("RTT in us", &["n", "p50"]);
+        printed.row(vec!["100".into(), "15.22 ~".into()]);
+        printed
+            .notes
+            .push("~ no 95 % interval: too few samples".into());
+        let mut out = Vec::new();
+        table(&mut out, &printed, 30).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert!(
+            text.ends_with("\n  ~ no 95 % interval: too\n    few samples\n"),
+            "{text}"
+        );
+    }
 }

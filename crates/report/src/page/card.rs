@@ -1,7 +1,6 @@
 //! A figure that matters, large on the page, and the words that the summaries of all kinds of run share.
 
 use super::measure::{Measure, Named, Place};
-use std::collections::BTreeSet;
 use wiregauge_quantity::{grouped, is_above_all, percent};
 use wiregauge_record::{BusLimit, PointSummary};
 use wiregauge_stats::Estimate;
@@ -31,19 +30,6 @@ pub(super) fn given(measure: Measure, value: u64) -> String {
         }
         _ => shown,
     }
-}
-
-/// `48 B`, `48, 1,000 and 8,000 B`, `9 sizes from 16 to 65,536 B`.
-pub(super) fn list(values: impl Iterator<Item = u32>, noun: &str, unit: &str) -> String {
-    let values: Vec<u32> = values.collect::<BTreeSet<u32>>().into_iter().collect();
-    let shown: Vec<String> = values.iter().map(|&value| grouped(value.into())).collect();
-    let text = match &shown[..] {
-        [] => "-".into(),
-        [one] => one.clone(),
-        [rest @ .., last] if rest.len() < 6 => format!("{} and {last}", rest.join(", ")),
-        [first, .., last] => format!("{} {noun} from {first} to {last}", shown.len()),
-    };
-    format!("{text}{unit}")
 }
 
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {

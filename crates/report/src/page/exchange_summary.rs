@@ -1,31 +1,8 @@
 //! The summary of an exchange run: median, TRT or what takes its place, throughput, what became of the exchanges.
 
-use super::card::{Card, best, card, count, given, list, of_limit, points, smallest};
+use super::card::{Card, best, card, of_limit, points, smallest};
 use super::measure::{Measure, Named, Place};
-use wiregauge_quantity::{grouped, percent, times};
 use wiregauge_record::{Connect, Plan, PointSummary, Schedule};
-
-/// What was measured.
-pub(super) fn plan(plan: &Plan, points: &[PointSummary]) -> String {
-    let exchanges: u64 = points.iter().map(|point| point.counts.exchanges).sum();
-    let how = match plan.schedule {
-        Schedule::AsFastAsPossible => String::new(),
-        Schedule::EveryNs(ns) => format!(", one every {}", given(Measure::Trt, ns)),
-    };
-    let opened = match plan.connect {
-        Connect::Once => "",
-        Connect::Each => ", with a new link for each",
-    };
-    let cells = |of: fn(&PointSummary) -> u32| points.iter().map(of);
-    format!(
-        "{} in {}{how}{opened}: requests of {}, responses of {}; depth: {}.",
-        count(exchanges, "exchange", "exchanges"),
-        count(points.len() as u64, "point", "points"),
-        list(cells(|point| point.point.out_bytes), "sizes", " B"),
-        list(cells(|point| point.point.in_bytes), "sizes", " B"),
-        list(cells(|point| point.point.depth), "values", ""),
-    )
-}
 
 /// The figures that matter.
 pub(super) fn cards(plan: &Plan, places: &[Named<'_>]) -> Vec<Card> {
@@ -127,75 +104,4 @@ fn connect_card(places: &[Named<'_>]) -> Option<Card> {
         &connect.p50,
         named,
     ))
-}
-
-/// What became of the data.
-pub(super) fn outcome(plan: &Plan, places: &[Named<'_>]) -> Vec<String> {
-    let mut said = Vec::new();
-    let sum =
-        |of: fn(&PointSummary) -> u64| points(places).map(|(_, point)| of(point)).sum::<u64>();
-    let all = sum(|point| point.counts.exchanges);
-    let wrong = [
-        (sum(|point| point.counts.lost), "lost"),
-        (sum(|point| point.counts.late), "late"),
-        (sum(|point| point.counts.corrupted), "with wrong bytes"),
-        (
-            sum(|point| point.counts.unexpected),
-            "with an unexpected reply",
-        ),
-        (sum(|point| point.counts.duplicated), "duplicated"),
-        (sum(|point| point.counts.reordered), "out of order"),
-    ];
-    let wrong: Vec<String> = wrong
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, how)| format!("{} {how}", grouped(number)))
-        .collect();
-    if all > 0 && wrong.is_empty() {
-        said.push(format!(
-            "All {} were answered once, correctly, in order and in time.",
-            count(all, "exchange", "exchanges")
-        ));
-    } else if all > 0 {
-        said.push(format!(
-            "Errors in {}: {}.",
-            count(all, "exchange", "exchanges"),
-            wrong.join(", ")
-        ));
-    }
-    for (at, &limit) in plan.below_ns.iter().enumerate() {
-        let worst = points(places)
-            .filter_map(|(named, point)| Some((named, point.below.get(at)?)))
-            .min_by(|(_, a), (_, b)| a.share.total_cmp(&b.share));
-        if let Some((named, share)) = worst {
-            let whose = match places.len() {
-                1 => String::new(),
-                _ => format!("At the worst point ({}), ", named.name),
-            };
-            let interval = match share.interval() {
-                Some((low, high)) => format!("95 % interval {} to {}", percent(low), percent(high)),
-                None => "no interval: too few independent samples, or drift".into(),
-            };
-            said.push(format!(
-                "{whose}{} of the exchanges were below {} ({interval}).",
-                percent(share.share),
-                given(Measure::Trt, limit),
-            ));
-        }
-    }
-    let longest = points(places)
-        .filter_map(|(named, point)| Some((named, point.rtt.as_ref()?)))
-        .max_by(|(_, a), (_, b)| a.max.total_cmp(&b.max));
-    if let Some((named, rtt)) = longest {
-        let ratio = match rtt.max / rtt.p50.value {
-            ratio if ratio.is_finite() => format!(", {} the median there", times(ratio)),
-            _ => String::new(),
-        };
-        said.push(format!(
-            "Longest RTT: {} ({}){ratio}.",
-            Measure::RttTail.show(rtt.max),
-            named.name
-        ));
-    }
-    said
 }

@@ -16,7 +16,6 @@ mod data;
 mod differences;
 pub(crate) mod escape;
 mod exchange_summary;
-mod links;
 mod live;
 mod loop_summary;
 mod measure;

@@ -115,23 +115,17 @@ fn one(summary: &Summary, several: bool) -> String {
             prose(unfinished)
         );
     }
-    let _ = writeln!(out, "<p class=\"lead\">{}</p>", words(&summary.plan));
     if !summary.cards.is_empty() {
         let cards: String = summary.cards.iter().map(card).collect();
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
     }
-    let mut said: Vec<String> = summary.outcome.iter().map(|line| words(line)).collect();
-    for (place, limit) in &summary.limits {
-        said.push(format!(
-            "Bottleneck at {}: {}.",
-            text(place),
-            prose(
-                limit
-                    .trim_start_matches("bottleneck: ")
-                    .trim_end_matches('.')
-            )
-        ));
-    }
+    let limited = |(place, limit): &(String, String)| {
+        let limit = limit
+            .trim_start_matches("bottleneck: ")
+            .trim_end_matches('.');
+        format!("Bottleneck at {}: {}.", text(place), prose(limit))
+    };
+    let mut said: Vec<String> = summary.limits.iter().map(limited).collect();
     said.extend(summary.models.iter().map(|line| prose(line)));
     if !said.is_empty() {
         let items: String = said

@@ -1,5 +1,4 @@
-//! The summary in words that stands first on the page: what was measured, on what, the figures that
-//! matter for this kind of run, what limits, what became of the data.
+//! The summary that stands first on the page: the figures that matter for this kind of run, and what limits them.
 
 use super::card::Card;
 use super::measure::places;
@@ -13,12 +12,8 @@ use wiregauge_run::AnyRun;
 pub(super) struct Summary {
     /// How far the run came, if not to its end.
     pub(super) unfinished: Option<String>,
-    /// What was measured.
-    pub(super) plan: String,
     /// The figures that matter, at most three.
     pub(super) cards: Vec<Card>,
-    /// What became of the exchanges or the bytes, limits that were asked about, the longest.
-    pub(super) outcome: Vec<String>,
     /// Of the points that the cards name: what limits there.
     pub(super) limits: Vec<(String, String)>,
     /// The link in a few numbers, a sentence for each way of each link that has a model.
@@ -28,33 +23,18 @@ pub(super) struct Summary {
 /// Summarises one run.
 pub(super) fn of(subject: &Subject) -> Summary {
     let places = places(&subject.run);
-    let mut summary = match &subject.run {
-        AnyRun::Exchange(run) => Summary {
-            unfinished: unfinished(&subject.run),
-            plan: exchange_summary::plan(&run.file.plan, &run.file.points),
-            cards: exchange_summary::cards(&run.file.plan, &places),
-            outcome: exchange_summary::outcome(&run.file.plan, &places),
-            ..Summary::default()
-        },
-        AnyRun::Stream(run) => Summary {
-            unfinished: unfinished(&subject.run),
-            plan: stream_summary::plan(&run.file.plan, &run.file.points),
-            cards: stream_summary::cards(&run.file.plan, &places),
-            outcome: stream_summary::outcome(&run.file.plan, &places),
-            ..Summary::default()
-        },
-        AnyRun::Loop(run) => Summary {
-            unfinished: unfinished(&subject.run),
-            plan: loop_summary::plan(&run.file.plan, &run.file.points),
-            cards: loop_summary::cards(&places),
-            outcome: loop_summary::outcome(&places),
-            ..Summary::default()
-        },
-        AnyRun::Control(_) => Summary::default(),
+    let cards = match &subject.run {
+        AnyRun::Exchange(run) => exchange_summary::cards(&run.file.plan, &places),
+        AnyRun::Stream(run) => stream_summary::cards(&run.file.plan, &places),
+        AnyRun::Loop(_) => loop_summary::cards(&places),
+        AnyRun::Control(_) => Vec::new(),
     };
-    summary.limits = limits(&subject.run, &summary.cards);
-    summary.models = models(&subject.run);
-    summary
+    Summary {
+        unfinished: unfinished(&subject.run),
+        limits: limits(&subject.run, &cards),
+        models: models(&subject.run),
+        cards,
+    }
 }
 
 /// How the run ended, if it was not measured and stored to its end.

@@ -1,6 +1,7 @@
 //! A loop run as tables: the latency that is needed, how often a shorter one would have stalled, and what the tested
 //! preloads did.
 
+use super::places::Places;
 use super::published::beside_published;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
@@ -14,14 +15,16 @@ const RUNGS: usize = 6;
 pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
     let curves: Vec<&LoopSummary> = of_aim(points, Aim::Curve);
     let held: Vec<&LoopSummary> = of_aim(points, Aim::Hold);
+    let places = &Places::of_loop(points).without_preload();
     let mut tables = Vec::new();
     if !curves.is_empty() {
-        tables.extend([needed(&curves), times(&curves), delays(&curves)]);
+        let of_each: [fn(&[&LoopSummary], &Places) -> Table; 3] = [needed, times, delays];
+        tables.extend(of_each.map(|table| table(&curves, places)));
         tables.extend(paths(&curves));
-        tables.push(stalls(&curves));
+        tables.push(stalls(&curves, places));
     }
     if !held.is_empty() {
-        tables.push(tested(&held));
+        tables.push(tested(&held, places));
     }
     tables.extend(speeds(points));
     tables.extend(beside_published(points));
@@ -81,27 +84,6 @@ pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
     points.iter().filter(|p| p.point.aim == aim).collect()
 }
 
-/// The columns that name a point. The row is the number by which warnings name it: the points that
-/// test a preload are numbered on behind the sweep, in a table of their own.
-const POINT: [&str; 4] = ["row", "MS/s", "channels", "notify B"];
-
-/// And what processes its blocks, where that is a GPU at one of the points of the table.
-fn point_cells(points: &[&LoopSummary], point: &LoopPoint) -> Vec<String> {
-    let mut cells = vec![
-        (point.index + 1).to_string(),
-        megasamples(point.rate_hz),
-        point.channels.to_string(),
-        grouped(point.notify_bytes.into()),
-    ];
-    cells.extend(by_gpu(points).then(|| point.path.to_string()));
-    cells
-}
-
-fn columns(points: &[&LoopSummary], rest: &[&'static str]) -> Vec<&'static str> {
-    let path = by_gpu(points).then_some(&"path");
-    POINT.iter().chain(path).chain(rest).copied().collect()
-}
-
 fn by_gpu(points: &[&LoopSummary]) -> bool {
     points.iter().any(|point| point.point.path.is_gpu())
 }
@@ -137,26 +119,23 @@ fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
     point.curve.last()
 }
 
-pub(super) fn needed(points: &[&LoopSummary]) -> Table {
-    let columns = columns(
-        points,
-        &[
-            "MB/s per direction",
-            "period",
-            "latency ms",
-            "buffer B",
-            "stalls/min (95 %)",
-            "floor ms",
-            "latency/floor",
-            "duty",
-        ],
-    );
+pub(super) fn needed(points: &[&LoopSummary], places: &Places) -> Table {
+    let columns = places.heads_and(&[
+        "MB/s per direction",
+        "period",
+        "latency ms",
+        "buffer B",
+        "stalls/min (95 %)",
+        "floor ms",
+        "latency/floor",
+        "duty",
+    ]);
     let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload (output \
                  queued before the start) of that latency in whole blocks of notify B; floor: the same without processing, one block plus the \
                  longest host delay";
     let mut table = Table::new(title, &columns);
     for point in points {
-        let mut cells = point_cells(points, &point.point);
+        let mut cells = places.cells(point.point.index);
         let floor = point.floor_ns;
         let ratio = point
             .needed_ns
@@ -177,23 +156,20 @@ pub(super) fn needed(points: &[&LoopSummary]) -> Table {
     table
 }
 
-fn times(points: &[&LoopSummary]) -> Table {
-    let columns = columns(
-        points,
-        &[
-            "blocks",
-            "wake p50",
-            "p99",
-            "max",
-            "work p50",
-            "p99",
-            "p99.9",
-            "max",
-            "service p99",
-            "p99.9",
-            "max",
-        ],
-    );
+fn times(points: &[&LoopSummary], places: &Places) -> Table {
+    let columns = places.heads_and(&[
+        "blocks",
+        "wake p50",
+        "p99",
+        "max",
+        "work p50",
+        "p99",
+        "p99.9",
+        "max",
+        "service p99",
+        "p99.9",
+        "max",
+    ]);
     let mut table = Table::new(
         "Wake-up (block arrived to processing starts), work (processing) and service (block arrived to output \
          delivered), in us",
@@ -206,7 +182,7 @@ fn times(points: &[&LoopSummary]) -> Table {
     for point in points {
         let (wake, work) = (point.wake.as_ref(), point.work.as_ref());
         let service = point.service.as_ref();
-        let mut cells = point_cells(points, &point.point);
+        let mut cells = places.cells(point.point.index);
         cells.extend([
             grouped(point.blocks),
             show(wake, &|d| d.p50.value),
@@ -227,19 +203,16 @@ fn times(points: &[&LoopSummary]) -> Table {
 
 /// What the host added to the loop, and to a timer thread that outranks it. No ratio: the two woke up at
 /// different instants.
-fn delays(points: &[&LoopSummary]) -> Table {
-    let columns = columns(
-        points,
-        &[
-            "p50",
-            "p99",
-            "p99.9",
-            "max",
-            "timer p99.9",
-            "max",
-            "timer's CPU",
-        ],
-    );
+fn delays(points: &[&LoopSummary], places: &Places) -> Table {
+    let columns = places.heads_and(&[
+        "p50",
+        "p99",
+        "p99.9",
+        "max",
+        "timer p99.9",
+        "max",
+        "timer's CPU",
+    ]);
     let title = "Host delay, in us: of the loop (from when a block could be processed until its processing \
                  began), and of a timer thread beside it, one priority higher (its CPU: any, if not pinned)";
     let mut table = Table::new(title, &columns);
@@ -247,7 +220,7 @@ fn delays(points: &[&LoopSummary]) -> Table {
     for point in points {
         let delay = point.host_delay.as_ref();
         let timer = point.timer.as_ref();
-        let mut cells = point_cells(points, &point.point);
+        let mut cells = places.cells(point.point.index);
         cells.extend([
             show(delay.map(|d| d.p50.value)),
             show(delay.map(|d| d.p99.value)),
@@ -316,15 +289,12 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
     Some(table)
 }
 
-fn stalls(points: &[&LoopSummary]) -> Table {
-    let columns = columns(
-        points,
-        &["latency ms", "preload B", "stalls", "stalls/min", "95 % CI"],
-    );
+fn stalls(points: &[&LoopSummary], places: &Places) -> Table {
+    let columns = places.heads_and(&["latency ms", "preload B", "stalls", "stalls/min", "95 % CI"]);
     let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
     for point in points {
         for rung in rungs(&point.curve) {
-            let mut cells = point_cells(points, &point.point);
+            let mut cells = places.cells(point.point.index);
             cells.extend([
                 TimeUnit::Milli.show(rung.latency_ns),
                 grouped(rung.preload_bytes),
@@ -352,20 +322,17 @@ fn rungs(curve: &[StallRate]) -> Vec<&StallRate> {
     chosen
 }
 
-pub(super) fn tested(points: &[&LoopSummary]) -> Table {
-    let columns = columns(
-        points,
-        &[
-            "preload B",
-            "latency ms",
-            "tested for",
-            "overruns",
-            "underruns",
-            "lowest ms",
-            "stalls/min (95 %)",
-            "measured latency",
-        ],
-    );
+pub(super) fn tested(points: &[&LoopSummary], places: &Places) -> Table {
+    let columns = places.heads_and(&[
+        "preload B",
+        "latency ms",
+        "tested for",
+        "overruns",
+        "underruns",
+        "lowest ms",
+        "stalls/min (95 %)",
+        "measured latency",
+    ]);
     let mut table = Table::new(
         "Tested preloads: the latency of a loop is its preload; stalls/min: those counted, and their upper \
          bound (95 %)",
@@ -389,7 +356,7 @@ pub(super) fn tested(points: &[&LoopSummary]) -> Table {
                 None => "none".to_string(),
             }
         });
-        let mut cells = point_cells(points, &point.point);
+        let mut cells = places.cells(point.point.index);
         cells.extend([
             grouped(point.point.preload_bytes),
             TimeUnit::Milli.show(point.point.preload_ns()),

@@ -17,7 +17,12 @@ pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
     points.into_iter().flat_map(flows).collect()
 }
 
-/// The cell of a table.
-pub(super) fn direction(point: StreamPoint, way: Way) -> String {
-    point.direction.words_of(way).to_lowercase()
+/// The number of a flow among those of its run.
+pub(super) fn flow_number(point: &StreamPoint, way: Way) -> u32 {
+    2 * point.index + way as u32
+}
+
+/// The number of the flow of a row.
+pub(super) fn number((summary, flow): &Row<'_>) -> u32 {
+    flow_number(&summary.point, flow.way)
 }

@@ -24,11 +24,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Schedule::AsFastAsPossible => "as fast as possible".to_string(),
         Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
     };
-    let each = if plan.points.len() > 1 {
-        " per point"
-    } else {
-        ""
-    };
+    let each = each(plan.points.len());
     let much = match plan.limit {
         Limit::Count(1) => format!("1 exchange{each}"),
         Limit::Count(count) => format!("{} exchanges{each}", grouped(count)),
@@ -67,7 +63,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
 }
 
 /// Of a stream run.
-pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
+pub(super) fn of_stream(file: &RunFile<Stream>, places: &Places) -> Vec<String> {
     let (plan, conditions) = (&file.plan, &file.conditions);
     let name = |responder: &Option<Responder>| match responder {
         Some(responder) => format!(" ({})", responder.name),
@@ -79,8 +75,10 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
         let name = further.map_or(String::new(), |further| name(&further.responder));
         line += &format!(", link {}: {link}{name}", at + 1);
     }
+    let shared = comma_before(places.shared());
+    let each = each(plan.points.len());
     line += &format!(
-        ", {} per point after {} of start-up",
+        "{shared}, {}{each} after {} of start-up",
         exact_time(plan.duration_ns),
         exact_time(plan.settle_ns)
     );
@@ -94,10 +92,12 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Vec<String> {
 pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     let plan = &file.plan;
     let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
+    let shared = comma_before(Places::of_loop(&file.points).shared());
     let mut line = format!(
-        "{}, {} per point after {} of start-up, processing {}",
+        "{}{shared}, {}{} after {} of start-up, processing {}",
         plan.address,
         exact_time(plan.duration_ns),
+        each(plan.points.len()),
         exact_time(plan.settle_ns),
         stages.join(",")
     );
@@ -119,6 +119,21 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     lines.extend(gpu(&file.conditions));
     lines.extend(note(&file.conditions));
     lines
+}
+
+/// Behind a duration or a count that each of several points has.
+fn each(points: usize) -> &'static str {
+    match points {
+        0 | 1 => "",
+        _ => " per point",
+    }
+}
+
+fn comma_before(words: String) -> String {
+    match words.is_empty() {
+        true => words,
+        false => format!(", {words}"),
+    }
 }
 
 /// The GPU of a loop that used one, how it is driven and connected.

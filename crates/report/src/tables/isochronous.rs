@@ -1,8 +1,8 @@
 //! The packets of isochronous streams: how many moved no data, and how evenly transfers completed.
 
-use super::flow_rows::Row;
+use super::flow_rows::{Row, number};
 use super::percentile::bounded;
-use super::stream::{columns, point_cells};
+use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, exact_time, grouped};
 use wiregauge_record::IsochronousCounts;
@@ -13,7 +13,7 @@ fn counted<'a>(rows: &'a [Row<'a>]) -> impl Iterator<Item = (&'a Row<'a>, &'a Is
 }
 
 /// One row for each direction of each point.
-pub(super) fn table(rows: &[Row<'_>]) -> Option<Table> {
+pub(super) fn table(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let (_, first) = counted(rows).next()?;
     let jitters = counted(rows).filter_map(|(_, counts)| counts.jitter.as_ref());
     let most = jitters.map(|jitter| jitter.p99.value).fold(0.0, f64::max);
@@ -34,9 +34,9 @@ pub(super) fn table(rows: &[Row<'_>]) -> Option<Table> {
         "p99",
         "max",
     ];
-    let mut table = Table::new(title, &columns(rows, &names));
+    let mut table = Table::new(title, &places.heads_and(&names));
     for (row, counts) in counted(rows) {
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         let numbers = [
             counts.packets,
             counts.missed(),

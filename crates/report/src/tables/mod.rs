@@ -92,6 +92,16 @@ pub(crate) fn exchange_answer(file: &RunFile) -> String {
     brief::exchange_answer(file)
 }
 
+/// What a stream run was for, answered in a sentence.
+pub(crate) fn stream_answer(file: &RunFile<Stream>) -> String {
+    brief::stream_answer(file)
+}
+
+/// What a loop run was for, answered in a sentence.
+pub(crate) fn loop_answer(file: &RunFile<Loop>) -> String {
+    brief::loop_answer(&file.points)
+}
+
 /// Tells of an exchange run, without what only its samples show.
 pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
     exchange_with(file, confidence, &|_| None)
@@ -129,20 +139,21 @@ fn exchange_with(
 /// Tells of a stream run.
 pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     let rows = flow_rows::rows(&file.points);
+    let places = &Places::of_flows(&file.plan, &rows);
     Tables {
         ending: None,
-        heading: heading::of_stream(file),
+        heading: heading::of_stream(file, places),
         set_off: file.plan.links().map(str::to_owned).collect(),
-        brief: Some(brief::of_stream(&file.plan, &rows)),
-        tables: stream::tables(&rows)
+        brief: Some(brief::of_stream(&file.plan, &rows, places)),
+        tables: stream::tables(&rows, places)
             .into_iter()
-            .chain(isochronous::table(&rows))
-            .chain(recording::table(&rows))
+            .chain(isochronous::table(&rows, places))
+            .chain(recording::table(&rows, places))
             .collect(),
         floors: Vec::new(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),
         warnings: warnings::of_start(&file.warnings)
-            .chain(warnings::of_stream(file, &rows))
+            .chain(warnings::of_stream(file, &rows, places))
             .collect(),
         failed: failure(&file.state),
         conditions: conditions::of_stream(file),

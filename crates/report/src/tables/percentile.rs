@@ -85,22 +85,6 @@ pub(super) fn around(show: impl Fn(f64) -> String, estimate: &Estimate) -> Strin
     }
 }
 
-/// `p99 1.2 to 2.0 ms`: the range of a percentile over rows.
-pub(super) fn range<'a>(
-    name: &str,
-    unit: TimeUnit,
-    all: impl Iterator<Item = &'a Estimate> + Clone,
-) -> Option<String> {
-    let by_value = |a: &&Estimate, b: &&Estimate| a.value.total_cmp(&b.value);
-    let lowest = unit.show(all.clone().min_by(by_value)?.value);
-    let highest = all.max_by(by_value)?;
-    let shown = bounded(unit, highest);
-    Some(match lowest == unit.show(highest.value) {
-        true => format!("{name} {shown} {}", unit.name()),
-        false => format!("{name} {lowest} to {shown} {}", unit.name()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,15 +109,6 @@ mod tests {
         assert_eq!(bounded(unit, &estimate(2e6, None, None)), "2.000 (? .. ?)");
         let closed = estimate(2e6, Some(1.9e6), Some(2.3e6));
         assert_eq!(bounded(unit, &closed), "2.000");
-        assert_eq!(
-            range("p99", unit, [open, closed].iter()).as_deref(),
-            Some("p99 2.000 to 47.70 (10.9 .. ?) ms")
-        );
-        assert_eq!(
-            range("p99", unit, [open].iter()).as_deref(),
-            Some("p99 47.70 (10.9 .. ?) ms")
-        );
-        assert_eq!(range("p99", unit, [].iter()), None);
     }
 
     #[test]
@@ -148,10 +123,5 @@ mod tests {
         assert_eq!(shown(50_000.0, 49_000.0, 61_000.0), "50.00 (49.0 .. 61.0)");
         assert_eq!(shown(50_000.0, 41_000.0, 59_000.0), "50.00");
         assert_eq!(shown(0.0, 0.0, 0.0), "0.000");
-        let wide = estimate(41_800.0, Some(16_600.0), Some(2_473_000.0));
-        assert_eq!(
-            range("p99", unit, [wide].iter()).as_deref(),
-            Some("p99 41.80 (16.6 .. 2473) us")
-        );
     }
 }

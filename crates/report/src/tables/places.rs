@@ -1,10 +1,12 @@
 //! The points that a sentence is about, named by the settings that vary in their run.
 
-use super::flow_rows::Row;
+use super::flow_rows::{Row, flow_number};
 use crate::link_names;
 use std::collections::{BTreeMap, BTreeSet};
 use wiregauge_quantity::{grouped, megasamples};
-use wiregauge_record::{Aim, LoopPoint, Plan, Point, PointSummary};
+use wiregauge_record::{
+    Aim, LoopPoint, LoopSummary, Plan, Point, PointSummary, StreamPlan, StreamPoint, Way,
+};
 
 /// More groups, or more points, are counted instead of named.
 const MOST_GROUPS: usize = 3;
@@ -22,6 +24,8 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq)]
 struct Named {
     index: u32,
+    /// The number of its point, from 1.
+    number: u32,
     values: Vec<(Setting, String)>,
 }
 
@@ -68,7 +72,7 @@ impl Setting {
             Setting::Out => "OUT B",
             Setting::In => "IN B",
             Setting::Depth => "depth",
-            Setting::Way => "way",
+            Setting::Way => "direction",
             Setting::Transfer => "transfer B",
             Setting::Queue => "queue",
             Setting::Rate => "MS/s",
@@ -87,7 +91,8 @@ impl Setting {
             Setting::In if values == ANY => "IN of any size".into(),
             Setting::Link | Setting::Way | Setting::Path => values,
             Setting::Number => format!("point {values}"),
-            Setting::Size | Setting::Transfer => format!("{values} B"),
+            Setting::Size => format!("{values} B"),
+            Setting::Transfer => format!("transfers of {values} B"),
             Setting::Out => format!("OUT {values} B"),
             Setting::In => format!("IN {values} B"),
             Setting::Depth => format!("depth {values}"),
@@ -131,31 +136,53 @@ impl Places {
             values.push((Setting::Depth, point.depth.to_string()));
             Named {
                 index: point.index,
+                number: point.index + 1,
                 values,
             }
         });
         Places::of(named.collect())
     }
 
-    /// Of all rows of a stream run, by their position.
-    pub(super) fn of_rows(rows: &[Row<'_>]) -> Places {
-        let named = (0..).zip(rows).map(|(index, (summary, flow))| {
-            let point = summary.point;
-            let way = point.direction.words_of(flow.way).to_owned();
+    /// Of all flows of the plan of a stream run by their numbers, as far as they were measured as they were measured.
+    pub(super) fn of_flows(plan: &StreamPlan, rows: &[Row<'_>]) -> Places {
+        let ways = |point: &StreamPoint| {
+            let point = *point;
+            point.direction.ways().iter().map(move |&way| (point, way))
+        };
+        let measured = rows.iter().map(|(summary, flow)| (summary.point, flow.way));
+        let all = plan.points.iter().flat_map(ways).chain(measured);
+        let all: BTreeMap<u32, (StreamPoint, Way)> = all
+            .map(|(point, way)| (flow_number(&point, way), (point, way)))
+            .collect();
+        let named = all.into_iter().map(|(index, (point, way))| {
             let values = vec![
                 (Setting::Link, link_names::link(point.link, point.together)),
-                (Setting::Way, way),
+                (Setting::Way, point.direction.words_of(way).to_owned()),
                 (Setting::Transfer, grouped(point.transfer_bytes.into())),
                 (Setting::Queue, point.queue.to_string()),
             ];
-            Named { index, values }
+            Named {
+                index,
+                number: point.index + 1,
+                values,
+            }
         });
         Places::of(named.collect())
     }
 
     /// Of all points of a loop run.
-    pub(super) fn of_loop(points: impl Iterator<Item = LoopPoint>) -> Places {
-        let named = points.map(|point| {
+    pub(super) fn of_loop(points: &[LoopSummary]) -> Places {
+        Places::of_loop_points(points.iter().map(|point| point.point))
+    }
+
+    fn of_loop_points(points: impl Iterator<Item = LoopPoint>) -> Places {
+        let points: Vec<LoopPoint> = points.collect();
+        let by_gpu = points.iter().any(|point| point.path.is_gpu());
+        let named = points.iter().map(|point| {
+            let path = match by_gpu {
+                true => point.path.to_string(),
+                false => String::new(),
+            };
             let preload = match point.aim {
                 Aim::Curve => String::new(),
                 Aim::Hold => grouped(point.preload_bytes),
@@ -163,12 +190,13 @@ impl Places {
             let values = vec![
                 (Setting::Rate, megasamples(point.rate_hz)),
                 (Setting::Channels, point.channels.to_string()),
-                (Setting::Path, point.path.to_string()),
+                (Setting::Path, path),
                 (Setting::Block, grouped(point.notify_bytes.into())),
                 (Setting::Preload, preload),
             ];
             Named {
                 index: point.index,
+                number: point.index + 1,
                 values,
             }
         });
@@ -180,7 +208,7 @@ impl Places {
         let mut seen = BTreeSet::new();
         if !points.iter().all(|point| seen.insert(&point.values)) {
             for point in &mut points {
-                let number = (Setting::Number, (point.index + 1).to_string());
+                let number = (Setting::Number, point.number.to_string());
                 point.values.insert(0, number);
             }
         }
@@ -194,6 +222,12 @@ impl Places {
         };
         let varying = settings.into_iter().filter(varies).collect();
         Places { points, varying }
+    }
+
+    /// The same without the tested preload, which tables of loops have among their figures.
+    pub(super) fn without_preload(mut self) -> Places {
+        self.varying.retain(|setting| *setting != Setting::Preload);
+        self
     }
 
     /// Heads of the columns that tell points apart.
@@ -233,18 +267,6 @@ impl Places {
             is_given && !self.varying.contains(setting)
         });
         let texts = shared.map(|(setting, value)| setting.text(std::slice::from_ref(value)));
-        texts.collect::<Vec<_>>().join(", ")
-    }
-
-    /// `IN 1,024 B, queue 4`: every setting of a point; without the only link.
-    pub(super) fn whole(&self, index: u32) -> String {
-        let point = self.points.iter().find(|point| point.index == index);
-        let values = point.map_or(&[][..], |point| &point.values);
-        let is_told = |setting| setting != Setting::Link || self.varying.contains(&setting);
-        let told = values
-            .iter()
-            .filter(|(setting, value)| is_told(*setting) && !value.is_empty());
-        let texts = told.map(|(setting, value)| setting.text(std::slice::from_ref(value)));
         texts.collect::<Vec<_>>().join(", ")
     }
 
@@ -362,16 +384,7 @@ impl Places {
                     true => Some(setting.text(values)),
                     false => Some(setting.text(std::slice::from_ref(others.next()?))),
                 });
-            // `IN 4096 B` of streams, as of exchanges.
-            let is_way = |at: Option<&Setting>| at == Some(&Setting::Way);
-            parts.enumerate().fold(String::new(), |words, (at, part)| {
-                let comma = match self.varying[at] {
-                    _ if at == 0 => "",
-                    Setting::Transfer if is_way(self.varying.get(at - 1)) => " ",
-                    _ => ", ",
-                };
-                words + comma + &part
-            })
+            parts.collect::<Vec<_>>().join(", ")
         };
         let names: Vec<String> = groups.iter().map(name).collect();
         (names.len() <= MOST_GROUPS).then(|| names.join("; "))
@@ -496,16 +509,16 @@ mod tests {
             of(1, 1_000_000, Some(4_000)),
             of(2, 1_000_000, Some(8_000)),
         ];
-        let one_rate = Places::of_loop(points.into_iter());
+        let one_rate = Places::of_loop_points(points.into_iter());
         assert_eq!(one_rate.name(&[0]), "no preload");
         assert_eq!(one_rate.name(&[1]), "preload 4,000 B");
         assert_eq!(one_rate.name(&[1, 2]), "preload 4,000 and 8,000 B");
         assert_eq!(one_rate.name(&[0, 2]), "no preload and preload 8,000 B");
-        let two_rates = Places::of_loop(points.into_iter().chain([of(3, 2_000_000, None)]));
+        let two_rates = Places::of_loop_points(points.into_iter().chain([of(3, 2_000_000, None)]));
         assert_eq!(two_rates.name(&[0, 3]), "1 and 2 MS/s, no preload");
         assert_eq!(two_rates.name(&[1]), "1 MS/s, preload 4,000 B");
         // Without a tested one there is nothing to say of it.
-        let untested = Places::of_loop([points[0], of(1, 2_000_000, None)].into_iter());
+        let untested = Places::of_loop_points([points[0], of(1, 2_000_000, None)].into_iter());
         assert_eq!(untested.name(&[0]), "1 MS/s");
     }
 

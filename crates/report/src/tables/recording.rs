@@ -1,13 +1,13 @@
 //! What was recorded of a stream, and whether the storage kept pace.
 
-use super::flow_rows::Row;
-use super::stream::{columns, point_cells};
+use super::flow_rows::{Row, number};
+use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{grouped, time};
 use wiregauge_record::Recording;
 
 /// One row for each recording.
-pub(super) fn table(rows: &[Row<'_>]) -> Option<Table> {
+pub(super) fn table(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let recorded = || {
         let rows = rows.iter();
         rows.filter_map(|row| Some((row, row.1.recording.as_ref()?)))
@@ -22,9 +22,9 @@ pub(super) fn table(rows: &[Row<'_>]) -> Option<Table> {
         "peak waiting B",
         "receiver waited",
     ];
-    let mut table = Table::new("Recording of what was received", &columns(rows, &names));
+    let mut table = Table::new("Recording of what was received", &places.heads_and(&names));
     for (row, one) in recorded() {
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         cells.extend([
             one.file.clone(),
             one.files.to_string(),

@@ -1,9 +1,10 @@
 //! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
 //! it.
 
-use super::flow_rows::{Row, direction};
+use super::flow_rows::{Row, number};
 use super::limit_share::LimitShare;
 use super::percentile::{around, bounded};
+use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
@@ -50,42 +51,16 @@ pub(super) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// Every table that has something to say.
-pub(super) fn tables(rows: &[Row<'_>]) -> Vec<Table> {
-    let mut tables = vec![rates(rows), gaps(rows)];
-    tables.extend(modelled_bus(rows));
+pub(super) fn tables(rows: &[Row<'_>], places: &Places) -> Vec<Table> {
+    let mut tables = vec![rates(rows, places), gaps(rows, places)];
+    tables.extend(modelled_bus(rows, places));
     tables.extend(interference(rows));
-    tables.extend(damage(rows));
-    tables.extend(buffers(rows));
+    tables.extend(damage(rows, places));
+    tables.extend(buffers(rows, places));
     tables
 }
 
-pub(super) fn columns(rows: &[Row<'_>], rest: &[&'static str]) -> Vec<&'static str> {
-    let link: &[&str] = if several_links(rows) { &["link"] } else { &[] };
-    let point = ["direction", "transfer B", "queue"];
-    link.iter().chain(&point).chain(rest).copied().collect()
-}
-
-fn several_links(rows: &[Row<'_>]) -> bool {
-    rows.iter()
-        .any(|(p, _)| p.point.link > 0 || p.point.together)
-}
-
-pub(super) fn point_cells(rows: &[Row<'_>], (point, flow): &Row<'_>) -> Vec<String> {
-    let point = point.point;
-    let mut cells = Vec::new();
-    if several_links(rows) {
-        let how = crate::link_names::how(point.together);
-        cells.push(format!("{} {how}", point.link));
-    }
-    cells.extend([
-        direction(point, flow.way),
-        point.transfer_bytes.to_string(),
-        point.queue.to_string(),
-    ]);
-    cells
-}
-
-fn rates(rows: &[Row<'_>]) -> Table {
+fn rates(rows: &[Row<'_>], places: &Places) -> Table {
     let unit = unit_of(rows);
     let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
     let title = match limit_of(rows) {
@@ -94,14 +69,14 @@ fn rates(rows: &[Row<'_>]) -> Table {
     };
     let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
     let has_clock = rows.iter().any(|(_, flow)| by_device(flow).is_some());
-    let mut names = columns(rows, &["transfers", unit.name(), "95 % CI"]);
+    let mut names = places.heads_and(&["transfers", unit.name(), "95 % CI"]);
     names.extend(limit.map(|_| "% of limit"));
     names.extend(has_clock.then_some("by device"));
     names.extend(["achieved queue", "CPU us/MB"]);
     let mut table = Table::new(title, &names);
     for row in rows {
         let flow = row.1;
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         cells.push(grouped(flow.transfers));
         match &flow.rate {
             Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
@@ -147,26 +122,23 @@ pub(super) fn share_of_limit(row: &Row<'_>) -> String {
 }
 
 /// The packets on the bus, where the device models it and reports them.
-fn modelled_bus(rows: &[Row<'_>]) -> Option<Table> {
+fn modelled_bus(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let count = |row: &Row<'_>| row.1.device.and_then(|device| device.bus);
     rows.iter().find_map(count)?;
     let mut table = Table::new(
         "Modelled bus, as the device counted: packets and NAKs of the endpoint, and shares of the time",
-        &columns(
-            rows,
-            &[
-                "packets",
-                "NAKs",
-                "NAKs/s",
-                "not ready",
-                "packets on bus",
-                "NAKs on bus",
-                "others on bus",
-            ],
-        ),
+        &places.heads_and(&[
+            "packets",
+            "NAKs",
+            "NAKs/s",
+            "not ready",
+            "packets on bus",
+            "NAKs on bus",
+            "others on bus",
+        ]),
     );
     for row in rows {
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         match count(row) {
             Some(bus) => cells.extend(bus_cells(&bus)),
             None => cells.extend(vec!["-".to_owned(); 7]),
@@ -237,7 +209,7 @@ fn interference(rows: &[Row<'_>]) -> Option<Table> {
         let ratio = before.zip(rate(row)).filter(|(before, _)| *before > 0.0);
         table.row(vec![
             row.0.point.link.to_string(),
-            direction(row.0.point, row.1.way),
+            row.0.point.direction.words_of(row.1.way).to_owned(),
             row.0.point.transfer_bytes.to_string(),
             row.0.point.queue.to_string(),
             show(before),
@@ -251,30 +223,27 @@ fn interference(rows: &[Row<'_>]) -> Option<Table> {
     Some(table)
 }
 
-fn gaps(rows: &[Row<'_>]) -> Table {
+fn gaps(rows: &[Row<'_>], places: &Places) -> Table {
     let unit = typical_gap(rows);
     let mut table = Table::new(
         format!(
             "Times in {}: gap between completions, gap in the host between two transfers, transfer",
             unit.name()
         ),
-        &columns(
-            rows,
-            &[
-                "gap p50",
-                "p99",
-                "max",
-                "host gap p50",
-                "p99",
-                "max",
-                "transfer p50",
-                "p99",
-            ],
-        ),
+        &places.heads_and(&[
+            "gap p50",
+            "p99",
+            "max",
+            "host gap p50",
+            "p99",
+            "max",
+            "transfer p50",
+            "p99",
+        ]),
     );
     for row in rows {
         let flow = row.1;
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         let mut add = |times: &Option<Distribution>, with_max: bool| match times {
             Some(times) => {
                 cells.extend([bounded(unit, &times.p50), bounded(unit, &times.p99)]);
@@ -311,7 +280,7 @@ pub(super) fn known(bytes: Option<u64>) -> String {
     bytes.map_or("not known".into(), grouped)
 }
 
-fn damage(rows: &[Row<'_>]) -> Option<Table> {
+fn damage(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let jumps = |flow: &FlowSummary| flow.jumps.unwrap_or(0) > 0;
     let hurt = |flow: &FlowSummary| flow.counts.is_damaged() || jumps(flow) || flow.stalls > 0;
     rows.iter().find(|(_, flow)| hurt(flow))?;
@@ -328,11 +297,11 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
     names.extend(with_jumps.then_some("jumps"));
     let mut table = Table::new(
         "Byte errors (only rows that have some)",
-        &columns(rows, &names),
+        &places.heads_and(&names),
     );
     for row in rows.iter().filter(|(_, flow)| hurt(flow)) {
         let (counts, flow) = (&row.1.counts, row.1);
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         let is_known = counts.received.is_some();
         let found = [
             counts.sent,
@@ -350,12 +319,12 @@ fn damage(rows: &[Row<'_>]) -> Option<Table> {
     Some(table)
 }
 
-pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
+pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let unit = unit_of(rows);
     let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
     let loss = flow.buffers[0].loss;
     let for_loss = format!("buffer for loss {loss:e}");
-    let mut names: Vec<&str> = columns(rows, &["rate", "largest backlog"]);
+    let mut names: Vec<&str> = places.heads_and(&["rate", "largest backlog"]);
     names.extend([for_loss.as_str(), "95 % CI", "smallest loss supported"]);
     let mut table = Table::new(
         format!(
@@ -368,7 +337,7 @@ pub(super) fn buffers(rows: &[Row<'_>]) -> Option<Table> {
     );
     for row in rows {
         for need in &row.1.buffers {
-            let mut cells = point_cells(rows, row);
+            let mut cells = places.cells(number(row));
             let rate = need.rate_bytes_s as f64;
             cells.push(format!("{} {}", unit.show(rate), unit.name()));
             cells.extend(buffer_cells(need));
@@ -389,7 +358,7 @@ fn supported(loss: f64) -> String {
 
 fn buffer_cells(need: &BufferNeed) -> [String; 3] {
     if !need.sustained {
-        return ["link too slow".into(), "-".into(), "-".into()];
+        return ["not carried".into(), "-".into(), "-".into()];
     }
     let bytes = |bytes: f64| grouped(bytes.round() as u64);
     let bound = |bound: Option<f64>| bound.map_or("?".into(), bytes);

@@ -131,8 +131,20 @@ impl Table {
         shown.map(|(_, note)| note).collect()
     }
 
-    /// The table as aligned lines for a terminal, without its title, and what its marks mean.
+    /// The table as aligned lines for a terminal, without its title, and the lines below it.
     pub fn text(&self) -> String {
+        let below = self.below().into_iter().map(|line| format!("  {line}\n"));
+        self.rows_text() + &below.collect::<String>()
+    }
+
+    /// The lines below the table: its notes, and what its marks mean.
+    pub fn below(&self) -> Vec<&str> {
+        let notes = self.notes.iter().map(String::as_str);
+        notes.chain(self.footnotes()).collect()
+    }
+
+    /// Heads and rows as aligned lines for a terminal.
+    pub fn rows_text(&self) -> String {
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         table.set_content_arrangement(ContentArrangement::Disabled);
@@ -156,10 +168,7 @@ impl Table {
             }
             all.push(line);
         }
-        let notes = self.notes.iter().map(String::as_str);
         all.into_iter()
-            .chain(notes)
-            .chain(self.footnotes())
             .map(|line| format!("  {}\n", line.trim_end()))
             .collect()
     }

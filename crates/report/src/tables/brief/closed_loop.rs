@@ -1,7 +1,9 @@
 //! A loop run in one table and one sentence.
 
 use super::{Brief, Wide, sentence};
-use crate::tables::closed_loop::{is_too_short, needed, of_aim, paths, refuting, tested};
+use crate::tables::closed_loop::{needed, of_aim, paths, settings, tested};
+use crate::tables::places::Places;
+use crate::tables::table::Table;
 use wiregauge_quantity::{TimeUnit, about_time, grouped};
 use wiregauge_record::{Aim, LoopSummary};
 use wiregauge_stats::poisson_high;
@@ -15,112 +17,84 @@ const LEFT_OUT: &[&str] = &[
     "measured latency",
 ];
 
+/// What the run was for, answered in a sentence.
+pub(in crate::tables) fn loop_answer(points: &[LoopSummary]) -> String {
+    sentence(&answer(points, &Places::of_loop(points)))
+}
+
 /// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
 pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let curves = of_aim(points, Aim::Curve);
     let held = of_aim(points, Aim::Hold);
-    let mut left_out = LEFT_OUT.to_vec();
-    let channels = |point: &LoopSummary| point.point.channels;
-    if points
-        .iter()
-        .all(|point| channels(point) == channels(&points[0]))
-    {
-        left_out.push("channels");
-    }
+    let places = &Places::of_loop(points).without_preload();
+    let wide = |table: Table, points: &[&LoopSummary]| Wide {
+        table: table.without(LEFT_OUT),
+        settings: places.heads().len(),
+        labels: points
+            .iter()
+            .map(|point| places.name(&[point.point.index]))
+            .collect(),
+    };
     let mut tables = Vec::new();
     if !curves.is_empty() {
-        tables.push(needed(&curves).without(&left_out).into());
+        tables.push(wide(needed(&curves, places), &curves));
         tables.extend(paths(&curves).map(Wide::from));
     }
     if !held.is_empty() {
-        tables.push(tested(&held).without(&left_out).into());
+        tables.push(wide(tested(&held, places), &held));
     }
     Brief {
-        answer: sentence(&answer(&curves, &held)),
+        answer: loop_answer(points),
         tables,
     }
 }
 
-fn answer(curves: &[&LoopSummary], held: &[&LoopSummary]) -> String {
-    if curves.is_empty() && held.is_empty() {
-        return "no point was finished".into();
-    }
-    let mut parts = Vec::new();
-    parts.extend(latency(curves));
-    parts.extend(refuted(curves, held));
-    parts.extend(above_floor(curves));
-    if !curves.is_empty() {
-        let untested = if held.is_empty() {
-            ""
-        } else {
-            " before the tests"
-        };
-        parts.push(stalls(curves) + untested);
-    }
-    parts.extend(preloads(held, !curves.is_empty()));
-    let all = [curves, held].concat();
-    if !all.iter().all(|point| is_too_short(point)) {
-        parts.extend(verified(&all));
-    }
-    parts.join("; ")
-}
-
-/// The latency needed, from the lowest to the highest.
-fn latency(curves: &[&LoopSummary]) -> Option<String> {
-    let all = || curves.iter().filter_map(|p| Some((p.needed_ns?, p)));
-    let (lowest, best) = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let (highest, _) = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let [low, high] = [lowest, highest].map(|ns| TimeUnit::Milli.show(ns));
-    let text = format!("lowest latency without a stall {} ms", range(low, high));
-    Some(match curves.len() {
-        1 => text,
-        _ => format!("{text} (shortest: row {})", best.point.index + 1),
-    })
-}
-
-/// A test that stalled with a preload at least as long as the shortest latency.
-fn refuted(curves: &[&LoopSummary], tested: &[&LoopSummary]) -> Option<String> {
-    let known = curves.iter().filter_map(|p| Some((p.needed_ns?, p)));
-    let (_, best) = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let worst = refuting(tested.iter().copied(), best)?;
-    Some(format!(
-        "but {} with a tested preload of {} ms (row {})",
-        counted(&[worst]),
-        TimeUnit::Milli.show(worst.point.preload_ns()),
-        worst.point.index + 1
-    ))
-}
-
-/// How far the latency is above what this host adds by itself.
-fn above_floor(curves: &[&LoopSummary]) -> Option<String> {
-    let ratios = || {
-        curves
-            .iter()
-            .filter_map(|p| Some(p.needed_ns? / p.floor_ns?))
+fn answer(points: &[LoopSummary], places: &Places) -> String {
+    let curves = of_aim(points, Aim::Curve);
+    let all = of_aim(points, Aim::Hold);
+    let known = curves.iter().filter(|point| point.needed_ns.is_some());
+    let best = known.min_by(|a, b| {
+        a.needed_ns
+            .unwrap_or(0.0)
+            .total_cmp(&b.needed_ns.unwrap_or(0.0))
+    });
+    // What was tested for that latency, if anything was.
+    let like = |point: &&LoopSummary| {
+        best.is_none_or(|best| settings(&best.point) == settings(&point.point))
     };
-    let lowest = ratios().min_by(f64::total_cmp)?;
-    let highest = ratios().max_by(f64::total_cmp)?;
-    let [low, high] = [lowest, highest].map(|ratio| format!("{ratio:.2}"));
-    Some(format!("{} x the floor", range(low, high)))
-}
-
-/// `1.2`, or `1.2 to 2.0` over several rows.
-fn range(lowest: String, highest: String) -> String {
-    match lowest == highest {
-        true => lowest,
-        false => format!("{lowest} to {highest}"),
+    let tested: Vec<&LoopSummary> = all.iter().copied().filter(like).collect();
+    let tested = if tested.is_empty() { all } else { tested };
+    let mut parts = Vec::new();
+    if let Some(best) = best {
+        let lowest = TimeUnit::Milli.show(best.needed_ns.unwrap_or(0.0));
+        let place = match curves.len() {
+            1 => String::new(),
+            _ => places
+                .clone()
+                .without_preload()
+                .bracketed(&[best.point.index]),
+        };
+        let stalls = match tested.is_empty() {
+            true => format!(", {} in {}", counted(&[best]), lasted(best)),
+            false => String::new(),
+        };
+        parts.push(format!(
+            "lowest latency without a stall {lowest} ms{place}{stalls}"
+        ));
+    }
+    parts.extend(preloads(&tested, !curves.is_empty(), places));
+    match parts.is_empty() {
+        true => "no point was finished".into(),
+        false => parts.join("; "),
     }
 }
 
-/// Stalls counted, and how many a minute they do not exclude.
-fn stalls(points: &[&LoopSummary]) -> String {
-    let elapsed: u64 = points.iter().map(|p| p.elapsed_ns).sum();
-    let mut text = format!("{} in {}", counted(points), about_time(elapsed as f64));
-    // Several points are several settings, which have no rate in common.
-    if let [only] = points {
-        text += &format!(" ({})", bound(only));
-    }
-    text
+/// `10 s (95 %: fewer than 18.0 a minute)`: for how long a point ran, and how many stalls that does not exclude.
+fn lasted(point: &LoopSummary) -> String {
+    let minutes = point.elapsed_ns.max(1) as f64 / 60e9;
+    let most = poisson_high(point.overruns + point.underruns) / minutes;
+    let time = about_time(point.elapsed_ns as f64);
+    format!("{time} (95 %: fewer than {most:.1} a minute)")
 }
 
 /// `1 stall`, `4,578 stalls`.
@@ -131,67 +105,49 @@ fn counted(points: &[&LoopSummary]) -> String {
     }
 }
 
-/// Upper bound of the stalls a minute.
-fn bound(point: &LoopSummary) -> String {
-    let minutes = point.elapsed_ns.max(1) as f64 / 60e9;
-    let most = poisson_high(point.overruns + point.underruns) / minutes;
-    format!("95 %: fewer than {most:.1} a minute")
-}
-
 /// What became of the tested preloads; --find has searched where there are curves.
-fn preloads(tested: &[&LoopSummary], searched: bool) -> Option<String> {
-    let held: Vec<_> = tested
+fn preloads(tested: &[&LoopSummary], searched: bool, places: &Places) -> Option<String> {
+    let has_stalled = |point: &LoopSummary| point.overruns + point.underruns > 0;
+    let stalled: Vec<&&LoopSummary> = tested.iter().filter(|point| has_stalled(point)).collect();
+    // Longer than any of the same settings that stalled.
+    let is_long = |point: &LoopSummary| {
+        let mut like = stalled
+            .iter()
+            .filter(|of| settings(&of.point) == settings(&point.point));
+        like.all(|of| of.point.preload_bytes < point.point.preload_bytes)
+    };
+    let held = tested
         .iter()
-        .filter(|p| p.overruns + p.underruns == 0)
-        .collect();
-    Some(match (&held[..], tested.len()) {
-        (_, 0) => return None,
-        ([], 1) => {
-            let bytes = grouped(tested[0].point.preload_bytes);
-            let stalls = counted(tested);
-            let hint = if searched { "" } else { "; try --find" };
-            format!("the preload of {bytes} B is too short ({stalls}){hint}")
-        }
-        ([], all) => format!("all {all} tested preloads had stalls"),
-        ([one], _) => format!(
-            "preload of {} ms: no stall in {} (row {}; {})",
-            TimeUnit::Milli.show(one.point.preload_ns()),
-            about_time(one.elapsed_ns as f64),
-            one.point.index + 1,
-            bound(one)
-        ),
-        (several, all) => {
-            let worst = tested.iter().max_by_key(|p| p.overruns + p.underruns);
-            let worst = worst
-                .filter(|_| several.len() < all)
-                .map_or(String::new(), |worst| {
-                    format!(
-                        ", at most {} (row {})",
-                        counted(&[worst]),
-                        worst.point.index + 1
-                    )
-                });
+        .filter(|point| point.blocks > 0 && !has_stalled(point) && is_long(point));
+    let shortest = held.min_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
+    let ms = |point: &LoopSummary| TimeUnit::Milli.show(point.point.preload_ns());
+    Some(match (tested, shortest) {
+        (_, Some(point)) => {
+            let place = places.bracketed(&[point.point.index]);
             format!(
-                "{} of {all} tested preloads without a stall{worst}",
-                several.len()
+                "a preload of {} ms{place} had no stall in {}",
+                ms(point),
+                lasted(point)
             )
         }
+        (_, None) if stalled.is_empty() => return None,
+        ([one], None) => {
+            let hint = if searched { "" } else { "; try --find" };
+            format!(
+                "the preload of {} ms is too short ({}){hint}",
+                ms(one),
+                counted(tested)
+            )
+        }
+        (all, None) if stalled.len() == all.len() => {
+            format!("all {} tested preloads had stalls", all.len())
+        }
+        (all, None) => format!(
+            "{} of {} tested preloads had stalls",
+            stalled.len(),
+            all.len()
+        ),
     })
-}
-
-/// Whether the latency is the preload.
-fn verified(points: &[&LoopSummary]) -> Option<String> {
-    let checked = points.iter().filter_map(|p| p.verified.as_ref());
-    let (good, all) = checked.fold((0, 0), |(good, all), verified| {
-        (good + usize::from(verified.holds()), all + 1)
-    });
-    match (good, points.len()) {
-        _ if all == 0 => Some("output not checked".into()),
-        (good, points) if good == points => Some("output checked, no errors".into()),
-        (good, points) => Some(format!(
-            "output checked without errors at {good} of {points} points"
-        )),
-    }
 }
 
 #[cfg(test)]
@@ -247,37 +203,44 @@ mod tests {
         let brief = of_loop(&[point(0, Aim::Curve, 1.25, 0)]);
         assert_eq!(
             brief.answer,
-            "Lowest latency without a stall 1.250 ms; 1.25 x the floor; 0 stalls in 10 s (95 %: fewer than 18.0 \
-             a minute); output checked, no errors."
+            "Lowest latency without a stall 1.250 ms, 0 stalls in 10 s (95 %: fewer than 18.0 a minute)."
         );
         assert_eq!(brief.tables(100).count(), 1);
     }
 
     #[test]
-    fn several_points_name_the_row_of_the_shortest_and_a_test_adds_its_table() {
-        let brief = of_loop(&[
+    fn the_shortest_latency_has_its_point_and_a_test_adds_its_table_and_its_verdict() {
+        let fast = |mut summary: LoopSummary| {
+            summary.point.rate_hz = 2_000_000;
+            summary
+        };
+        let longer = |mut summary: LoopSummary| {
+            summary.point.preload_bytes = 8_000;
+            summary
+        };
+        let curves = [
             point(0, Aim::Curve, 2.5, 0),
-            point(1, Aim::Curve, 1.25, 0),
-            point(2, Aim::Hold, 1.25, 3),
-            point(3, Aim::Hold, 1.25, 0),
-        ]);
-        assert!(
-            brief.answer.starts_with(
-                "Lowest latency without a stall 1.250 to 2.500 ms (shortest: row 2); but 3 stalls with a tested preload of \
-                 2.000 ms (row 3); 1.25 to 2.50 x the floor"
-            ),
-            "{}",
-            brief.answer
-        );
-        assert!(
-            brief.answer.ends_with(
-                "preload of 2.000 ms: no stall in 10 s (row 4; 95 %: fewer than 18.0 a minute); output checked, \
-                 no errors."
-            ),
-            "{}",
-            brief.answer
+            fast(point(1, Aim::Curve, 0.75, 0)),
+        ];
+        let stalled = fast(point(2, Aim::Hold, 0.75, 3));
+        let lowest = "Lowest latency without a stall 0.750 ms (2 MS/s); ";
+        let held = fast(longer(point(3, Aim::Hold, 0.75, 0)));
+        let brief = of_loop(&[&curves[..], &[stalled.clone(), held]].concat());
+        assert_eq!(
+            brief.answer,
+            format!(
+                "{lowest}a preload of 2.000 ms (2 MS/s, preload 8,000 B) had no stall in 10 s (95 %: fewer than 18.0 a \
+                 minute)."
+            )
         );
         assert_eq!(brief.tables(100).count(), 2);
+        // Of the same preload one test had a stall and one had none.
+        let again = fast(point(3, Aim::Hold, 0.75, 0));
+        let brief = of_loop(&[&curves[..], &[stalled, again]].concat());
+        assert_eq!(
+            brief.answer,
+            "Lowest latency without a stall 0.750 ms (point 2, 2 MS/s); 1 of 2 tested preloads had stalls."
+        );
     }
 
     #[test]
@@ -285,7 +248,7 @@ mod tests {
         let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578)]);
         assert_eq!(
             brief.answer,
-            "The preload of 4,000 B is too short (4,578 stalls); try --find."
+            "The preload of 2.000 ms is too short (4,578 stalls); try --find."
         );
         let brief = of_loop(&[point(0, Aim::Hold, 2.5, 4_578), point(1, Aim::Hold, 2.5, 1)]);
         assert_eq!(brief.answer, "All 2 tested preloads had stalls.");

@@ -1,47 +1,54 @@
 //! A stream run in one table and one sentence.
 
 use super::{Brief, Rated, Used, Wide, is_sure, of_limits, saturation, sentence};
-use crate::tables::flow_rows::Row;
+use crate::tables::flow_rows::{Row, number, rows};
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
-use crate::tables::percentile::{bounded, range};
+use crate::tables::percentile::{Marks, marked};
 use crate::tables::places::Places;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, columns, half_width, known, limit_of, lost, matches, naks_s, point_cells,
-    share_of_limit, typical_gap, unit_of,
+    buffers, half_width, known, limit_of, lost, matches, naks_s, share_of_limit, typical_gap,
+    unit_of,
 };
 use crate::tables::table::Table;
-use wiregauge_quantity::{grouped, percent};
-use wiregauge_record::{FlowSummary, StreamPlan, StreamPoint, Way};
+use wiregauge_quantity::{RateUnit, grouped, percent, time};
+use wiregauge_record::{BufferNeed, FlowSummary, StreamPlan, StreamPoint, Way};
+use wiregauge_run::{RunFile, Stream};
 
 /// Columns of isochronous packets that only `--full` has.
 const LEFT_OUT_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
 
+/// What the run was for, answered in a sentence.
+pub(in crate::tables) fn stream_answer(file: &RunFile<Stream>) -> String {
+    let rows = rows(&file.points);
+    let places = Places::of_flows(&file.plan, &rows);
+    sentence(&answer(&file.plan, &rows, &places))
+}
+
 /// One table and one sentence; and the buffers, which --rate requested.
-pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>]) -> Brief {
-    let places = Places::of_rows(rows);
-    let labels = (0..).zip(rows).map(|(at, _)| places.whole(at));
+pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> Brief {
     let rates = Wide {
-        table: table(rows),
-        settings: columns(rows, &[]).len(),
-        labels: labels.collect(),
+        table: table(rows, places),
+        settings: places.heads().len(),
+        labels: rows.iter().map(|row| places.name(&[number(row)])).collect(),
     };
-    let packets = isochronous::table(rows).map(|table| table.without(LEFT_OUT_OF_PACKETS));
-    let others = packets.into_iter().chain(buffers(rows));
+    let packets = isochronous::table(rows, places);
+    let packets = packets.map(|table| table.without(LEFT_OUT_OF_PACKETS));
+    let others = packets.into_iter().chain(buffers(rows, places));
     Brief {
-        answer: sentence(&answer(plan, rows)),
+        answer: sentence(&answer(plan, rows, places)),
         tables: std::iter::once(rates)
             .chain(others.map(Wide::from))
             .collect(),
     }
 }
 
-fn table(rows: &[Row<'_>]) -> Table {
+fn table(rows: &[Row<'_>], places: &Places) -> Table {
     let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
     let limit = limit_of(rows);
     let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
-    let mut heads = columns(rows, &[unit.name(), "95 % CI", "lost B", "gap p99"]);
+    let mut heads = places.heads_and(&[unit.name(), "95 % CI", "lost B", "gap p99"]);
     if let Some(limit) = &limit {
         title += &format!("; {limit}");
         heads.push("% of limit");
@@ -53,16 +60,17 @@ fn table(rows: &[Row<'_>]) -> Table {
         heads.extend(["NAKs/s", "not ready", "on bus"]);
     }
     let mut table = Table::new(title, &heads);
+    let mut marks = Marks::default();
     for row in rows {
         let flow = row.1;
-        let mut cells = point_cells(rows, row);
+        let mut cells = places.cells(number(row));
         match &flow.rate {
             Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
             None => cells.extend(["-".to_owned(), "-".to_owned()]),
         }
         cells.push(known(lost(flow)));
         let gap = flow.gap.as_ref();
-        cells.push(gap.map_or("-".into(), |gap| bounded(gap_unit, &gap.p99)));
+        cells.push(gap.map_or("-".into(), |gap| marked(gap_unit, &gap.p99, &mut marks)));
         if limit.is_some() {
             cells.push(share_of_limit(row));
         }
@@ -77,16 +85,20 @@ fn table(rows: &[Row<'_>]) -> Table {
         }
         table.row(cells);
     }
+    table.notes.extend(marks.note(None));
     table
 }
 
-fn answer(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
+fn answer(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> String {
     if rows.is_empty() {
         return "no point was finished".into();
     }
     let mut parts = Vec::new();
     for way in [Way::In, Way::Out] {
-        parts.extend(fastest(plan, rows, way));
+        parts.extend(match plan.rates_bytes_s.is_empty() {
+            true => fastest(plan, rows, way, places),
+            false => carried(plan, rows, way, places),
+        });
     }
     // A share that cannot be shown is more than all of the limit.
     let used = rows.iter().map(|row| Used {
@@ -95,11 +107,6 @@ fn answer(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
         used: LimitShare::of(row).map_or(0.0, |share| share.shown().unwrap_or(f64::INFINITY)),
     });
     parts.extend(of_limits(&used.collect::<Vec<_>>()));
-    let unit = typical_gap(rows);
-    let gaps = rows
-        .iter()
-        .filter_map(|(_, flow)| Some(&flow.gap.as_ref()?.p99));
-    parts.extend(range("gap p99", unit, gaps));
     let packets = isochronous::sentence(rows);
     let jumped = |row: &Row<'_>| row.1.jumps.unwrap_or(0) > 0;
     if packets.is_none() || rows.iter().any(jumped) {
@@ -111,14 +118,64 @@ fn answer(plan: &StreamPlan, rows: &[Row<'_>]) -> String {
     parts.join("; ")
 }
 
+/// Of each --rate, the smallest buffer with which a flow of this direction carries it.
+fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Vec<String> {
+    let of_way: Vec<&Row<'_>> = rows.iter().filter(|row| row.1.way == way).collect();
+    let name = way.name().to_uppercase();
+    let one = |rate: &u64| {
+        let needs = of_way.iter().flat_map(|row| {
+            let needs = row.1.buffers.iter().map(move |need| (*row, need));
+            needs.filter(|(_, need)| need.rate_bytes_s == *rate)
+        });
+        let needs: Vec<(&Row<'_>, &BufferNeed)> = needs.collect();
+        let rate = given(*rate);
+        let carried = needs.iter().filter(|(_, need)| need.sustained);
+        let Some((row, need)) = carried.min_by_key(|(_, need)| need.worst_bytes) else {
+            let most = needs.iter().filter_map(|(row, _)| Some(row.1.rate?.value));
+            let most = most.max_by(f64::total_cmp).map(|most| {
+                let unit = RateUnit::fitting(most);
+                format!(
+                    "{name} carried {} {}, less than {rate}",
+                    unit.show(most),
+                    unit.name()
+                )
+            });
+            return (!needs.is_empty())
+                .then(|| most.unwrap_or_else(|| format!("{name} carried less than {rate}")));
+        };
+        let place = match of_way.len() {
+            1 => String::new(),
+            _ => places.at(number(row)),
+        };
+        let gap = row.1.gap.as_ref();
+        let gap = gap.map_or_else(String::new, |gap| {
+            format!(", longest gap {}", time(gap.max))
+        });
+        let bytes = grouped(need.worst_bytes);
+        Some(format!(
+            "{name} at {rate} needs a buffer of at least {bytes} B{place}{gap}"
+        ))
+    };
+    plan.rates_bytes_s.iter().filter_map(one).collect()
+}
+
+/// `2 MB/s`: a rate as somebody gave it.
+fn given(bytes_s: u64) -> String {
+    let unit = RateUnit::fitting(bytes_s as f64);
+    let shown = unit.show(bytes_s as f64);
+    let shown = match shown.contains('.') {
+        true => shown.trim_end_matches('0').trim_end_matches('.'),
+        false => &shown,
+    };
+    format!("{shown} {}", unit.name())
+}
+
 /// The fastest row of a direction, and from which queue on its transfers are as fast.
-fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way) -> Vec<String> {
+fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Vec<String> {
     let rate = |flow: &FlowSummary| flow.rate.as_ref().map(|rate| rate.value);
-    let rated = (0..).zip(rows).filter_map(|(at, row)| {
-        let of_way = row.1.way == way;
-        Some((at, row, rate(row.1).filter(|_| of_way)?))
-    });
-    let Some((at, best, most)) = rated.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+    let of_way = || rows.iter().filter(|row| row.1.way == way);
+    let rated = of_way().filter_map(|row| Some((row, rate(row.1)?)));
+    let Some((best, most)) = rated.max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Vec::new();
     };
     let unit = unit_of(rows);
@@ -128,17 +185,17 @@ fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way) -> Vec<String> {
         unit.show(most),
         unit.name()
     );
-    let (of, point) = (rows.iter().filter(|row| row.1.way == way), best.0.point);
-    if of.clone().count() > 1 {
-        text += &Places::of_rows(rows).bracketed(&[at]);
+    if of_way().count() > 1 {
+        text += &places.bracketed(&[number(best)]);
     }
+    let point = best.0.point;
     let same = |other: &StreamPoint| {
         let links = other.link == point.link && other.together == point.together;
         links && other.direction == point.direction && other.transfer_bytes == point.transfer_bytes
     };
     let planned = plan.points.iter().filter(|point| same(point));
     let planned = planned.map(|point| point.index);
-    let here = of.filter(|row| same(&row.0.point));
+    let here = of_way().filter(|row| same(&row.0.point));
     let saturation = saturation("queue", planned, here.map(self::rated).collect());
     [Some(text), saturation].into_iter().flatten().collect()
 }

@@ -338,7 +338,7 @@ mod tests {
         file.conditions.host.rt_runtime_us = Some(950_000);
         change(&mut file);
         let found = of_run(&file);
-        let places = Places::of_loop(file.points.iter().map(|point| point.point));
+        let places = Places::of_loop(&file.points);
         let texts: Vec<String> = found
             .iter()
             .map(|one| one.warning_at(&places).to_string())

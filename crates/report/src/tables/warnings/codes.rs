@@ -174,13 +174,10 @@ codes! {
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",
         "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
-    Short "W27" printed: "The rate of a stream has no confidence interval.",
+    Short "W27" named: "The rate of a stream has no confidence interval.",
         "The point is too short, or the rate drifts or changes slowly: its parts are then autocorrelated, \
          and worth too few independent ones.",
         "Use a longer --duration. wiregauge report plots the rate over time.";
-    TooSlow "W28" printed: "The link is slower than a --rate.",
-        "No buffer is large enough for that rate.",
-        "Use a lower --rate, or a faster link (wiregauge limits).";
     Unchecked "W29" named: "The content of received bytes was not checked (--no-check).",
         "Only lost bytes are detected.",
         "Leave out --no-check where correctness matters more than CPU time.";

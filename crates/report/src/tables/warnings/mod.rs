@@ -38,8 +38,7 @@ pub(super) fn of_exchange(
 }
 
 /// The warnings that a stream run deserves.
-pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<Warning> {
-    let places = Places::of_rows(rows);
+pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
     let at = |rows: &[u32]| places.bracketed(rows);
     let found = stream::of_run(file, rows);
     found.iter().map(|found| found.warning_at(&at)).collect()
@@ -47,7 +46,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<Warning
 
 /// The warnings that a loop run deserves.
 pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<Warning> {
-    let places = Places::of_loop(file.points.iter().map(|point| point.point));
+    let places = Places::of_loop(&file.points);
     let found = closed_loop::of_run(file);
     let warnings = found.iter().map(|found| found.warning_at(&places));
     warnings.collect()

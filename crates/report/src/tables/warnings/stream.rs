@@ -4,7 +4,7 @@
 use super::codes::Code;
 use super::common as warnings;
 use super::warning::{Warning, add};
-use crate::tables::flow_rows::Row;
+use crate::tables::flow_rows::{Row, number};
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::lost;
 use wiregauge_quantity::{grouped, percent, time};
@@ -66,8 +66,6 @@ pub(in crate::tables) enum StreamWarning {
     Short { rows: Vec<u32> },
     /// The rate drifts or changes too slowly for an interval.
     Unsteady { rows: Vec<u32> },
-    /// A rate asked for was higher than the link's.
-    TooSlow { rows: Vec<u32> },
     /// Nothing was compared.
     Unchecked,
     /// A load ran.
@@ -82,11 +80,8 @@ pub(in crate::tables) enum StreamWarning {
 pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec<StreamWarning> {
     let mut found = Vec::new();
     let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Vec<u32> {
-        let numbered = (0..).zip(rows);
-        numbered
-            .filter(|(_, row)| keep(row))
-            .map(|(at, _)| at)
-            .collect()
+        let kept = rows.iter().filter(|row| keep(row));
+        kept.map(number).collect()
     };
     let lost_share =
         |flow: &FlowSummary| lost(flow).unwrap_or(0) as f64 / flow.counts.counted().max(1) as f64;
@@ -177,10 +172,6 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
     add(&mut found, those(&unsteady), |rows| {
         StreamWarning::Unsteady { rows }
     });
-    let too_slow = |row: &Row<'_>| row.1.buffers.iter().any(|need| !need.sustained);
-    add(&mut found, those(&too_slow), |rows| {
-        StreamWarning::TooSlow { rows }
-    });
     add(
         &mut found,
         those(&|row| row.0.ending != Ending::Complete),
@@ -196,9 +187,9 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
             memory: load.memory,
         });
     }
-    let disturbed = (0..)
-        .zip(rows)
-        .map(|(at, row)| (at, &row.0.disturbances[..]));
+    let disturbed = rows
+        .iter()
+        .map(|row| (number(row), &row.0.disturbances[..]));
     let others = warnings::of_disturbances(disturbed, &file.plan.host);
     found.extend(others.into_iter().map(StreamWarning::Other));
     found
@@ -266,7 +257,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<StreamWarning>
         })
     };
     let source = |rows: &[Row<'_>], hit: &[u32]| {
-        let first = hit.first().and_then(|&at| rows.get(at as usize));
+        let first = rows.iter().find(|row| hit.first() == Some(&number(row)));
         let limit = first.and_then(|row| row.1.limit.as_ref());
         limit.map_or_else(String::new, |limit| limit.source.clone())
     };
@@ -462,11 +453,6 @@ impl StreamWarning {
                 ),
                 ": its parts are autocorrelated, worth too few independent ones. Try a longer --duration; \
                  `wiregauge report` plots the rate over time.",
-            ),
-            StreamWarning::TooSlow { rows } => Warning::new(
-                Code::TooSlow,
-                format!("the link is slower than a --rate{}", at(rows)),
-                ": no buffer is large enough for it.",
             ),
             StreamWarning::Unchecked => Warning::new(
                 Code::Unchecked,
