@@ -196,7 +196,11 @@ def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> Non
             checks.that(best <= room * rate, "`no gain beyond a depth` is not refuted", detail)
     for key in ("out_bytes_s", "in_bytes_s"):
         most = figures[key]
-        if most is None or not fits:
+        if most is None:
+            continue
+        cost = figures["slowest"][key.replace("bytes_s", "ns_a_byte")]
+        checks.that(cost["low"] > 0, "a maximum rests on a significant time per byte", where)
+        if not fits:
             continue
         for point in points:
             rate = point["throughput"][key]

@@ -649,6 +649,31 @@ fn no_maximum_throughput_follows_from_a_cost_that_may_as_well_be_none() {
 }
 
 #[test]
+fn a_maximum_throughput_needs_a_significant_time_per_byte() {
+    // A disturbance at one point of a loopback: bytes seem to cost something, and depth 1 carried 92 MB/s.
+    let trts_us = [
+        (48, [34.9, 9.9]),
+        (512, [37.4, 12.1]),
+        (4_096, [44.6, 100.8]),
+    ];
+    let mut points = Vec::new();
+    for (in_bytes, trts_us) in trts_us {
+        for (depth, trt_us) in [1, 4].into_iter().zip(trts_us) {
+            points.push(exchange(16, in_bytes, depth, trt_us * f64::from(depth)));
+        }
+    }
+    let modelled = &models_of_exchange(&plan(), &Conditions::default(), &points)[0];
+    let slowest = modelled.figures().unwrap().slowest.unwrap();
+    assert_eq!(slowest.in_ns_a_byte.unwrap().low, Some(0.0));
+    assert_eq!(modelled.figures().unwrap().in_bytes_s, None);
+    let words = said(modelled);
+    assert!(
+        words.contains("no significant time per byte IN") && !words.contains("maximum throughput"),
+        "{words}"
+    );
+}
+
+#[test]
 fn more_points_are_proposed_than_the_run_has_and_no_size_that_the_device_rejects() {
     let points = |depths: &[u32]| {
         let mut points = Vec::new();

@@ -148,12 +148,10 @@ impl LinkModel {
                 depth: refits.estimate(depth, |fit| saturation_depth(fit, out_bytes, in_bytes)),
             })
         });
-        let rate = |direction: Side| {
+        let rate = |side: Side| {
             slowest.as_ref()?;
-            let value = rate(fit, points, direction)?;
-            let most = refits.estimate(value, |fit| rate(fit, points, direction));
-            // Without an upper bound, a byte may as well cost nothing.
-            Some(most).filter(|most| most.high.is_some())
+            let cost = |fit: &Fit| ns_a_byte(fit, points, side);
+            rate(&refits.estimate(cost(fit), |fit| Some(cost(fit))))
         };
         let residuals = self.residuals();
         Figures {
@@ -238,10 +236,9 @@ enum Side {
     In,
 }
 
-/// Bytes a second of endless exchanges, were they the slowest stage's only work. Of sizes that
-/// change together, each way has its part.
-fn rate(fit: &Fit, points: &[Observation], side: Side) -> Option<f64> {
-    let ns_a_byte = match (Ways::of(points), side) {
+/// Nanoseconds in the slowest stage for each byte of this side. Of sizes that change together, each way has its part.
+fn ns_a_byte(fit: &Fit, points: &[Observation], side: Side) -> f64 {
+    match (Ways::of(points), side) {
         (Ways::Together { slope, .. }, Side::Out) => {
             out_ns_a_byte(fit.slowest, fit.steps) * (1.0 + slope)
         }
@@ -250,6 +247,15 @@ fn rate(fit: &Fit, points: &[Observation], side: Side) -> Option<f64> {
         }
         (Ways::Apart { .. }, Side::Out) => out_ns_a_byte(fit.slowest, fit.steps),
         (Ways::Apart { .. }, Side::In) => in_ns_a_byte(fit.slowest, fit.steps),
-    };
-    (ns_a_byte > 0.0).then(|| 1e9 / ns_a_byte)
+    }
+}
+
+/// Bytes a second of endless exchanges, were they the slowest stage's only work; `None` if a byte may cost nothing.
+fn rate(ns_a_byte: &Estimate) -> Option<Estimate> {
+    let lowest = ns_a_byte.low.filter(|&low| low > 0.0)?;
+    Some(Estimate {
+        value: 1e9 / ns_a_byte.value,
+        low: ns_a_byte.high.map(|high| 1e9 / high),
+        high: Some(1e9 / lowest),
+    })
 }
