@@ -222,8 +222,19 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
             checks.that(near, "W01 tells the highest percentile", f"{where}: {said['W01']}")
 
 
+def silence_ns(run: dict) -> int:
+    """The silence between a reply and the next request: --idle, or 3.5 characters of Modbus RTU."""
+    reply = (run["plan"].get("queries") or {}).get("reply")
+    if not isinstance(reply, dict):
+        return 0
+    line = reply.get("modbus")
+    rtu = line.get("rtu") if isinstance(line, dict) else None
+    return reply.get("idle-ns", 0) + (rtu["silence_ns"] if rtu else 0)
+
+
 def check_late_starts(checks: Checks, run: dict, text: str, path, where: str) -> None:
-    """W06 blames the depth only where as many as it allows were outstanding when an exchange was due."""
+    """W06 blames the depth only where as many as it allows were outstanding when an exchange was due, or the
+    silence that the plan requires was not over."""
     period = period_ns(run)
     said = re.search(r"^W06: (.*(?:\n  .*)*)", text, re.MULTILINE)
     if not said or period is None:
@@ -233,7 +244,7 @@ def check_late_starts(checks: Checks, run: dict, text: str, path, where: str) ->
         if point.get("start_delay") is None or point["start_delay"]["max"] <= period:
             continue
         rows = by_request(samples(path, point["point"]["index"]))
-        ends = rows["start_ns"] + rows["rtt_ns"]
+        ends = rows["start_ns"] + rows["rtt_ns"] + silence_ns(run)
         is_late = (start_delays(rows) > period) & (rows["phase"] == "measured")
         for at in np.flatnonzero(is_late):
             outstanding = int(np.sum(ends[:at] > rows["intended_ns"][at]))

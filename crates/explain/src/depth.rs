@@ -52,6 +52,17 @@ pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Respon
     }
 }
 
+/// The silence that the plan requires between a reply and the next request, in nanoseconds. Neither the device nor the
+/// host takes it.
+pub fn silence_ns(plan: &Plan) -> u64 {
+    let queries = plan.queries.as_ref();
+    match queries.map(|queries| &queries.reply) {
+        Some(ReplyEnd::IdleNs(silence_ns)) => *silence_ns,
+        Some(ReplyEnd::Modbus(ModbusLine::Rtu { silence_ns })) => *silence_ns,
+        _ => 0,
+    }
+}
+
 /// False if replies can only be told apart with one request outstanding.
 fn may_overlap(plan: &Plan) -> bool {
     let Some(queries) = &plan.queries else {

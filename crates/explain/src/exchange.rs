@@ -2,7 +2,7 @@
 //! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
 use crate::busy::{FULL, busy_device};
-use crate::depth::{EQUAL, is_telling, most_outstanding, needed, unanswered};
+use crate::depth::{EQUAL, is_telling, most_outstanding, needed, silence_ns, unanswered};
 use crate::exchange_verdict::{ExchangeVerdict, Late};
 use crate::modelled::Modelled;
 use serde::Serialize;
@@ -205,7 +205,8 @@ fn verdict(
     if let Some(waiting) = faster(GAIN) {
         return waiting;
     }
-    let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns);
+    let silent = silence_ns(plan) as f64 / trt_ns.max(1.0);
+    let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns) + silent;
     if reached < BEHIND * f64::from(point.depth) {
         return ExchangeVerdict::HostBehind {
             achieved: split.achieved_depth,
@@ -421,16 +422,17 @@ fn scheduled(
         _ => plan.timeout_ns as f64,
     };
     let longest_ns = max(&summary.connect) + max(&summary.rtt).max(awaited_ns);
+    let silence_ns = silence_ns(plan) as f64;
     // Medians, because a single stall makes both means longer.
     let median = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.p50.value);
-    let exchange_ns = median(&summary.connect) + median(&summary.rtt);
+    let exchange_ns = median(&summary.connect) + median(&summary.rtt) + silence_ns;
     let is_slow =
         exchange_ns > period_ns * f64::from(depth) || median(&summary.trt) > KEPT * period_ns;
     ExchangeVerdict::Behind {
         late_ns,
         period_ns,
         // With exchanges as short as that, there is always one more to start.
-        cause: match longest_ns <= period_ns * f64::from(depth) {
+        cause: match longest_ns + silence_ns <= period_ns * f64::from(depth) {
             true => Late::Host { longest_ns },
             false if is_slow => Late::Link {
                 trt_ns: split.trt_ns.unwrap_or(0.0),

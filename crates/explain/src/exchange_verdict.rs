@@ -317,7 +317,7 @@ impl fmt::Display for ExchangeVerdict {
                     (Some(depth), None) => {
                         write!(f, ". Try --depth {depth}: what it gains was waiting time")
                     }
-                    (None, _) => write!(f, ". It allows only one request at a time"),
+                    (None, _) => write!(f, "; only one request at a time is possible"),
                 }
             }
             ExchangeVerdict::Unfinished { depth } => write!(

@@ -15,6 +15,7 @@ mod noun;
 mod stream;
 mod verdict;
 
+pub use depth::silence_ns;
 pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
 pub use exchange_verdict::{ExchangeVerdict, Late};
 pub use modbus::{ModbusSplit, of_modbus};

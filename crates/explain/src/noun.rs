@@ -106,7 +106,7 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
                 unknown_stage("depth", "With --connect each, exchanges cannot overlap")
             }
             (None, Connect::Once) => {
-                unknown_stage("depth", "The device allows only one request at a time")
+                unknown_stage("depth", "Only one request at a time is possible")
             }
         },
         try_more: of(sizes(few), more),

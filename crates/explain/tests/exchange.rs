@@ -5,7 +5,9 @@ use crate::common;
 
 use common::{conditions_with_floor, exchange_point, plan};
 use wiregauge_explain::{ExchangeVerdict, of_exchange};
-use wiregauge_record::{Conditions, Connect, Limit, PointSummary, Responder, Schedule};
+use wiregauge_record::{
+    Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder, Schedule,
+};
 
 fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
     of_exchange(&plan(), &conditions_with_floor(20.0), points)
@@ -459,6 +461,49 @@ fn a_place_that_waited_for_a_last_loss_with_nothing_left_to_start_is_not_the_hos
         "{}",
         split.words
     );
+}
+
+/// The plan of queries whose replies end after 5 ms of silence.
+fn silent_plan() -> Plan {
+    Plan {
+        queries: Some(Queries {
+            list: vec![Query {
+                name: "READ?".into(),
+                bytes: b"READ?\n".to_vec(),
+            }],
+            reply: ReplyEnd::IdleNs(5_000_000),
+            expect: None,
+        }),
+        ..plan()
+    }
+}
+
+#[test]
+fn the_silence_that_ends_a_reply_is_not_the_host_that_starts_the_next_late() {
+    let mut point = exchange_point(1, 700.0, None);
+    point.trt = common::always(6e6, 1_000);
+    point.achieved_depth = 0.12;
+    let verdict = |plan: &Plan, point: &PointSummary| {
+        let points = std::slice::from_ref(point);
+        of_exchange(plan, &Conditions::default(), points).remove(0)
+    };
+    let split = verdict(&silent_plan(), &point);
+    assert_eq!(
+        split.words,
+        "the part of the device is not known; only one request at a time is possible"
+    );
+    // Neither is a period that the silence does not leave room for.
+    let mut scheduled = silent_plan();
+    scheduled.schedule = Schedule::EveryNs(5_200_000);
+    point.trt = common::always(5.7e6, 1_000);
+    point.lateness = common::ended_late(500e3);
+    let words = verdict(&scheduled, &point).words;
+    assert!(!words.contains("the host"), "{words}");
+    // A host that takes as long again as the silence does is.
+    point.trt = common::always(12e6, 1_000);
+    point.achieved_depth = 0.06;
+    let words = verdict(&silent_plan(), &point).words;
+    assert!(words.starts_with("bottleneck: the host"), "{words}");
 }
 
 #[test]

@@ -5,21 +5,27 @@ use crate::warnings::{BOARD, answered, echo, lines, slower_in_the_end};
 
 use common::{exchange, exchange_run, plan, stream_plan, stream_point, stream_run};
 use wiregauge_record::{
-    BusLimit, DeviceCount, Direction, Disturbance, Ending, Plan, Point, Sample, Schedule,
+    BusLimit, DeviceCount, Direction, Disturbance, Ending, Plan, Point, Protocol, Queries, Query,
+    ReplyEnd, Sample, Schedule,
 };
 use wiregauge_report::tables;
 use wiregauge_run::AnyRun;
 
 /// The warning W06 of a run of one point with this depth, one exchange every 100 us.
 fn behind(depth: u32, sample: impl Fn(u64) -> (u64, u64)) -> String {
+    behind_by(plan(1), depth, sample)
+}
+
+/// Of this plan.
+fn behind_by(plan: Plan, depth: u32, sample: impl Fn(u64) -> (u64, u64)) -> String {
     let dir = tempfile::tempdir().expect("a directory");
     let plan = Plan {
         schedule: Schedule::EveryNs(100_000),
         points: vec![Point {
             depth,
-            ..plan(1).points[0]
+            ..plan.points[0]
         }],
-        ..plan(1)
+        ..plan
     };
     let run = exchange_run(&dir.path().join("run"), &plan, |_| {
         let samples = (0..=1000_u64).map(|sequence| {
@@ -59,6 +65,28 @@ fn a_schedule_that_the_depth_did_not_allow_names_the_depth() {
     let waited = ": exchanges waited for earlier ones. Use the table from the intended start; try a higher --depth or a \
                   longer --interval.";
     assert!(text.ends_with(waited), "{text}");
+}
+
+#[test]
+fn a_query_that_waits_for_the_silence_after_a_reply_is_not_started_late_by_the_host() {
+    // A reply ends after 150 us of silence, so each starts 20 + 150 us after the one before.
+    let silent = Plan {
+        protocol: Protocol::Text,
+        queries: Some(Queries {
+            list: vec![Query {
+                name: "READ?".into(),
+                bytes: b"READ?\n".to_vec(),
+            }],
+            reply: ReplyEnd::IdleNs(150_000),
+            expect: None,
+        }),
+        ..plan(1)
+    };
+    let text = behind_by(silent, 1, |sequence| (sequence * 70_000, 20_000));
+    assert!(
+        text.contains(": exchanges waited for earlier ones."),
+        "{text}"
+    );
 }
 
 #[test]

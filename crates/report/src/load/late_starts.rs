@@ -3,6 +3,7 @@
 use super::cycle_answers::each_sample;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use wiregauge_explain::silence_ns;
 use wiregauge_record::{Phase, Sample, Schedule};
 use wiregauge_run::{Exchange, Run, RunError};
 
@@ -11,7 +12,8 @@ use wiregauge_run::{Exchange, Run, RunError};
 pub(crate) struct LateStarts {
     /// All of them.
     pub(crate) late: u64,
-    /// Those that waited for earlier ones: when they were due, as many as --depth allows were outstanding.
+    /// Those that waited for earlier ones: when they were due, as many as --depth allows were outstanding, or had
+    /// ended less than the silence ago that the plan requires.
     pub(crate) waited: u64,
 }
 
@@ -24,6 +26,7 @@ pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, 
     let mut count = Counted {
         period_ns,
         depth,
+        silence_ns: silence_ns(&run.file.plan),
         next: 0,
         waiting: BTreeMap::new(),
         ends: Vec::new(),
@@ -44,9 +47,10 @@ pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, 
 struct Counted {
     period_ns: u64,
     depth: usize,
+    silence_ns: u64,
     next: u64,
     waiting: BTreeMap<u64, Sample>,
-    /// Ends of earlier exchanges that were outstanding when the last one was due.
+    /// Ends of earlier exchanges that were outstanding when the last one was due, silence included.
     ends: Vec<u64>,
     found: LateStarts,
 }
@@ -66,7 +70,7 @@ impl Counted {
             self.found.late += 1;
             self.found.waited += u64::from(self.ends.len() >= self.depth);
         }
-        self.ends
-            .push(sample.start_ns.saturating_add(sample.rtt_ns));
+        let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
+        self.ends.push(end_ns.saturating_add(self.silence_ns));
     }
 }

@@ -172,7 +172,7 @@ fn limited(file: &RunFile, point: &PointSummary) -> Option<String> {
         }
         ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
             Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
-            None => "the device allows only one exchange at a time".into(),
+            None => "only one exchange at a time is possible".into(),
         },
         ExchangeVerdict::Connection { share, larger } => match larger {
             Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
