@@ -434,7 +434,7 @@ fn scheduled(
         // With exchanges as short as that, there is always one more to start.
         cause: match longest_ns + silence_ns <= period_ns * f64::from(depth) {
             true => Late::Host { longest_ns },
-            false if is_slow => Late::Link {
+            false if is_slow => Late::Most {
                 trt_ns: split.trt_ns.unwrap_or(0.0),
             },
             false => Late::Single { longest_ns },

@@ -136,8 +136,8 @@ pub enum ExchangeVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Late {
-    /// The link carries fewer exchanges than the schedule has.
-    Link {
+    /// Most exchanges take longer than the schedule leaves for them: whose time that is, their starts do not show.
+    Most {
         /// Mean TRT, in nanoseconds.
         trt_ns: f64,
     },
@@ -189,7 +189,7 @@ impl fmt::Display for ExchangeVerdict {
                     overlap.map_or(String::new(), |overlap| format!("{more}{overlap}"))
                 };
                 match cause {
-                    Late::Link { trt_ns } => write!(
+                    Late::Most { trt_ns } => write!(
                         f,
                         "One exchange starts every {} on average. Try an --interval above that{}",
                         time(*trt_ns),

@@ -632,6 +632,19 @@ fn a_schedule_that_is_not_kept_does_not_limit() {
 }
 
 #[test]
+fn exchanges_longer_than_the_period_are_not_called_those_of_the_link() {
+    // A host that is preempted all the time makes them long as well.
+    let mut scheduled = plan();
+    scheduled.schedule = Schedule::EveryNs(200_000);
+    let mut point = exchange_point(1, 250.0, None);
+    point.lateness = common::ended_late(50e3);
+    let split = &of_exchange(&scheduled, &Conditions::default(), &[point])[0];
+    let verdict = serde_json::to_value(&split.verdict).unwrap();
+    assert_eq!(verdict["cause"]["kind"], "most", "{verdict}");
+    assert!(!split.words.contains("the link"), "{}", split.words);
+}
+
+#[test]
 fn a_gain_that_depth_cannot_give_is_not_explained_by_it() {
     let mut slow = exchange_point(1, 300.0, None);
     slow.throughput.exchanges_s /= 5.0;
