@@ -218,6 +218,17 @@ fn the_time_waited_for_a_cpu_is_called_a_sum() {
 }
 
 #[test]
+fn an_instrument_that_echoes_queries_is_not_said_to_send_what_nobody_asked_for() {
+    let mut file = echo(BOARD, &[&answered], 1_200);
+    file.plan.protocol = Protocol::Text;
+    let text = lines(&file, "W37").concat();
+    let finding = "1,200 B belong to no response, so RTTs may be those of other data";
+    assert!(text.contains(finding), "{text}");
+    assert!(text.contains("--protocol text --idle"), "{text}");
+    assert!(!text.contains("unsolicited"), "{text}");
+}
+
+#[test]
 fn losses_and_replies_out_of_order_stay_in_the_table_and_in_the_finding() {
     let mut file = echo(BOARD, &[&answered], 0);
     let counts = &mut file.points[0].counts;

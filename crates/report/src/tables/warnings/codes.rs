@@ -210,11 +210,12 @@ codes! {
          exchange without an answer for such a reason is lost.",
         "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
          the socket: use --priority, or a lower --depth.";
-    Unasked "W37" printed: "The device sent unsolicited data.",
-        "Responses of this protocol do not say which request they answer. Data that arrived while a request was \
-         outstanding was taken for its response: RTTs may be wrong until the next pause.",
-        "Stop what the device sends by itself, or start exchanges with pauses (--interval). With --protocol text, check \
-         the replies with --expect.";
+    Unasked "W37" printed: "Bytes of the device belong to no response.",
+        "Responses of this protocol do not say which request they answer. What comes first while a request is \
+         outstanding is taken for its response, also the echo of a query, or data that the device sends by itself. \
+         RTTs may be those of such data until the next pause.",
+        "If the device echoes queries, turn that off, or take echo and answer as one reply (--protocol text --idle). Stop what it \
+         sends by itself, or start exchanges with pauses (--interval). Check the replies with --protocol text --expect.";
     LoopStalled "W40" printed: "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";

@@ -30,7 +30,7 @@ pub(in crate::tables) enum Found {
         points: Vec<u32>,
         worst: f64,
     },
-    /// Bytes came that no request asked for, and responses have no number.
+    /// Bytes came that belong to no response, and responses have no number.
     Unasked {
         points: Vec<u32>,
         bytes: u64,
@@ -337,12 +337,13 @@ impl Found {
             Found::Unasked { points, bytes } => Warning::new(
                 Code::Unasked,
                 format!(
-                    "the device sent {} B of unsolicited data{}",
+                    "{} B belong to no response, so RTTs may be those of other data{}",
                     grouped(*bytes),
                     at(points)
                 ),
-                ". While a request was outstanding, such data was taken for its response: RTTs may be wrong until the \
-                 next pause. Stop what the device sends by itself, or check replies with --protocol text --expect.",
+                ". What comes first while a request is outstanding is taken for its response. If the device echoes \
+                 queries, turn that off, or take echo and answer as one reply (--protocol text --idle). Stop what it \
+                 sends by itself, or check replies with --protocol text --expect.",
             ),
             Found::Unexpected { points, worst } => Warning::new(
                 Code::Unexpected,
