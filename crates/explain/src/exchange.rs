@@ -1,7 +1,7 @@
 //! The split of an exchange run: each RTT into the device's time, by its own clock, and the rest; and what limits.
 //! A verdict agrees with every other point of its run, and tries nothing that the plan or the device refuses.
 
-use crate::busy::{FULL, busy_device};
+use crate::busy::{busy_device, full_bus};
 use crate::depth::{EQUAL, is_telling, most_outstanding, needed, silence_ns, unanswered};
 use crate::exchange_verdict::{ExchangeVerdict, Late};
 use crate::modelled::Modelled;
@@ -160,10 +160,12 @@ fn verdict(
     if waited >= LOSING {
         return ExchangeVerdict::Losses { waited };
     }
-    if let Some(full) = summary.limit.as_ref().filter(|limit| limit.used >= FULL) {
+    if let Some(limit) = &summary.limit
+        && let Some(used) = full_bus(limit)
+    {
         return ExchangeVerdict::Bus {
-            used: full.used,
-            source: full.source.clone(),
+            used,
+            source: limit.source.clone(),
         };
     }
     if let Some(timer) = latency_timer(conditions, points, summary) {

@@ -1,11 +1,10 @@
 //! The link in a few numbers, from the points of a run: one model for each way of each link, or the
 //! reason why there is none; and what it says of settings that were not measured.
 
-use crate::busy::{FULL, busy_device};
+use crate::busy::{busy_device, full_bus};
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
-use crate::verdict::REAL;
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
@@ -235,7 +234,7 @@ impl Group {
     /// A point of the model, with what else was measured there.
     fn add(&mut self, observed: Observation, limit: Option<&BusLimit>, needs_ns: Option<f64>) {
         self.points.push(observed);
-        let is_full = limit.is_some_and(|limit| (FULL..=REAL).contains(&limit.used));
+        let is_full = limit.is_some_and(|limit| full_bus(limit).is_some());
         self.seen.full.extend(is_full.then_some(observed.at));
         self.seen
             .busy

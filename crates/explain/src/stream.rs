@@ -1,10 +1,11 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
+use crate::busy::full_bus;
 use crate::modelled::{self, Modelled};
-use crate::verdict::{Larger, Queued, REAL, Verdict, WORTH};
+use crate::verdict::{Larger, Queued, Verdict, WORTH};
 use serde::Serialize;
 use wiregauge_record::{
-    BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+    Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// An application's part below this is not worth a queue by itself.
@@ -13,8 +14,6 @@ const IDLE: f64 = 0.10;
 const BEHIND: f64 = 0.75;
 /// A thread that computes this part of the time has none left.
 const BUSY: f64 = 0.90;
-/// A bus in use to this part is called full; one in use beyond it is no real bus.
-const FULL: std::ops::RangeInclusive<f64> = 0.90..=REAL;
 /// A gain below this factor is within what two points of a run differ by anyway.
 const GAIN: f64 = 1.25;
 /// A queue that hides most gaps of one transfer; what to try first.
@@ -169,13 +168,14 @@ fn verdict(
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
     let limit = flow.limit.as_ref().map(|limit| (limit.bytes_s, limit.used));
-    let full = |limit: &&BusLimit| FULL.contains(&limit.used);
-    if let Some(full) = flow.limit.as_ref().filter(full) {
+    if let Some(limit) = &flow.limit
+        && let Some(used) = full_bus(limit)
+    {
         return Verdict::Bus {
-            bytes_s: split.bytes_s,
-            used: full.used,
-            limit_bytes_s: full.bytes_s,
-            source: full.source.clone(),
+            bytes_s: split.bytes_s.min(limit.bytes_s),
+            used,
+            limit_bytes_s: limit.bytes_s,
+            source: limit.source.clone(),
         };
     }
     let (bytes_s, queue) = (split.bytes_s, split.point.queue);

@@ -6,7 +6,8 @@ use crate::common;
 use common::{conditions_with_floor, exchange_point, plan};
 use wiregauge_explain::{ExchangeVerdict, of_exchange};
 use wiregauge_record::{
-    Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder, Schedule,
+    BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder,
+    Schedule,
 };
 
 fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
@@ -606,6 +607,29 @@ fn no_depth_of_the_plan_is_tried_but_measured_again_where_the_run_did_not_come_t
     // Of other sizes, a point says nothing.
     cut.points.iter_mut().for_each(|point| point.in_bytes = 500);
     assert!(words(&cut).contains("Try --depth 4"));
+}
+
+#[test]
+fn a_full_bus_is_used_up_to_its_limit_and_one_beyond_it_is_no_real_bus() {
+    let verdict = |used: f64| {
+        let mut point = exchange_point(4, 300.0, None);
+        point.limit = Some(BusLimit {
+            bytes_s: 1.216e6,
+            shared: true,
+            source: "USB full-speed bulk".into(),
+            used,
+        });
+        explain(&[point]).remove(0)
+    };
+    assert_eq!(
+        verdict(1.03).words,
+        "bottleneck: the bus; 100 % of it is used (USB full-speed bulk)"
+    );
+    let emulated = verdict(1.4).verdict;
+    assert!(
+        !matches!(emulated, ExchangeVerdict::Bus { .. }),
+        "{emulated:?}"
+    );
 }
 
 #[test]

@@ -242,6 +242,26 @@ fn a_full_bus_is_to_blame_and_not_the_device() {
 }
 
 #[test]
+fn a_full_bus_carries_no_more_than_its_limit() {
+    // 512 B each 9.335 us are 54.85 MB/s.
+    let split = &explain(
+        USB,
+        &[Times {
+            queue: 4,
+            achieved: 4.0,
+            application_us: 0.0,
+            transfer_us: 37.34,
+            used: Some(1.03),
+            ..Times::default()
+        }],
+    )[0];
+    assert_eq!(
+        split.words,
+        "bottleneck: the bus, 53.25 MB/s; 100 % of its 53.25 MB/s is used (USB high-speed bulk, USB 2.0 table 5-10)"
+    );
+}
+
+#[test]
 fn a_thread_that_computes_all_the_time_is_told_first() {
     let split = &explain(
         USB,

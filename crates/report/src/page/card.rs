@@ -89,14 +89,13 @@ pub(super) fn card(title: &str, measure: Measure, estimate: &Estimate, place: &N
     }
 }
 
-/// How much of its limit a point used.
+/// How much of its limit a point used: all of it at most.
 pub(super) fn of_limit(limit: &BusLimit) -> String {
     let limit_rate = Measure::Rate.show(limit.bytes_s);
     match limit.used {
         used if is_above_all(used) => format!(
-            "{} of the limit of {limit_rate} ({}): buffers were filling, or the limit is not that of what carried \
+            "above the limit of {limit_rate} ({}): buffers were filling, or the limit is not that of what carried \
              the data",
-            percent(used),
             limit.source
         ),
         used => format!(
@@ -104,5 +103,28 @@ pub(super) fn of_limit(limit: &BusLimit) -> String {
             percent(used),
             limit.source
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_share_of_a_limit_is_above_all_of_it() {
+        let of = |used| {
+            of_limit(&BusLimit {
+                bytes_s: 1.216e6,
+                shared: true,
+                source: "USB full-speed bulk".into(),
+                used,
+            })
+        };
+        assert!(of(0.97).starts_with("97 % of the limit of 1.216 MB/s"));
+        let above = of(1.03);
+        assert!(
+            above.starts_with("above the limit of 1.216 MB/s (USB full-speed bulk): "),
+            "{above}"
+        );
     }
 }
