@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod busy;
 mod depth;
 mod exchange;
@@ -15,6 +16,7 @@ mod noun;
 mod stream;
 mod verdict;
 
+pub use ahead::ahead_of_device;
 pub use depth::silence_ns;
 pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
 pub use exchange_verdict::{ExchangeVerdict, Late};

@@ -1,11 +1,12 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
+use crate::ahead::buffered;
 use crate::busy::full_bus;
 use crate::modelled::{self, Modelled};
 use crate::verdict::{Larger, Queued, Verdict, WORTH};
 use serde::Serialize;
 use wiregauge_record::{
-    Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+    BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// An application's part below this is not worth a queue by itself.
@@ -59,7 +60,7 @@ pub struct FlowSplit {
     pub watched: Option<u64>,
     /// Mean number of transfers pending.
     pub achieved_queue: f64,
-    /// Bytes a second.
+    /// Bytes a second, without those that buffers on the way took.
     pub bytes_s: f64,
     /// Which side limits.
     pub verdict: Verdict,
@@ -80,7 +81,7 @@ pub fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> StreamExplanati
     for summary in points {
         for flow in &summary.flows {
             let mut split = split(plan, summary, flow);
-            split.verdict = verdict(plan, points, &split, flow);
+            split.verdict = verdict(plan, points, summary, &split, flow);
             split.words = split.verdict.to_string();
             flows.push(split);
         }
@@ -126,13 +127,33 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
         transfer_ns: mean(&flow.gap),
         watched: stack_ns.and(flow.urb_time.as_ref()).map(|urb| urb.n),
         achieved_queue: flow.achieved_queue,
-        bytes_s: rate(flow, summary.elapsed_ns),
+        bytes_s: carried(plan, summary, flow),
         verdict: Verdict::Nothing,
         words: String::new(),
     }
 }
 
-/// Bytes a second of one way.
+/// Bytes a second of one way that the link carried.
+fn carried(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> f64 {
+    rate(flow, summary.elapsed_ns) - buffered(plan, summary, flow)
+}
+
+/// The physical limit, with the part of it that the link used.
+fn limit_of(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Option<BusLimit> {
+    let limit = flow.limit.clone()?;
+    let flows = if limit.shared {
+        &summary.flows[..]
+    } else {
+        std::slice::from_ref(flow)
+    };
+    let kept: f64 = flows.iter().map(|one| buffered(plan, summary, one)).sum();
+    Some(BusLimit {
+        used: limit.used - kept / limit.bytes_s,
+        ..limit
+    })
+}
+
+/// Bytes a second of one way, by the count of the host.
 fn rate(flow: &FlowSummary, elapsed_ns: u64) -> f64 {
     flow.rate
         .map_or_else(|| per_second(flow.bytes, elapsed_ns), |rate| rate.value)
@@ -149,6 +170,7 @@ fn per_second(bytes: u64, ns: u64) -> f64 {
 fn verdict(
     plan: &StreamPlan,
     points: &[StreamSummary],
+    summary: &StreamSummary,
     split: &FlowSplit,
     flow: &FlowSummary,
 ) -> Verdict {
@@ -157,8 +179,8 @@ fn verdict(
         return Verdict::Nothing;
     };
     let checked = plan.check && split.way == Way::In;
-    let larger = larger_transfers(points, split);
-    let busy = flow.cpu_ns_per_mb * split.bytes_s / 1e15;
+    let larger = larger_transfers(plan, points, split);
+    let busy = flow.cpu_ns_per_mb * rate(flow, summary.elapsed_ns) / 1e15;
     if busy >= BUSY {
         return Verdict::Processor {
             busy: busy.min(1.0),
@@ -167,8 +189,8 @@ fn verdict(
         };
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
-    let limit = flow.limit.as_ref().map(|limit| (limit.bytes_s, limit.used));
-    if let Some(limit) = &flow.limit
+    let limit = limit_of(plan, summary, flow);
+    if let Some(limit) = &limit
         && let Some(used) = full_bus(limit)
     {
         return Verdict::Bus {
@@ -178,6 +200,7 @@ fn verdict(
             source: limit.source.clone(),
         };
     }
+    let limit = limit.map(|limit| (limit.bytes_s, limit.used));
     let (bytes_s, queue) = (split.bytes_s, split.point.queue);
     if !split.queued {
         let application = share(application_ns);
@@ -277,7 +300,11 @@ fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -
 
 /// What larger transfers gain by the points that differ from this one in that only: the fastest larger one;
 /// of the largest, what it gained over the fastest smaller one, if that is nothing.
-fn larger_transfers(points: &[StreamSummary], split: &FlowSplit) -> Option<Larger> {
+fn larger_transfers(
+    plan: &StreamPlan,
+    points: &[StreamSummary],
+    split: &FlowSplit,
+) -> Option<Larger> {
     let here = split.point;
     let alike = points.iter().filter(|other| {
         let there = other.point;
@@ -285,7 +312,7 @@ fn larger_transfers(points: &[StreamSummary], split: &FlowSplit) -> Option<Large
     });
     let rates = alike.filter_map(|other| {
         let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
-        (flow.transfers > 0).then(|| (other.point.transfer_bytes, rate(flow, other.elapsed_ns)))
+        (flow.transfers > 0).then(|| (other.point.transfer_bytes, carried(plan, other, flow)))
     });
     let fastest = |larger: bool| {
         let side = rates.clone().filter(|(bytes, _)| match larger {

@@ -5,7 +5,8 @@ use crate::common;
 
 use common::{Times, stream_plan, stream_point};
 use wiregauge_explain::{FlowSplit, Verdict, of_stream};
-use wiregauge_record::{Disturbance, StreamSummary};
+use wiregauge_record::{BusLimit, DeviceCount, Disturbance, StreamSummary, Way};
+use wiregauge_stats::Estimate;
 
 const USB: &str = "usb://1d6b:0104";
 
@@ -259,6 +260,39 @@ fn a_full_bus_carries_no_more_than_its_limit() {
         split.words,
         "bottleneck: the bus, 53.25 MB/s; 100 % of its 53.25 MB/s is used (USB high-speed bulk, USB 2.0 table 5-10)"
     );
+}
+
+#[test]
+fn what_fills_buffers_on_the_way_to_the_device_does_not_fill_the_bus() {
+    let mut point = stream_point(&Times::default());
+    let flow = &mut point.flows[0];
+    flow.way = Way::Out;
+    flow.rate = Some(Estimate {
+        value: 9.309e6,
+        low: None,
+        high: None,
+    });
+    flow.limit = Some(BusLimit {
+        bytes_s: 9.8e6,
+        shared: true,
+        source: "USB full-speed bulk".into(),
+        used: 0.95,
+    });
+    // A third of that, for longer than the 55 ms in which the host sent.
+    flow.device = Some(DeviceCount {
+        bytes: 620_600,
+        transfers: 1_000,
+        overruns: 0,
+        elapsed_ns: 200_000_000,
+        bus: None,
+    });
+    let split = &of_stream(&stream_plan("tcp://10.0.0.5:7700"), &[point]).flows[0];
+    let words = &split.words;
+    assert!(
+        words.starts_with("bottleneck: the link or the other end, 3.103 MB/s"),
+        "{words}"
+    );
+    assert!(words.contains("of which 31.7 % is used"), "{words}");
 }
 
 #[test]

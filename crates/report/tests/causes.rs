@@ -6,7 +6,7 @@ use crate::warnings::{BOARD, answered, echo, lines, slower_in_the_end};
 use common::{exchange, exchange_run, plan, stream_plan, stream_point, stream_run};
 use wiregauge_record::{
     BusLimit, DeviceCount, Direction, Disturbance, Ending, Plan, Point, Protocol, Queries, Query,
-    ReplyEnd, Sample, Schedule,
+    ReplyEnd, Sample, Schedule, Transfer, Way,
 };
 use wiregauge_report::tables;
 use wiregauge_run::AnyRun;
@@ -215,6 +215,55 @@ fn the_time_waited_for_a_cpu_is_called_a_sum() {
     file.points[1].disturbances = waited(1, 7_000_000);
     let text = lines(&file, "W08").concat();
     assert!(text.contains("a CPU up to 106.0 ms in total"), "{text}");
+}
+
+/// W25 of a stream OUT whose device received at this part of the host's rate, and was or was not still receiving when
+/// the host had sent everything.
+fn ahead(part: f64, receives_on: bool) -> String {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
+    let run = stream_run(&dir.path().join("run"), &plan, |_| {
+        slower_in_the_end(25_000).map(|transfer| Transfer {
+            way: Way::Out,
+            ..transfer
+        })
+    });
+    let AnyRun::Stream(run) = run else {
+        panic!("a stream run")
+    };
+    let mut file = run.file;
+    let point = &mut file.points[0];
+    let sending_ns = plan.settle_ns + point.elapsed_ns;
+    let flow = &mut point.flows[0];
+    let received = part * flow.rate.expect("a rate").value;
+    let elapsed_ns = if receives_on {
+        (sending_ns as f64 / part) as u64
+    } else {
+        sending_ns
+    };
+    flow.device = Some(DeviceCount {
+        bytes: (received * elapsed_ns as f64 / 1e9) as u64,
+        transfers: 1_000_000,
+        overruns: 0,
+        elapsed_ns,
+        bus: None,
+    });
+    let warnings = tables::of_stream(&file).warnings;
+    let ahead = warnings.iter().find(|warning| warning.code == "W25");
+    ahead.map_or(String::new(), ToString::to_string)
+}
+
+#[test]
+fn a_host_that_fills_buffers_on_the_way_is_said_to_send_faster_than_the_device_receives() {
+    let text = ahead(0.4, true);
+    assert!(
+        text.contains("the host sent up to 2.50 times as fast as the device received"),
+        "{text}"
+    );
+    // What was lost on the way is in no buffer.
+    assert_eq!(ahead(0.4, false), "");
+    // Its clock may be a few percent off.
+    assert_eq!(ahead(0.97, true), "");
 }
 
 #[test]

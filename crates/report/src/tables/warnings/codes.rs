@@ -166,8 +166,9 @@ codes! {
          queue.",
         "Use larger --transfer sizes, --priority, or --no-check.";
     OverLimit "W25" printed: "The host sent or received more than the wire carries.",
-        "OUT: buffers in between were still filling. IN: data had accumulated in buffers before. The \
-         rate is not that of the wire. Or the limit is not that of what carried the data.",
+        "OUT: buffers in between were still filling; below the limit, the device received less than the host sent. \
+         IN: data had accumulated in buffers before. The rate is not that of the wire. Or the limit is not that of \
+         what carried the data.",
         "Use the rate measured by the device (--full) where that is within the limit, or a longer --settle and \
          --duration.";
     NoRealBus "W26" printed: "Both ends report more data than the reported bus can carry.",

@@ -7,7 +7,8 @@ use super::warning::{Warning, add};
 use crate::tables::flow_rows::{Row, number};
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::lost;
-use wiregauge_quantity::{grouped, percent, time};
+use wiregauge_explain::ahead_of_device;
+use wiregauge_quantity::{grouped, percent, time, times};
 use wiregauge_record::{Ending, FlowSummary, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 
@@ -56,6 +57,8 @@ pub(in crate::tables) enum StreamWarning {
         source: String,
         device: ByDevice,
     },
+    /// Faster than the device received, into buffers in between.
+    Ahead { rows: Vec<u32>, most: f64 },
     /// More than the wire carries, by the device's count too.
     NoRealBus { rows: Vec<u32>, source: String },
     /// More than the wire carries, by the device's count alone.
@@ -162,6 +165,17 @@ pub(in crate::tables) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Vec
         });
     }
     over_limit(rows, &those, &mut found);
+    let ahead = |row: &Row<'_>| {
+        // Above the limit, the warning about that says so.
+        let over = LimitShare::of(row).is_some_and(|share| share.is_host_proven_above());
+        ahead_of_device(&file.plan, row.0, row.1).filter(|_| !over)
+    };
+    add(&mut found, those(&|row| ahead(row).is_some()), |hit| {
+        StreamWarning::Ahead {
+            rows: hit,
+            most: rows.iter().filter_map(ahead).fold(1.0, f64::max),
+        }
+    });
     let unbounded = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
     let is_short = |row: &Row<'_>| row.1.rate.is_none() || row.1.rate_bytes_s.len() < FEWEST_STEPS;
     let short = |row: &Row<'_>| unbounded(row) && is_short(row);
@@ -410,6 +424,16 @@ impl StreamWarning {
                     ),
                 )
             }
+            StreamWarning::Ahead { rows, most } => Warning::new(
+                Code::OverLimit,
+                format!(
+                    "the host sent up to {} as fast as the device received{}",
+                    times(*most),
+                    at(rows)
+                ),
+                ": buffers in between were still filling, and the rate is not that of the link. Use the rate measured \
+                 by the device (--full), or try a longer --settle and --duration.",
+            ),
             StreamWarning::NoRealBus { rows, source } => Warning::new(
                 Code::NoRealBus,
                 format!(
