@@ -55,6 +55,19 @@ fn a_run_with_a_connection_for_each_has_the_time_of_the_connection_and_no_depth_
 }
 
 #[test]
+fn a_response_of_any_size_is_not_called_one_of_0_bytes() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --protocol echo");
+    desk.output(&format!(
+        "exchange {} --protocol lines --out 16,64,256 --depth 1,2,4 --count 60 --no-calibration",
+        server.address
+    ));
+    let text = desk.output("explain last");
+    assert!(text.contains("OUT 16 B, IN any size, depth 1: "), "{text}");
+    assert!(!text.contains("IN 0 B"), "{text}");
+}
+
+#[test]
 fn a_run_without_a_floor_says_that_the_hosts_part_is_not_known() {
     let desk = Desk::new();
     desk.output("exchange null:// --count 40 --no-calibration");

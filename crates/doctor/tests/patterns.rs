@@ -423,7 +423,7 @@ fn sizes_that_fill_their_packets_and_are_lost_want_a_packet_of_length_zero() {
     let found = made.only("zero-length");
     assert_eq!(found.level, Level::Hurts);
     assert!(
-        saw(&found, "IN 64 B: 20 of 20") && saw(&found, "for comparison"),
+        saw(&found, "IN 64 B, depth 1: 20 of 20") && saw(&found, "for comparison"),
         "{found:#?}"
     );
     assert!(

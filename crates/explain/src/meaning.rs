@@ -2,7 +2,7 @@
 
 use crate::depth::EQUAL;
 use crate::noun::Noun;
-use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost};
+use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{percent, rate, time};
 use wiregauge_record::grouped;
 
@@ -70,9 +70,8 @@ pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
         None => "by the model no stage is busy all the time".into(),
     };
     Some(format!(
-        "the model contradicts a measurement: at OUT {} B, IN {} B the device needs at least {} per exchange; {stage}",
-        grouped(at.out_bytes.into()),
-        grouped(at.in_bytes.into()),
+        "the model contradicts a measurement: at {} the device needs at least {} per exchange; {stage}",
+        at.sizes(),
         time(*needs_ns)
     ))
 }
@@ -248,13 +247,13 @@ fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     if figures.slowest.is_none() {
         let bytes = |at: &&Setting| u64::from(at.out_bytes) + u64::from(at.in_bytes);
         if let Some(at) = seen.full.iter().min_by_key(|at| (bytes(at), at.depth)) {
-            let full = format!(
-                "the bus is full at OUT {} B, IN {} B, {} {}",
-                grouped(at.out_bytes.into()),
-                grouped(at.in_bytes.into()),
-                noun.depth,
-                at.depth
-            );
+            // Of a stream the size in the other direction is 0; of a reply that may have any, too.
+            let sizes = [("OUT", at.out_bytes), ("IN", at.in_bytes)].into_iter();
+            let sizes = sizes.filter(|(_, bytes)| *bytes > 0);
+            let at_sizes: String = sizes
+                .map(|(way, bytes)| format!("{way} {} B, ", grouped(bytes.into())))
+                .collect();
+            let full = format!("the bus is full at {at_sizes}{} {}", noun.depth, at.depth);
             let mut points = figures.residuals.iter();
             return match points.any(|measured| bytes(&&measured.point.at) < bytes(&at)) {
                 true => format!(
@@ -495,7 +494,7 @@ fn quality(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
 /// The setting of a residual, without what never changed.
 fn place(residual: &Residual, figures: &Figures, noun: &Noun, seen: &Seen) -> String {
     let (from, to, at) = (figures.from, figures.to, residual.point.at);
-    let size = |way: &str, bytes: u32| {
+    let size = |way: &str, bytes: u32, named: String| {
         let asked = seen.asked.iter().find(|asked| asked.at == at);
         match asked.filter(|asked| asked.transfer_bytes != bytes) {
             Some(asked) => {
@@ -503,15 +502,16 @@ fn place(residual: &Residual, figures: &Figures, noun: &Noun, seen: &Seen) -> St
                 let bytes = grouped(bytes.into());
                 format!("--transfer {transfer} {way} ({bytes} B carried on average)")
             }
-            None => format!("{way} {} B", grouped(bytes.into())),
+            None => named,
         }
     };
     let mut parts = Vec::new();
     if from.out_bytes != to.out_bytes {
-        parts.push(size("OUT", at.out_bytes));
+        let named = format!("OUT {} B", grouped(at.out_bytes.into()));
+        parts.push(size("OUT", at.out_bytes, named));
     }
     if from.in_bytes != to.in_bytes {
-        parts.push(size("IN", at.in_bytes));
+        parts.push(size("IN", at.in_bytes, response_size(at.in_bytes)));
     }
     if from.depth != to.depth {
         parts.push(format!("{} {}", noun.depth, at.depth));

@@ -561,6 +561,44 @@ fn smaller_sizes_are_spoken_of_only_where_some_were_measured() {
 }
 
 #[test]
+fn a_full_bus_is_named_without_the_size_of_what_has_none() {
+    let mut transfers = Vec::new();
+    let mut any = Vec::new();
+    for bytes in [48, 4_000] {
+        for depth in [1, 2, 4, 8] {
+            let (us, is_full) = (100.0 + f64::from(bytes) / 5.0, depth == 8 && bytes == 4_000);
+            transfers.push(stream_point(&Times {
+                bytes,
+                queue: depth,
+                achieved: f64::from(depth),
+                application_us: 0.0,
+                transfer_us: us,
+                used: is_full.then_some(0.98),
+                ..Times::default()
+            }));
+            let mut point = exchange(bytes, 0, depth, us);
+            point.limit = is_full.then(|| BusLimit {
+                bytes_s: 1.216e6,
+                shared: true,
+                source: String::new(),
+                used: 0.98,
+            });
+            any.push(point);
+        }
+    }
+    let stream = said(&of_flows(&transfers));
+    assert!(
+        stream.contains("the bus is full at IN 4,000 B, queue 8;"),
+        "{stream}"
+    );
+    let lines = said(&models_of_exchange(&plan(), &Conditions::default(), &any)[0]);
+    assert!(
+        lines.contains("the bus is full at OUT 4,000 B, depth 8;"),
+        "{lines}"
+    );
+}
+
+#[test]
 fn sizes_of_all_sentences_have_separators() {
     let of =
         |sizes: &[u32], fixed_us: f64| said(&of_flows(&transfers(sizes, &[1], fixed_us, 10.0)));

@@ -16,7 +16,7 @@ mod refits;
 mod terms;
 
 pub use figures::{Figures, Residual, Saturation, StageCost};
-pub use observation::{Observation, Setting};
+pub use observation::{Observation, Setting, response_size};
 pub use predict::{Beyond, CannotPredict, How, Prediction};
 pub use terms::Steps;
 

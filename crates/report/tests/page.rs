@@ -232,6 +232,25 @@ fn what_limits_a_point_of_the_cards_is_said() {
 }
 
 #[test]
+fn a_response_of_any_size_is_not_called_one_of_0_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut plan = plan(4);
+    plan.protocol = Protocol::Lines;
+    for point in &mut plan.points {
+        point.in_bytes = 0;
+    }
+    let run = exchange_run(&dir.path().join("run"), &plan, |_| exchanges(500, 1));
+    let page = page_of(&[subject("run", run)]);
+    let lead = between(&page, "<p class=\"lead\">", "</p>");
+    assert!(
+        lead.ends_with("requests of 16 B, responses of any size; depth: 1, 2, 3 and 4."),
+        "{lead}"
+    );
+    assert!(page.contains("Shown: OUT 16 B, IN any size."));
+    assert!(!page.contains("IN 0 B"));
+}
+
+#[test]
 fn a_stream_tells_its_best_rate_each_way_and_the_buffer() {
     let dir = tempfile::tempdir().unwrap();
     let points = [Direction::In, Direction::Out, Direction::Both];

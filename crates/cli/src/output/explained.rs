@@ -299,13 +299,7 @@ pub fn exchange(
             true => format!("link {}: ", exchange_link(split)),
             false => String::new(),
         };
-        writeln!(
-            out,
-            "  {link}OUT {} B, IN {} B, depth {}: {words}",
-            grouped(point.out_bytes.into()),
-            grouped(point.in_bytes.into()),
-            point.depth
-        )?;
+        writeln!(out, "  {link}{point}: {words}")?;
     }
     match splits.iter().find_map(|split| split.floor.as_ref()) {
         Some(floor) => writeln!(

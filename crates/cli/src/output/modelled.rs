@@ -3,7 +3,7 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_explain::Modelled;
-use wiregauge_model::{Figures, How, Residual, StageCost};
+use wiregauge_model::{Figures, How, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped};
 use wiregauge_record::Direction;
 use wiregauge_report::tables::Table;
@@ -76,11 +76,7 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
         let mut table = Table::new("", &columns);
         for predicted in all {
             let (at, trt) = (predicted.at, &predicted.trt_ns);
-            let mut cells = match stream {
-                true => vec![at.out_bytes.max(at.in_bytes).to_string()],
-                false => vec![at.out_bytes.to_string(), at.in_bytes.to_string()],
-            };
-            cells.push(at.depth.to_string());
+            let mut cells = setting_cells(&at, stream);
             let shown = |ns: Option<f64>| ns.map_or("-".into(), |ns| unit.show(ns));
             let rtt = predicted.rtt_ns.as_ref();
             cells.extend([
@@ -95,7 +91,9 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
                 true => cells.push(rate.show(predicted.out_bytes_s.max(predicted.in_bytes_s))),
                 false => {
                     cells.push(rate.show(predicted.out_bytes_s));
-                    cells.push(rate.show(predicted.in_bytes_s));
+                    // Without a size there is no rate.
+                    let known = (at.in_bytes > 0).then_some(predicted.in_bytes_s);
+                    cells.push(known.map_or("-".into(), |known| rate.show(known)));
                 }
             }
             cells.push(match trt.claimed() {
@@ -160,10 +158,7 @@ fn at_limit(out: &mut impl Write, modelled: &Modelled) -> io::Result<()> {
                 at.out_bytes.max(at.in_bytes),
                 at.depth
             ),
-            None => format!(
-                "OUT {} B, IN {} B, depth {}",
-                at.out_bytes, at.in_bytes, at.depth
-            ),
+            None => at.to_string(),
         };
         writeln!(
             out,
@@ -238,12 +233,10 @@ fn numbers(figures: &Figures, stream: bool, limit: Option<f64>) -> Table {
         }
     }
     for saturation in &figures.saturation {
-        let sizes = match (stream, saturation.out_bytes, saturation.in_bytes) {
-            (true, out, in_) => format!("{} B", grouped(out.max(in_).into())),
-            (false, out, in_) => {
-                let [out, in_] = [out, in_].map(|bytes| grouped(bytes.into()));
-                format!("OUT {out} B, IN {in_} B")
-            }
+        let (out, in_) = (saturation.out_bytes, saturation.in_bytes);
+        let sizes = match stream {
+            true => format!("{} B", grouped(out.max(in_).into())),
+            false => format!("OUT {} B, {}", grouped(out.into()), response_size(in_)),
         };
         row(
             &mut table,
@@ -318,13 +311,9 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
     let mut table = Table::new("", &columns);
     for residual in all {
         let at = residual.point.at;
-        let mut cells = match stream {
-            true => vec![at.out_bytes.max(at.in_bytes).to_string()],
-            false => vec![at.out_bytes.to_string(), at.in_bytes.to_string()],
-        };
+        let mut cells = setting_cells(&at, stream);
         let off = |off: f64| format!("{:+.1}", off * 100.0);
         cells.extend([
-            at.depth.to_string(),
             unit.show(residual.point.trt_ns),
             unit.show(residual.model_ns),
             off(residual.off),
@@ -333,4 +322,36 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
         table.row(cells);
     }
     (title, table)
+}
+
+/// The cells of a setting: of an exchange its sizes and depth, of a stream its transfer and queue.
+fn setting_cells(at: &Setting, stream: bool) -> Vec<String> {
+    let mut cells = match stream {
+        true => vec![at.out_bytes.max(at.in_bytes).to_string()],
+        false => {
+            let response = match at.in_bytes {
+                0 => "any".to_owned(),
+                bytes => bytes.to_string(),
+            };
+            vec![at.out_bytes.to_string(), response]
+        }
+    };
+    cells.push(at.depth.to_string());
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_of_any_size_has_no_size_in_a_table() {
+        let any = Setting {
+            out_bytes: 16,
+            in_bytes: 0,
+            depth: 4,
+        };
+        assert_eq!(setting_cells(&any, false), ["16", "any", "4"]);
+        assert_eq!(setting_cells(&any, true), ["16", "4"]);
+    }
 }

@@ -146,9 +146,8 @@ fn line(point: &PointSummary) -> String {
         None => "no RTT".into(),
     };
     format!(
-        "OUT {} B, IN {} B: {} of {} exchanges without an answer in time, {rtt}",
-        point.point.out_bytes,
-        point.point.in_bytes,
+        "{}: {} of {} exchanges without an answer in time, {rtt}",
+        point.point,
         counts.lost + counts.late,
         counts.exchanges
     )

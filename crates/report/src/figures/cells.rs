@@ -8,6 +8,7 @@ use super::marked::Marked;
 use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
+use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
@@ -438,7 +439,7 @@ pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
         if out {
             parts.push(format!("OUT {}", size_text(point.out_bytes)));
         }
-        parts.push(format!("IN {}", size_text(point.in_bytes)));
+        parts.push(response_size(point.in_bytes));
         if depth {
             parts.push(format!("depth {}", point.depth));
         }

@@ -8,6 +8,7 @@ use super::cells::{self, Cell, bare, comparable, distinct, has_schedule, links, 
 use super::look::{HEIGHT, Series};
 use super::marked::{self, Marked};
 use crate::Subject;
+use wiregauge_model::response_size;
 use wiregauge_record::PointSummary;
 use wiregauge_stats::Estimate;
 
@@ -51,7 +52,7 @@ impl Panel {
             parts.push(format!("OUT {}", size_text(self.out_bytes)));
         }
         if !same(back) || parts.len() == 1 {
-            parts.push(format!("IN {}", size_text(self.in_bytes)));
+            parts.push(response_size(self.in_bytes));
         }
         parts.join(", ")
     }
@@ -195,8 +196,8 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     }
     let sizes = distinct(panels.iter().map(|panel| (panel.out_bytes, panel.in_bytes)));
     if let ([(out, back)], true) = (sizes.as_slice(), of > 1) {
-        let (out, back) = (size_text(*out), size_text(*back));
-        caption.push_str(&format!(" All with OUT {out}, IN {back}."));
+        let (out, back) = (size_text(*out), response_size(*back));
+        caption.push_str(&format!(" All with OUT {out}, {back}."));
     }
     caption.push_str(&links(subjects));
     canvas.finish("rtt-trt-depth", "RTT and TRT against depth", &caption)

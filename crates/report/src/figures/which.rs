@@ -2,6 +2,7 @@
 //! in every figure made from samples, so that a reader finds them again.
 
 use super::cells::{distinct, spread};
+use wiregauge_model::response_size;
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Point, StreamPoint};
 
@@ -129,7 +130,7 @@ impl Choice {
                 parts.push(format!("OUT {} B", grouped(cell.sizes.0.into())));
             }
             if varies(&|cell| cell.sizes.1) {
-                parts.push(format!("IN {} B", grouped(cell.sizes.1.into())));
+                parts.push(response_size(cell.sizes.1));
             }
         }
         if varies(&|cell| cell.depth) {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::path::Path;
+use wiregauge_model::response_size;
 use wiregauge_record::grouped;
 
 /// The file beside the run.
@@ -143,7 +144,7 @@ impl Setting {
         };
         let parts = [
             bytes("OUT", self.out_bytes),
-            bytes("IN", self.in_bytes),
+            self.in_bytes.map(response_size),
             self.direction.as_ref().map(|way| way.to_uppercase()),
             bytes("transfers of", self.transfer_bytes),
             number("depth", self.depth),

@@ -2,6 +2,7 @@
 //! same point of two runs is found by its name.
 
 use crate::link_names;
+use wiregauge_model::response_size;
 use wiregauge_quantity::{grouped, megasamples};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
 
@@ -24,10 +25,7 @@ impl Name {
 /// A point of an exchange run.
 pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
     let out = grouped(point.out_bytes.into());
-    let back = match point.in_bytes {
-        0 => "IN of any size".to_owned(),
-        bytes => format!("IN {} B", grouped(bytes.into())),
-    };
+    let back = response_size(point.in_bytes);
     let link = link(!plan.more_links.is_empty(), point.link, point.together);
     Name {
         size: format!("OUT {out} B, {back}"),

@@ -3,6 +3,7 @@
 use super::flow_rows::{Row, flow_number};
 use crate::link_names;
 use std::collections::{BTreeMap, BTreeSet};
+use wiregauge_model::response_size;
 use wiregauge_quantity::{grouped, megasamples};
 use wiregauge_record::{
     Aim, LoopPoint, LoopSummary, Plan, Point, PointSummary, StreamPlan, StreamPoint, Way,
@@ -88,7 +89,7 @@ impl Setting {
             values.iter().partition(|value| !value.is_empty());
         let values = list(&tested);
         match self {
-            Setting::In if values == ANY => "IN of any size".into(),
+            Setting::In if values == ANY => response_size(0),
             Setting::Link | Setting::Way | Setting::Path => values,
             Setting::Number => format!("point {values}"),
             Setting::Size => format!("{values} B"),
@@ -470,7 +471,7 @@ mod tests {
         assert_eq!(both.shared(), "OUT 16 B");
         let text = places(&[0], &[1]);
         assert_eq!(text.heads(), [""; 0]);
-        assert_eq!(text.shared(), "OUT 16 B, IN of any size, depth 1");
+        assert_eq!(text.shared(), "OUT 16 B, IN any size, depth 1");
     }
 
     #[test]

@@ -335,8 +335,12 @@ impl Task {
         let mut name = match &self.kind {
             Kind::Exchanges(_) => {
                 let (out_bytes, in_bytes) = self.sizes(at);
-                let [out, back] = [out_bytes, in_bytes].map(|bytes| grouped(bytes.into()));
-                format!("OUT {out} B, IN {back} B, depth {depth}")
+                let setting = Setting {
+                    out_bytes,
+                    in_bytes,
+                    depth,
+                };
+                setting.to_string()
             }
             Kind::Stream(of) => {
                 let way = of.direction.name().to_uppercase();

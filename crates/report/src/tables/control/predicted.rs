@@ -6,8 +6,8 @@ use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
 use crate::tables::table::Table;
 use wiregauge_command_line::quoted;
 use wiregauge_control::Assessment;
-use wiregauge_quantity::{exact_time, flag_time, number, percent};
-use wiregauge_quantity::{grouped, time};
+use wiregauge_model::Setting;
+use wiregauge_quantity::{exact_time, flag_time, number, percent, time};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
 
 /// Settings that are printed; the others are in the JSON.
@@ -213,12 +213,12 @@ fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String
         ),
         Promising::Setting(one) => (
             one.point,
-            format!(
-                "OUT {} B, IN {} B, depth {}",
-                grouped(one.out_bytes.into()),
-                grouped(one.in_bytes.into()),
-                one.depth
-            ),
+            Setting {
+                out_bytes: one.out_bytes,
+                in_bytes: one.in_bytes,
+                depth: one.depth,
+            }
+            .to_string(),
             one.to_measured,
             shown.controls.period_ns,
         ),
