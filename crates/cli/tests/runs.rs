@@ -247,6 +247,40 @@ fn a_note_is_stored_with_its_run_and_shown_with_it() {
 }
 
 #[test]
+fn a_note_is_printed_as_it_was_written() {
+    let desk = Desk::new();
+    noted(&desk, QUICK, "site (us), a >= b, 5 us +- 1");
+    for (command, twice) in [
+        (
+            "show last --format md",
+            [
+                "note: site (us), a &gt;= b, 5 us +- 1",
+                "| site (us), a &gt;= b, 5 us +- 1",
+            ],
+        ),
+        (
+            "show last --format latex",
+            [
+                "% note: site (us), a >= b, 5 us +- 1",
+                "note & site (us), a \\textgreater{}= b, 5 us +- 1",
+            ],
+        ),
+        (
+            "report last -o -",
+            [
+                "<br>note: site (us), a &gt;= b, 5 us +- 1",
+                "<td>site (us), a &gt;= b, 5 us +- 1</td>",
+            ],
+        ),
+    ] {
+        let printed = desk.output(command);
+        for note in twice {
+            assert!(printed.contains(note), "{command}: {note}: {printed}");
+        }
+    }
+}
+
+#[test]
 fn a_run_without_a_note_shows_none() {
     let desk = Desk::new();
     desk.output(QUICK);

@@ -56,7 +56,13 @@ pub fn run_tables(py: Python<'_>, dir: PathBuf) -> PyResult<RunTables> {
                 State::Failed { .. } => "failed",
             },
             csv: tables::csv(&run),
-            heading: said.ending.iter().cloned().chain(said.heading).collect(),
+            heading: said
+                .ending
+                .iter()
+                .cloned()
+                .chain(said.heading)
+                .chain(said.note)
+                .collect(),
             answer: said.brief.map(|brief| brief.answer),
             ending: said.ending,
             tables: said

@@ -254,7 +254,7 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
 }
 
 fn heading(out: &mut impl Write, printed: &Tables, width: usize) -> io::Result<()> {
-    let lines = printed.heading.iter().enumerate();
+    let lines = printed.heading.iter().chain(&printed.note).enumerate();
     let lines: Vec<String> = lines
         .map(|(at, line)| match at {
             0 => wrapped(line, width, "  "),

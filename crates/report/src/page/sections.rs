@@ -71,11 +71,14 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
             1 => String::new(),
             _ => format!("<strong>{}</strong>: ", text(&subject.label)),
         };
+        let note = subject.tables.note.iter();
+        let note = note.map(|line| text(line).into_owned());
         let lines: Vec<_> = subject
             .tables
             .heading
             .iter()
             .map(|line| words(line.trim()))
+            .chain(note)
             .collect();
         let started = &subject.run.stored().conditions().started;
         let when = match started.is_empty() {
@@ -235,7 +238,7 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
         .map(|(name, values)| {
             let cells: String = values
                 .iter()
-                .map(|v| format!("<td>{}</td>", words(v)))
+                .map(|v| format!("<td>{}</td>", text(v)))
                 .collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(name))
         })
@@ -388,8 +391,8 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 .map(|(name, value)| {
                     format!(
                         "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        words(name),
-                        words(value)
+                        text(name),
+                        text(value)
                     )
                 })
                 .collect();

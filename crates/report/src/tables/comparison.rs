@@ -197,7 +197,8 @@ fn changed(comparison: &Comparison) -> Option<Table> {
     let mut table = Table::new(
         "Other differences, possible causes",
         &["what", "before", "after"],
-    );
+    )
+    .quoting(&["before", "after"]);
     for changed in &comparison.changed {
         table.row(vec![
             changed.what.clone(),

@@ -2,7 +2,8 @@
 //! `run.json` holds of it, for whoever wants to repeat the run or doubts it.
 
 use super::heading;
-use wiregauge_quantity::{exact_time, grouped};
+use crate::signs::proper;
+use wiregauge_quantity::grouped;
 use wiregauge_record::{
     Aim, Conditions, Connect, Ending, HostPlan, Limit, LinkDetail, LinkOptions, LoopWait,
     ModbusLine, Protocol, ReplyEnd, Responder, Schedule, escape,
@@ -15,6 +16,11 @@ type Values = Vec<(String, String)>;
 /// Titled groups of them.
 type Groups = Vec<(String, Values)>;
 
+/// A time that was set, with its proper sign.
+fn set_time(ns: u64) -> String {
+    proper(&wiregauge_quantity::exact_time(ns)).into_owned()
+}
+
 fn reply_end(end: &ReplyEnd) -> String {
     match end {
         ReplyEnd::Until(mark) => format!("with {}", escape(mark)),
@@ -23,12 +29,12 @@ fn reply_end(end: &ReplyEnd) -> String {
             "where its field of {} B at offset {} says",
             field.bytes, field.offset
         ),
-        ReplyEnd::IdleNs(ns) => format!("after {} of silence", exact_time(*ns)),
+        ReplyEnd::IdleNs(ns) => format!("after {} of silence", set_time(*ns)),
         ReplyEnd::Scpi => "with a newline outside block data and strings".into(),
         ReplyEnd::Modbus(ModbusLine::Tcp) => "where Modbus TCP says".into(),
         ReplyEnd::Modbus(ModbusLine::Rtu { silence_ns }) => format!(
             "where Modbus RTU says; {} of silence before each request",
-            exact_time(*silence_ns)
+            set_time(*silence_ns)
         ),
     }
 }
@@ -80,7 +86,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         "measured at each point",
         match plan.limit {
             Limit::Count(count) => format!("{} exchanges", grouped(count)),
-            Limit::DurationNs(ns) => exact_time(ns),
+            Limit::DurationNs(ns) => set_time(ns),
         },
     );
     add(
@@ -97,10 +103,10 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
         "schedule",
         match plan.schedule {
             Schedule::AsFastAsPossible => "as fast as the depth allows".into(),
-            Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
+            Schedule::EveryNs(ns) => format!("one every {}", set_time(ns)),
         },
     );
-    add("timeout", exact_time(plan.timeout_ns));
+    add("timeout", set_time(plan.timeout_ns));
     add("stop after", format!("{} consecutive losses", plan.give_up));
     add("wait", format!("{:?}", plan.wait).to_lowercase());
     add(
@@ -122,8 +128,8 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
     let stages: Vec<String> = plan.process.iter().map(ToString::to_string).collect();
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
-    add("measured at each point", exact_time(plan.duration_ns));
-    add("start-up excluded", exact_time(plan.settle_ns));
+    add("measured at each point", set_time(plan.duration_ns));
+    add("start-up excluded", set_time(plan.settle_ns));
     add("processing", stages.join(", "));
     add(
         "waits",
@@ -131,17 +137,14 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Groups {
             LoopWait::Sleep => "asleep".into(),
             LoopWait::Spin => "spinning".into(),
             LoopWait::Hybrid { margin_ns } => {
-                format!(
-                    "asleep, then spinning for the last {}",
-                    exact_time(margin_ns)
-                )
+                format!("asleep, then spinning for the last {}", set_time(margin_ns))
             }
         },
     );
     add(
         "preload of the curve",
         match plan.find {
-            true => format!("tested for {}", exact_time(plan.hold_ns)),
+            true => format!("tested for {}", set_time(plan.hold_ns)),
             false => "not tested".into(),
         },
     );
@@ -173,9 +176,9 @@ pub(super) fn of_control(file: &RunFile<Control>) -> Groups {
     add("cycles", grouped(plan.cycles));
     add(
         "schedule",
-        format!("one every {}", exact_time(plan.point.period_ns)),
+        format!("one every {}", set_time(plan.point.period_ns)),
     );
-    add("timeout", exact_time(plan.timeout_ns));
+    add("timeout", set_time(plan.timeout_ns));
     let points = points(file.points.iter().map(|p| &p.ending), 1);
     let mut groups = vec![run(file, points), ("Method".into(), method)];
     let address = std::iter::once(plan.address.as_str());
@@ -188,8 +191,8 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
     let plan = &file.plan;
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
-    add("measured at each point", exact_time(plan.duration_ns));
-    add("start-up excluded", exact_time(plan.settle_ns));
+    add("measured at each point", set_time(plan.duration_ns));
+    add("start-up excluded", set_time(plan.settle_ns));
     add(
         "received bytes",
         match plan.check {
@@ -200,7 +203,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>) -> Groups {
     );
     add(
         "stop after",
-        format!("{} without a transfer", exact_time(plan.timeout_ns)),
+        format!("{} without a transfer", set_time(plan.timeout_ns)),
     );
     if !plan.rates_bytes_s.is_empty() {
         let rates = plan.rates_bytes_s.iter();
@@ -281,9 +284,9 @@ fn surroundings<'a, K: Files>(
     }
     let floors = heading::floors(conditions);
     if !floors.is_empty() {
-        let split = |line: String| match line.split_once(": ") {
+        let split = |line: String| match proper(&line).split_once(": ") {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
-            None => ("sleep and clock".to_owned(), line),
+            None => ("sleep and clock".to_owned(), proper(&line).into_owned()),
         };
         let title = format!("{}, {}", super::FLOORS, super::FLOORS_ARE);
         groups.push((title, floors.into_iter().map(split).collect()));
@@ -325,7 +328,7 @@ fn scheduling(conditions: &Conditions, plan: &HostPlan) -> Values {
         add("memory locked", yes(host.memory_locked));
         let share = match host.rt_runtime_us {
             Some(-1) => "no limit".into(),
-            Some(us) => format!("{} us per second", grouped(us.unsigned_abs())),
+            Some(us) => format!("{} µs per second", grouped(us.unsigned_abs())),
             None => "unknown".into(),
         };
         add("real-time runtime limit", share);

@@ -20,6 +20,7 @@ pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
     tables.extend(beyond(deadlines));
     Tables {
         heading: heading::of_exchange(file),
+        note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         tables,
         notes: notes(file, deadlines),

@@ -410,7 +410,8 @@ pub(super) fn queries(points: &[PointSummary], places: &Places) -> Option<Table>
     let mut table = Table::new(
         format!("RTT of each query in {}", unit.name()),
         &places.heads_and(&names),
-    );
+    )
+    .quoting(&["query"]);
     for (point, query) in points
         .iter()
         .flat_map(|point| point.queries.iter().map(move |query| (point, query)))
@@ -458,7 +459,8 @@ pub(super) fn unexpected(points: &[PointSummary], places: &Places) -> Option<Tab
     let mut table = Table::new(
         "Unexpected replies, and errors in the queue of the instrument",
         &places.heads_and(&["what", "from", "times"]),
-    );
+    )
+    .quoting(&["what"]);
     for (point, what, times, from) in rows {
         let mut cells = places.cells(point.point.index);
         cells.push(shortened(what));

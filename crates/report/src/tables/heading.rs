@@ -58,7 +58,6 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
     let wait = format!(", wait {:?}", plan.wait).to_lowercase();
     let mut lines = vec![line];
     lines.extend(host(conditions, &wait));
-    lines.extend(note(conditions));
     lines
 }
 
@@ -84,7 +83,6 @@ pub(super) fn of_stream(file: &RunFile<Stream>, places: &Places) -> Vec<String> 
     );
     let mut lines = vec![line];
     lines.extend(host(conditions, ""));
-    lines.extend(note(conditions));
     lines
 }
 
@@ -117,7 +115,6 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
     let mut lines = vec![line];
     lines.extend(host(&file.conditions, &wait));
     lines.extend(gpu(&file.conditions));
-    lines.extend(note(&file.conditions));
     lines
 }
 

@@ -10,18 +10,21 @@ impl Table {
     /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`, lists left-aligned.
     /// Rows get these ids, as far as there are any.
     pub fn html(&self, ids: &[String]) -> String {
+        // Of cells that are markup.
         let cells = |open: &str, close: &str, cells: &[String]| -> String {
             let cells = cells.iter().zip(&self.columns).map(|(cell, head)| {
                 let class = match head.starts_with(LIST) {
                     true => " class=\"list\"",
                     false => "",
                 };
-                format!("<{open}{class}>{}{close}", words(cell))
+                format!("<{open}{class}>{cell}{close}")
             });
             cells.collect()
         };
-        let heads = cells("th scope=\"col\"", "</th>", &self.columns);
-        let rows = self.rows.iter().enumerate();
+        let heads: Vec<String> = self.columns.iter().map(|head| words(head)).collect();
+        let heads = cells("th scope=\"col\"", "</th>", &heads);
+        let rows = self.written(words, |cell| text(cell).into_owned());
+        let rows = rows.iter().enumerate();
         let rows: String = rows
             .map(|(at, row)| {
                 let id = ids.get(at);

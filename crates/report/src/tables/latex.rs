@@ -9,7 +9,9 @@ impl Table {
     /// The table as a float with its title as caption; `source` goes below it.
     pub fn latex(&self, source: &str) -> String {
         let (size, fits) = size(&self.columns, &self.rows);
-        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let rows = self.written(escape, quoted);
+        let rows: String = rows.iter().map(|cells| row(cells)).collect();
+        let heads: Vec<String> = self.columns.iter().map(|head| escape(head)).collect();
         let mut below: Vec<&str> = self.footnotes();
         below.push(source);
         let below = below.join(". ");
@@ -19,7 +21,7 @@ impl Table {
             size,
             spec: &"r".repeat(self.columns.len()),
             fits,
-            body: format!("{}    \\midrule\n{rows}", row(&self.columns)),
+            body: format!("{}    \\midrule\n{rows}", row(&heads)),
         };
         float.text()
     }
@@ -46,6 +48,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     remark("Needs \\usepackage{booktabs}.");
     for line in &tables.heading {
         remark(&proper(line));
+    }
+    for line in &tables.note {
+        remark(line);
     }
     remark(&format!("measured with: {}", tables.command));
     for warning in &tables.warnings {
@@ -78,7 +83,7 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
 fn group(title: &str, values: &[(String, String)]) -> String {
     let values = values
         .iter()
-        .map(|(name, value)| row(&[name.clone(), value.clone()]));
+        .map(|(name, value)| row(&[quoted(name), quoted(value)]));
     let title = escape(title);
     format!(
         "    \\multicolumn{{2}}{{@{{}}l}}{{\\textit{{{title}}}}} \\\\\n{}",
@@ -86,8 +91,8 @@ fn group(title: &str, values: &[(String, String)]) -> String {
     )
 }
 
+/// A row of cells of LaTeX.
 fn row(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
     format!("    {} \\\\\n", cells.join(" & "))
 }
 
@@ -157,11 +162,15 @@ fn comment(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Text that LaTeX sets as it stands. What pdfLaTeX has no glyph for is named by its code point.
+/// Words of this program that LaTeX sets as they stand, with proper signs.
 pub(super) fn escape(text: &str) -> String {
+    quoted(&proper(text))
+}
+
+/// Words of a user or a device that LaTeX sets as they stand. What pdfLaTeX has no glyph for is named by its code point.
+fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let text = proper(text);
-    let mut rest = &text[..];
+    let mut rest = text;
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {

@@ -12,7 +12,7 @@ impl Table {
             .iter()
             .map(|note| format!("\n{}\n", line_of(note)))
             .collect();
-        grid(&self.columns, &self.rows, "-:") + &notes
+        grid(&self.columns, &self.written(escape, quoted), "-:") + &notes
     }
 }
 
@@ -26,6 +26,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     }
     for line in &tables.heading {
         let _ = writeln!(out, "{}\n", line_of(line));
+    }
+    for line in &tables.note {
+        let _ = writeln!(out, "{}\n", begun(quoted(line)));
     }
     if stored.points() == 0 {
         out += "No point was finished.\n\n";
@@ -54,7 +57,7 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     for (title, values) in &tables.conditions {
         let rows: Vec<Vec<String>> = values
             .iter()
-            .map(|(name, value)| vec![name.clone(), value.clone()])
+            .map(|(name, value)| vec![quoted(name), quoted(value)])
             .collect();
         let columns = [title.clone(), String::new()];
         let _ = writeln!(out, "{}", grid(&columns, &rows, ":-"));
@@ -63,13 +66,9 @@ pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
     out
 }
 
-/// Cells under their heads; `rule` is `-:` for right-aligned columns, `:-` for left-aligned ones.
+/// Cells of Markdown under their heads; `rule` is `-:` for right-aligned columns, `:-` for left-aligned ones.
 fn grid(columns: &[String], rows: &[Vec<String>], rule: &str) -> String {
     let heads: Vec<String> = columns.iter().map(|name| escape(name)).collect();
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| escape(cell)).collect())
-        .collect();
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
         let widths = cells.chain(&heads[at..=at]).map(|c| c.chars().count());
@@ -89,7 +88,7 @@ fn grid(columns: &[String], rows: &[Vec<String>], rule: &str) -> String {
     let dashes = |&width: &usize| rule.replace('-', &"-".repeat(width - 1));
     let rules: Vec<String> = widths.iter().map(dashes).collect();
     let mut out = line(&heads) + &line(&rules);
-    for row in &rows {
+    for row in rows {
         out += &line(row);
     }
     out
@@ -102,9 +101,13 @@ fn list(items: &[String]) -> String {
         .collect()
 }
 
-/// Text that begins a line: no list, no quotation, no rule begins with it.
+/// Words of this program that begin a line.
 pub(super) fn line_of(text: &str) -> String {
-    let text = escape(text);
+    begun(escape(text))
+}
+
+/// Markdown that begins a line: no list, no quotation, no rule begins with it.
+fn begun(text: String) -> String {
     let marks = text.starts_with(['-', '+', '=']);
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
     if marks {
@@ -128,11 +131,16 @@ fn code(text: &str) -> String {
     format!("{fence}sh\n{text}\n{fence}\n")
 }
 
-/// Text that Markdown takes as it stands, on one line.
+/// Words of this program that Markdown takes as they stand, on one line, with proper signs.
 pub(super) fn escape(text: &str) -> String {
+    quoted(&crate::signs::proper(text))
+}
+
+/// Words of a user or a device that Markdown takes as they stand, on one line.
+fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    for c in crate::signs::proper(text).chars() {
+    for c in text.chars() {
         match c {
             '\n' | '\r' | '\t' => out.push(' '),
             c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),

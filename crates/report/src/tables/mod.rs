@@ -116,6 +116,7 @@ fn exchange_with(
     Tables {
         ending: None,
         heading: heading::of_exchange(file),
+        note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_exchange(file, confidence)),
         tables: exchange::tables(file, confidence)
@@ -143,6 +144,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     Tables {
         ending: None,
         heading: heading::of_stream(file, places),
+        note: heading::note(&file.conditions),
         set_off: file.plan.links().map(str::to_owned).collect(),
         brief: Some(brief::of_stream(&file.plan, &rows, places)),
         tables: stream::tables(&rows, places)
@@ -166,6 +168,7 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
         ending: None,
         heading: heading::of_loop(file),
+        note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_loop(&file.points)),
         tables: closed_loop::tables(&file.points),
@@ -183,9 +186,8 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
 /// Tells of a run of a control loop.
 pub fn of_control(file: &RunFile<Control>) -> Tables {
     Tables {
-        heading: std::iter::once(control_run::heading(file))
-            .chain(heading::note(&file.conditions))
-            .collect(),
+        heading: vec![control_run::heading(file)],
+        note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),

@@ -17,6 +17,8 @@ pub struct Table {
     labels: Vec<String>,
     /// Lines below the table, besides what its marks mean.
     pub notes: Vec<String>,
+    /// Heads of the columns whose cells are words of a user or a device.
+    quoted: Vec<String>,
 }
 
 impl Table {
@@ -29,7 +31,31 @@ impl Table {
             no_bound: "",
             labels: Vec::new(),
             notes: Vec::new(),
+            quoted: Vec::new(),
         }
+    }
+
+    /// The table with columns, named by their heads, whose cells are words of a user or a device: no output rewrites
+    /// them, and no mark in them has a meaning.
+    #[must_use]
+    pub fn quoting(mut self, heads: &[&str]) -> Table {
+        self.quoted = heads.iter().map(|&head| head.to_owned()).collect();
+        self
+    }
+
+    /// The rows, with every cell written by `words`, or by `quoted` where it has the words of others.
+    pub(super) fn written(
+        &self,
+        words: fn(&str) -> String,
+        quoted: fn(&str) -> String,
+    ) -> Vec<Vec<String>> {
+        let write = |(head, cell): (&String, &String)| match self.quoted.contains(head) {
+            true => quoted(cell),
+            false => words(cell),
+        };
+        let rows = self.rows.iter();
+        rows.map(|row| self.columns.iter().zip(row).map(write).collect())
+            .collect()
     }
 
     /// Adds a row; it has as many cells as there are columns.
@@ -98,7 +124,8 @@ impl Table {
     pub fn footnotes(&self) -> Vec<&'static str> {
         let cells = || {
             let rows = self.rows.iter();
-            rows.flat_map(|row| self.columns.iter().zip(row))
+            let cells = rows.flat_map(|row| self.columns.iter().zip(row));
+            cells.filter(|(head, _)| !self.quoted.contains(head))
         };
         let is_open = |cell: &str| cell.contains(".. ?") || cell.contains("? ..");
         let is_percentile = |head: &str| head.contains("p50") || head.contains("p9");

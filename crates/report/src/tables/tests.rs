@@ -155,6 +155,26 @@ fn text_is_aligned_to_the_right() {
 }
 
 #[test]
+fn words_of_a_user_or_a_device_are_written_as_they_are_and_have_no_footnote() {
+    let mut table = Table::new("RTT in us", &["query", "p50"]).quoting(&["query"]);
+    for query in ["WAIT 5 us", "A+-1>=2", "-", "?", "1 (2 .. ?)"] {
+        table.row(vec![query.into(), "12.34".into()]);
+    }
+    assert_eq!(table.footnotes(), [""; 0]);
+    let markdown = table.markdown();
+    let latex = table.latex("");
+    let html = table.html(&[]);
+    assert!(markdown.contains("|  WAIT 5 us |"), "{markdown}");
+    assert!(markdown.contains("A+-1&gt;=2 |"), "{markdown}");
+    assert!(latex.contains("WAIT 5 us &"), "{latex}");
+    assert!(latex.contains("A+-1\\textgreater{}=2 &"), "{latex}");
+    assert!(html.contains("<td>WAIT 5 us</td>"), "{html}");
+    assert!(html.contains("<td>A+-1&gt;=2</td>"), "{html}");
+    // Those of the program have their signs.
+    assert!(html.contains("RTT in µs"), "{html}");
+}
+
+#[test]
 fn each_mark_in_a_table_is_explained_below_it_once() {
     let notes = |head: &str, cells: &[&str]| {
         let mut table = Table::new("", &["depth", head]);

@@ -10,6 +10,8 @@ pub struct Tables {
     pub ending: Option<String>,
     /// What was measured, on what: one or two lines.
     pub heading: Vec<String>,
+    /// What the user wrote about the run, line by line; no output rewrites it.
+    pub note: Vec<String>,
     /// Parts of the first line of the heading to be set off, in the order in which they stand there.
     pub set_off: Vec<String>,
     /// One table and one sentence, where the kind of run has them.
@@ -24,7 +26,8 @@ pub struct Tables {
     pub warnings: Vec<Warning>,
     /// The error, if the run failed.
     pub failed: Option<String>,
-    /// What it ran on: names and values, in groups that have a title.
+    /// What it ran on: names and values, in groups that have a title. Many are words of a user, a host or a device, so
+    /// no output rewrites them: those of this program have their proper signs.
     pub conditions: Vec<(String, Vec<(String, String)>)>,
     /// The command that repeats it, ready for a shell.
     pub command: String,

@@ -83,6 +83,7 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     notes.extend(self::notes(file, &shown));
     Tables {
         heading: heading::of_exchange(file),
+        note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         tables,
         notes,
