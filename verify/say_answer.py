@@ -23,9 +23,9 @@ NUMBER = r"([\d,]+(?:\.\d+)?)"
 TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
-    r"([\d,]+) of ([\d,]+) lost": ("lost", "late"),
-    r"([\d,]+) corrupted": ("corrupted",),
-    r"([\d,]+) unexpected repl": ("unexpected",),
+    r"([\d,]+) of ([\d,]+) lost": ("lost", "late", "corrupted", "unexpected"),
+    r"([\d,]+) of them corrupted": ("corrupted",),
+    r"([\d,]+) of them (?:an )?unexpected repl": ("unexpected",),
     r"([\d,]+) duplicated": ("duplicated",),
     r"([\d,]+) out of order": ("reordered",),
 }

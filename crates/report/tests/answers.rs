@@ -298,6 +298,39 @@ fn a_ratio_of_rates_is_that_of_the_table_with_the_digits_of_the_bottleneck() {
 }
 
 #[test]
+fn what_the_table_counts_as_lost_is_what_a_limit_of_lost_counts() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&dir.path().join("run"), &plan(1), |_| {
+        paced(1, 20_000, 1_000, 200).map(|sample| Sample {
+            status: match sample.sequence {
+                500 | 600 => Status::Corrupted,
+                700 => Status::Unexpected,
+                _ => sample.status,
+            },
+            ..sample
+        })
+    });
+    let AnyRun::Exchange(exchanges) = &run else {
+        panic!("a run of exchanges")
+    };
+    let limited = Figure::parse("lost").expect("a figure");
+    let share = limited.of_point(&exchanges.file.points[0]);
+    assert_eq!(share.expect("a share").value, 0.008);
+    let tables = tables::of(&run, false);
+    let brief = tables.brief.expect("an answer");
+    assert!(
+        brief
+            .answer
+            .ends_with("8 of 1,000 lost; 2 of them corrupted; 1 of them an unexpected reply."),
+        "{}",
+        brief.answer
+    );
+    let table = brief.tables(usize::MAX).next().expect("a table");
+    let lost = table.columns.iter().position(|head| head == "lost");
+    assert_eq!(table.rows[0][lost.expect("a column")], "8");
+}
+
+#[test]
 fn no_median_among_the_unanswered_stands_in_the_answer_and_errors_have_their_names() {
     let dir = tempfile::tempdir().expect("a directory");
     let answer = |name: &str, lost: u64| {

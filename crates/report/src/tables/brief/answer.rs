@@ -253,8 +253,9 @@ fn losses(points: &[PointSummary]) -> Vec<String> {
     });
     let missing = (missing > 0).then(|| format!("{} of {} lost", grouped(missing), grouped(all)));
     let others = troubles(points).map(|(what, count)| match what {
-        "unexpected" if count == 1 => "1 unexpected reply".into(),
-        "unexpected" => format!("{} unexpected replies", grouped(count)),
+        "corrupted" => format!("{} of them corrupted", grouped(count)),
+        "unexpected" if count == 1 => "1 of them an unexpected reply".into(),
+        "unexpected" => format!("{} of them unexpected replies", grouped(count)),
         what => format!("{} {what}", grouped(count)),
     });
     missing.into_iter().chain(others).collect()

@@ -1,12 +1,12 @@
 //! What table and sentence of an exchange run say alike of its points.
 
 use wiregauge_quantity::exact_time;
-use wiregauge_record::{Point, PointSummary};
+use wiregauge_record::{Figure, Point, PointSummary, Problem};
 
 /// The head of a column, and what it counts.
 type Trouble = (&'static str, fn(&PointSummary) -> u64);
 
-/// Columns of what went wrong, that are there if it did.
+/// Columns of what went wrong, that are there if it did. What is corrupted or unexpected is also lost.
 pub(super) const TROUBLES: [Trouble; 4] = [
     ("corrupted", |point| point.counts.corrupted),
     ("unexpected", |point| point.counts.unexpected),
@@ -14,9 +14,10 @@ pub(super) const TROUBLES: [Trouble; 4] = [
     ("out of order", |point| point.counts.reordered),
 ];
 
-/// Exchanges without a response in time.
+/// Exchanges without a correct response in time: the figure `lost` of limits and comparisons.
 pub(super) fn lost(point: &PointSummary) -> u64 {
-    point.counts.lost + point.counts.late
+    let lost = Figure::Count(Problem::Lost).of_point(point);
+    lost.map_or(0, |lost| lost.value as u64)
 }
 
 /// Sums of what went wrong besides losses, with the heads of their columns.
