@@ -5,6 +5,7 @@ use crate::page::{page_of, subject};
 
 use common::*;
 use wiregauge_record::*;
+use wiregauge_report::tables;
 use wiregauge_run::AnyRun;
 
 /// A run over links of these RTTs, each measured alone at two depths.
@@ -63,6 +64,37 @@ fn of_several_links_the_answer_names_the_fastest() {
         "{found:?}"
     );
     assert!(found[0].ends_with("; 400 of 2,000 lost."), "{found:?}");
+}
+
+#[test]
+fn the_heading_names_the_device_of_each_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = |name: &str| {
+        Some(Responder {
+            name: name.into(),
+            ..Responder::default()
+        })
+    };
+    let conditions = Conditions {
+        responder: device("near"),
+        more_links: vec![LinkConditions {
+            responder: device("far"),
+            ..LinkConditions::default()
+        }],
+        ..Conditions::default()
+    };
+    let mut plan = plan(2);
+    plan.more_links = vec!["tcp://10.0.0.1:7700".into()];
+    plan.points[1].link = 1;
+    let dir = dir.path().join("run");
+    let run = exchange_run_with(&dir, &plan, &conditions, |_| exchanges(50, 1));
+    let heading = &tables::of(&run, false).heading[0];
+    assert!(
+        heading.starts_with(
+            "tcp://127.0.0.1:7700 (wiregauge protocol, near), link 1: tcp://10.0.0.1:7700 (far), OUT"
+        ),
+        "{heading}"
+    );
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use super::places::Places;
 use wiregauge_quantity::{exact_time, grouped, time};
-use wiregauge_record::{
-    Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Responder, Schedule,
-};
+use wiregauge_record::{Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Schedule};
 use wiregauge_run::{Loop, RunFile, Stream};
 
 /// What the user wrote about the run, line by line.
@@ -15,6 +13,34 @@ pub(super) fn note(conditions: &Conditions) -> Vec<String> {
     let one_line = |line: &str| line.replace(char::is_control, "\u{fffd}");
     let first = lines.next().map(|line| format!("note: {}", one_line(line)));
     first.into_iter().chain(lines.map(one_line)).collect()
+}
+
+/// The addresses of all links, each with the name of its device in parentheses; before the first name the protocol.
+fn links<'a>(
+    addresses: impl Iterator<Item = &'a str>,
+    conditions: &Conditions,
+    protocol: Option<&str>,
+) -> String {
+    let further = conditions.more_links.iter().map(|more| &more.responder);
+    let mut responders = std::iter::once(&conditions.responder).chain(further);
+    let mut line = String::new();
+    for (at, address) in addresses.enumerate() {
+        if at > 0 {
+            line += &format!(", link {at}: ");
+        }
+        line += address;
+        let responder = responders.next().and_then(Option::as_ref);
+        let name = responder.map(|responder| responder.name.as_str());
+        let about: Vec<&str> = protocol
+            .filter(|_| at == 0)
+            .into_iter()
+            .chain(name)
+            .collect();
+        if !about.is_empty() {
+            line += &format!(" ({})", about.join(", "));
+        }
+    }
+    line
 }
 
 /// Of an exchange run.
@@ -39,19 +65,13 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Protocol::Modbus => "Modbus",
         Protocol::GetStatus => "GET_STATUS",
     };
-    let mut line = format!("{} ({protocol}", plan.address);
-    if let Some(responder) = &conditions.responder {
-        line += &format!(", {}", responder.name);
-    }
-    for (at, link) in plan.more_links.iter().enumerate() {
-        line += &format!("; link {}: {link}", at + 1);
-    }
+    let mut line = links(plan.links(), conditions, Some(protocol));
     let shared = Places::new(plan.points.iter().copied()).shared();
     let shared = match shared.is_empty() {
         true => shared,
         false => format!("{shared}, "),
     };
-    line += &format!("), {shared}{much}, {how}");
+    line += &format!(", {shared}{much}, {how}");
     if plan.warmup > 0 {
         line += &format!(", after a warm-up of {}", plan.warmup);
     }
@@ -64,16 +84,7 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
 /// Of a stream run.
 pub(super) fn of_stream(file: &RunFile<Stream>, places: &Places) -> Vec<String> {
     let (plan, conditions) = (&file.plan, &file.conditions);
-    let name = |responder: &Option<Responder>| match responder {
-        Some(responder) => format!(" ({})", responder.name),
-        None => String::new(),
-    };
-    let mut line = format!("{}{}", plan.address, name(&conditions.responder));
-    for (at, link) in plan.more_links.iter().enumerate() {
-        let further = conditions.more_links.get(at);
-        let name = further.map_or(String::new(), |further| name(&further.responder));
-        line += &format!(", link {}: {link}{name}", at + 1);
-    }
+    let mut line = links(plan.links(), conditions, None);
     let shared = comma_before(places.shared());
     let each = each(plan.points.len());
     line += &format!(
