@@ -225,25 +225,21 @@ impl fmt::Display for ExchangeVerdict {
                 percent(*waited)
             ),
             ExchangeVerdict::Bus { used, source } => {
-                write!(
-                    f,
-                    "bottleneck: the bus; {} of it is used ({source})",
-                    percent(*used)
-                )
+                write!(f, "the bus; {} of it is used ({source})", percent(*used))
             }
             ExchangeVerdict::LatencyTimer {
                 timer_ms,
                 median_ns,
             } => write!(
                 f,
-                "bottleneck: the latency timer of the FTDI adapter, {timer_ms} ms (median RTT {}). Received bytes that do \
+                "the latency timer of the FTDI adapter, {timer_ms} ms (median RTT {}). Received bytes that do \
                  not fill a packet of 62 wait for it, so a higher depth does not shorten the RTT. Try wiregauge doctor \
                  --only ftdi-latency --fix",
                 time(*median_ns)
             ),
             ExchangeVerdict::Device { share } => write!(
                 f,
-                "bottleneck: the device; {} of the RTT is device time, including requests queued in the device",
+                "the device; {} of the RTT is device time, including requests queued in the device",
                 percent(*share)
             ),
             ExchangeVerdict::Connection { share, larger } => {
@@ -259,12 +255,12 @@ impl fmt::Display for ExchangeVerdict {
             }
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } if needs_ns >= trt_ns => write!(
                 f,
-                "bottleneck: the device; it is busy for all of the {} between two starts",
+                "the device; it is busy for all of the {} between two starts",
                 time(*trt_ns)
             ),
             ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
                 f,
-                "bottleneck: the device; it needs at least {} of the {} between two starts",
+                "the device; it needs at least {} of the {} between two starts",
                 time(*needs_ns),
                 time(*trt_ns)
             ),
@@ -329,7 +325,7 @@ impl fmt::Display for ExchangeVerdict {
                 let decimals = if *achieved < 1.0 { 2 } else { 1 };
                 write!(
                     f,
-                    "bottleneck: the host; {achieved:.decimals$} of {depth} exchanges were outstanding on average"
+                    "the host; {achieved:.decimals$} of {depth} exchanges were outstanding on average"
                 )
             }
             ExchangeVerdict::SlowestStage {

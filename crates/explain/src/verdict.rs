@@ -245,7 +245,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "bottleneck: the CPU of the host; the measuring thread is busy {} of the time{}",
+                "the CPU of the host; the measuring thread is busy {} of the time{}",
                 percent(*busy),
                 larger_transfers(larger, unchecked(*checked))
             ),
@@ -274,7 +274,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "bottleneck: the host; {achieved:.1} of {queue} transfers were pending on average, and a free slot \
+                "the host; {achieved:.1} of {queue} transfers were pending on average, and a free slot \
                  stayed empty for {}{}",
                 time(*host_gap_ns),
                 larger_transfers(larger, "--priority, --pin")
@@ -286,7 +286,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "bottleneck: the host; {in_flight:.1} of {queue} URBs were in flight on average; the others were \
+                "the host; {in_flight:.1} of {queue} URBs were in flight on average; the others were \
                  complete and waited {} to be reaped{}",
                 time(*stack_ns),
                 larger_transfers(larger, "--priority, --pin")
@@ -317,7 +317,7 @@ impl fmt::Display for Verdict {
             } => {
                 let (bytes_s, used, limit_bytes_s) = (*bytes_s, *used, *limit_bytes_s);
                 let (of, limit) = (percent(used), rate(limit_bytes_s));
-                write!(f, "bottleneck: the bus, {}; ", rate(bytes_s))?;
+                write!(f, "the bus, {}; ", rate(bytes_s))?;
                 match is_shared(bytes_s, limit_bytes_s, used) {
                     true => write!(
                         f,
@@ -334,7 +334,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "bottleneck: the device or the bus, {} = {} per transfer",
+                    "the device or the bus, {} = {} per transfer",
                     rate(*bytes_s),
                     time(*transfer_ns)
                 )?;
@@ -347,7 +347,7 @@ impl fmt::Display for Verdict {
                 larger,
             } => write!(
                 f,
-                "bottleneck: the host; the measuring thread spends {} of the time between its system calls{}",
+                "the host; the measuring thread spends {} of the time between its system calls{}",
                 percent(*share),
                 larger_transfers(larger, unchecked(*checked))
             ),
@@ -359,7 +359,7 @@ impl fmt::Display for Verdict {
             } => {
                 write!(
                     f,
-                    "bottleneck: the link or the other end, {}; {} of the time is spent in system calls",
+                    "the link or the other end, {}; {} of the time is spent in system calls",
                     rate(*bytes_s),
                     percent(*share)
                 )?;

@@ -319,7 +319,7 @@ fn a_host_that_starts_the_next_exchange_late_is_the_bottleneck_also_at_depth_1()
     let split = &explain(std::slice::from_ref(&point))[0];
     assert_eq!(
         split.words,
-        "bottleneck: the host; 0.05 of 1 exchanges were outstanding on average. Try --priority, --pin, --wait spin"
+        "the host; 0.05 of 1 exchanges were outstanding on average. Try --priority, --pin, --wait spin"
     );
     // What the run did already is no advice.
     let mut spun = plan();

@@ -434,7 +434,7 @@ fn a_limit_that_both_directions_share_is_not_set_against_one_of_them() {
     let full = words(USB, 0.99);
     assert!(
         full.starts_with(
-            "bottleneck: the bus, 9.309 MB/s; both directions together use 99 % of its 53.25 MB/s"
+            "the bus, 9.309 MB/s; both directions together use 99 % of its 53.25 MB/s"
         ),
         "{full}"
     );

@@ -123,9 +123,7 @@ fn one(summary: &Summary, several: bool) -> String {
         let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
     }
     let limited = |(place, limit): &(String, String)| {
-        let limit = limit
-            .trim_start_matches("bottleneck: ")
-            .trim_end_matches('.');
+        let limit = limit.trim_end_matches('.');
         format!("Bottleneck at {}: {}.", text(place), prose(limit))
     };
     let mut said: Vec<String> = summary.limits.iter().map(limited).collect();
