@@ -298,6 +298,30 @@ fn a_ratio_of_rates_is_that_of_the_table_with_the_digits_of_the_bottleneck() {
 }
 
 #[test]
+fn a_duration_with_a_schedule_is_that_of_the_schedule_and_not_of_the_point() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let heading = |name: &str, schedule: Schedule| {
+        let plan = Plan {
+            limit: Limit::DurationNs(4_000_000_000),
+            schedule,
+            ..plan(2)
+        };
+        let run = exchange_run(&dir.path().join(name), &plan, |_| paced(1, 20_000, 50, 0));
+        tables::of(&run, false).heading.swap_remove(0)
+    };
+    let kept = heading("kept", Schedule::EveryNs(1_000_000));
+    assert!(
+        kept.ends_with(", exchanges due within 4 s per point, one every 1 ms"),
+        "{kept}"
+    );
+    let fast = heading("fast", Schedule::AsFastAsPossible);
+    assert!(
+        fast.ends_with(", 4 s per point, as fast as possible"),
+        "{fast}"
+    );
+}
+
+#[test]
 fn what_the_table_counts_as_lost_is_what_a_limit_of_lost_counts() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = exchange_run(&dir.path().join("run"), &plan(1), |_| {

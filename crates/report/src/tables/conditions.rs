@@ -84,9 +84,12 @@ pub(super) fn of_exchange(file: &RunFile) -> Groups {
     );
     add(
         "measured at each point",
-        match plan.limit {
-            Limit::Count(count) => format!("{} exchanges", grouped(count)),
-            Limit::DurationNs(ns) => set_time(ns),
+        match (plan.limit, plan.schedule) {
+            (Limit::Count(count), _) => format!("{} exchanges", grouped(count)),
+            (Limit::DurationNs(ns), Schedule::AsFastAsPossible) => set_time(ns),
+            (Limit::DurationNs(ns), Schedule::EveryNs(_)) => {
+                format!("exchanges due within {}", set_time(ns))
+            }
         },
     );
     add(

@@ -51,10 +51,14 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Schedule::EveryNs(ns) => format!("one every {}", exact_time(ns)),
     };
     let each = each(plan.points.len());
-    let much = match plan.limit {
-        Limit::Count(1) => format!("1 exchange{each}"),
-        Limit::Count(count) => format!("{} exchanges{each}", grouped(count)),
-        Limit::DurationNs(ns) => format!("{}{each}", exact_time(ns)),
+    let much = match (plan.limit, plan.schedule) {
+        (Limit::Count(1), _) => format!("1 exchange{each}"),
+        (Limit::Count(count), _) => format!("{} exchanges{each}", grouped(count)),
+        (Limit::DurationNs(ns), Schedule::AsFastAsPossible) => format!("{}{each}", exact_time(ns)),
+        // A point that falls behind takes longer.
+        (Limit::DurationNs(ns), Schedule::EveryNs(_)) => {
+            format!("exchanges due within {}{each}", exact_time(ns))
+        }
     };
     let protocol = match plan.protocol {
         Protocol::Echo => "echo",
