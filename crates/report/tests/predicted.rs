@@ -268,6 +268,34 @@ fn the_cost_of_a_setting_lies_within_the_predicted_interval_when_it_is_measured(
 }
 
 #[test]
+fn a_predicted_setting_stands_in_the_table_under_its_own_size() {
+    let settings = [48, 300, 700, 1100, 1500].map(|size| (size, 1));
+    BOARD.measured(Schedule::EveryNs(6 * MS), &settings, 11, |run| {
+        let (found, predicted) = predicted(run, 6 * MS);
+        let tables = tables::of_controls_and_predictions(&run.file, &found, &predicted, &[]);
+        let mut tables = tables.tables.iter();
+        let table = tables
+            .find(|table| table.title.starts_with("PREDICTED, NOT MEASURED"))
+            .expect("a table");
+        // Those of other periods have no predicted RTT.
+        let rows = table.rows.iter();
+        let sizes: Vec<&str> = rows
+            .filter(|row| row.last().is_some_and(|rtt| rtt != "-"))
+            .map(|row| row[0].as_str())
+            .collect();
+        let own: Vec<String> = predicted
+            .settings
+            .iter()
+            .map(|one| grouped(one.in_bytes.into()))
+            .collect();
+        assert!(!sizes.is_empty(), "{:?}", table.rows);
+        for size in sizes {
+            assert!(own.iter().any(|own| own == size), "{size}: {own:?}");
+        }
+    });
+}
+
+#[test]
 fn a_controller_in_discrete_time_predicts_no_other_period() {
     BOARD.measured(Schedule::EveryNs(6 * MS), &[(48, 1)], 1, |run| {
         let gain = TransferFunction::parse("controller", 'z', "(0.5*z-0.4)/(z-0.1)")

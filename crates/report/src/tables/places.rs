@@ -31,6 +31,24 @@ struct Named {
 }
 
 impl Named {
+    /// A point of an exchange run; `equal`: OUT and IN always are.
+    fn of_exchange(point: &Point, equal: bool) -> Named {
+        let mut values = vec![(Setting::Link, link_names::link(point.link, point.together))];
+        match equal {
+            true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
+            false => values.extend([
+                (Setting::Out, grouped(point.out_bytes.into())),
+                (Setting::In, in_size(point.in_bytes)),
+            ]),
+        }
+        values.push((Setting::Depth, point.depth.to_string()));
+        Named {
+            index: point.index,
+            number: point.index + 1,
+            values,
+        }
+    }
+
     fn value(&self, setting: Setting) -> &str {
         let value = self.values.iter().find(|(of, _)| *of == setting);
         value.map_or("", |(_, value)| value)
@@ -125,22 +143,7 @@ impl Places {
     pub fn new(points: impl Iterator<Item = Point>) -> Places {
         let points: Vec<Point> = points.collect();
         let equal = points.iter().all(|point| point.out_bytes == point.in_bytes);
-        let named = points.iter().map(|point| {
-            let mut values = vec![(Setting::Link, link_names::link(point.link, point.together))];
-            match equal {
-                true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
-                false => values.extend([
-                    (Setting::Out, grouped(point.out_bytes.into())),
-                    (Setting::In, in_size(point.in_bytes)),
-                ]),
-            }
-            values.push((Setting::Depth, point.depth.to_string()));
-            Named {
-                index: point.index,
-                number: point.index + 1,
-                values,
-            }
-        });
+        let named = points.iter().map(|point| Named::of_exchange(point, equal));
         Places::of(named.collect())
     }
 
@@ -248,7 +251,17 @@ impl Places {
         let at = self
             .points
             .binary_search_by_key(&index, |point| point.index);
-        let point = at.ok().map(|at| &self.points[at]);
+        self.cells_of(at.ok().map(|at| &self.points[at]))
+    }
+
+    /// The cells of a setting that was not measured, in these columns.
+    pub(super) fn cells_beside(&self, setting: &Point) -> Vec<String> {
+        let has_one_size = |named: &Named| named.values.iter().any(|(of, _)| *of == Setting::Size);
+        let equal = self.points.first().is_some_and(has_one_size);
+        self.cells_of(Some(&Named::of_exchange(setting, equal)))
+    }
+
+    fn cells_of(&self, point: Option<&Named>) -> Vec<String> {
         let value = |setting: &Setting| match (point.map(|p| p.value(*setting)), setting) {
             // The head says what it is.
             (Some(value), Setting::Link) => value.trim_start_matches("link ").to_owned(),
@@ -461,6 +474,13 @@ mod tests {
             "IN 48 B, depth 1 and 4; IN 100 B, depth 4"
         );
         assert_eq!(both.name(&[0, 1, 2, 3, 4, 5]), "all points");
+    }
+
+    #[test]
+    fn a_setting_that_was_not_measured_has_cells_of_its_own() {
+        let both = places(&[48, 1000], &[1, 4]);
+        assert_eq!(both.cells(0), ["48", "1"]);
+        assert_eq!(both.cells_beside(&point(0, 16, 280, 2)), ["280", "2"]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Tabl
         let Some(point) = shown.point(one.point) else {
             continue;
         };
-        let mut row = shown.cells(at(one, point));
+        let mut row = shown.places.cells_beside(&at(one, point));
         row.extend([
             exact_time(shown.controls.period_ns),
             cost(one.cost),
