@@ -278,3 +278,24 @@ proptest! {
         prop_assert_eq!(packets, packets_of(timing, device, &deeds));
     }
 }
+
+#[test]
+fn a_device_that_took_nothing_was_not_ready_until_it_takes_again() {
+    let timing = BusTiming::of(Bus::FullSpeed);
+    let mut traffic = Traffic::new(timing);
+    let pipe = traffic.add(PipeSpec {
+        direction: Direction::Out,
+        packet_bytes: timing.packet_bytes,
+        device: IDEAL,
+        interval_ns: 0,
+    });
+    traffic.hold(pipe, true);
+    traffic.submit(pipe, 1, 64, false, 0);
+    assert!(!matches!(traffic.step(5_000_000), Step::Carried(_)));
+    traffic.hold(pipe, false);
+    let Step::Carried(packet) = traffic.step(10_000_000) else {
+        panic!("it takes it");
+    };
+    assert!(packet.asked_ns < 1_000_000, "{packet:?}");
+    assert!(packet.ready_ns >= 5_000_000, "{packet:?}");
+}

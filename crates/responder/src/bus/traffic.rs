@@ -116,6 +116,8 @@ struct Pipe {
     moved_ns: u64,
     /// The device takes nothing at all.
     held: bool,
+    /// When it last began to take again.
+    released_ns: u64,
     served: u64,
     /// The program on the host that uses it, if its times are modelled.
     program: Option<usize>,
@@ -162,6 +164,7 @@ impl Traffic {
             emptied: VecDeque::new(),
             moved_ns: 0,
             held: false,
+            released_ns: 0,
             served: 0,
             program: None,
             last_told_ns: 0,
@@ -229,6 +232,7 @@ impl Traffic {
     pub fn hold(&mut self, pipe: PipeId, held: bool) {
         let pipe = &mut self.pipes[pipe.0];
         if pipe.held && !held {
+            pipe.released_ns = self.now_ns;
             pipe.refused_at(self.now_ns, self.calendar.timing());
         }
         pipe.held = held;
@@ -342,7 +346,7 @@ impl Pipe {
     fn ready_ns(&self) -> Option<u64> {
         match self.spec.direction {
             Direction::In => self.loaded_ns(),
-            Direction::Out => (!self.held).then(|| self.oldest_emptied()),
+            Direction::Out => (!self.held).then(|| self.oldest_emptied().max(self.released_ns)),
         }
     }
 
