@@ -401,16 +401,23 @@ fn a_limit_is_reached_only_where_its_share_is_named() {
 }
 
 #[test]
-fn the_timeout_of_lost_exchanges_is_no_trt() {
+fn bytes_are_not_said_to_be_whole_where_no_transfer_was_measured() {
     let dir = tempfile::tempdir().expect("a directory");
-    let run = exchange_run(&dir.path().join("run"), &plan(1), |_| {
-        paced(1, 101_900_000, 2, 0).map(|sample| Sample {
-            status: Status::Lost,
-            ..sample
-        })
+    let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+    let mut run = stream_run(&dir.path().join("run"), &plan, |point| {
+        transfers(point, 5, 1)
     });
+    let AnyRun::Stream(stored) = &mut run else {
+        panic!("a stream run")
+    };
+    let flow = &mut stored.file.points[0].flows[0];
+    assert_eq!(flow.transfers, 0);
+    flow.counts.received = Some(2_867_000);
+    flow.counts.sent = Some(2_867_000);
     let page = page_of(run);
-    assert!(!page.contains("Shortest TRT"), "{page}");
+    let answer = answer_of(&page);
+    assert!(!answer.contains("0 bytes lost"), "{answer}");
+    assert!(answer.contains("o transfer was measured"), "{answer}");
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! The contents of a page: by the question that a part answers, and by point.
 
 use super::escape::{id, text, words};
-use super::measure::{Named, Place, places};
+use super::names::places;
 use crate::Subject;
-use crate::figures::{Figure, point_key};
+use crate::figures::Figure;
 use std::fmt::Write;
-use wiregauge_record::{Direction, Way};
 
 /// More points than this are folded.
 const POINTS_SHOWN: usize = 16;
@@ -99,13 +98,11 @@ fn points(subjects: &[Subject]) -> String {
     for (subject, one) in subjects.iter().enumerate() {
         let places = places(&one.run);
         let has_rows = rows(one) == places.len();
-        for (row, named) in places.iter().enumerate() {
-            let key = key(named);
-            let setting = setting(named);
-            if !settings.contains(&setting) {
-                settings.push(setting);
+        for (row, named) in places.into_iter().enumerate() {
+            if !settings.contains(&named.setting) {
+                settings.push(named.setting);
             }
-            if seen.contains(&key) {
+            if seen.contains(&named.key) {
                 continue;
             }
             let name = text(&named.name).into_owned();
@@ -113,8 +110,11 @@ fn points(subjects: &[Subject]) -> String {
                 true => format!("<a href=\"#{}\">{name}</a>", row_id(subject, row)),
                 false => name,
             };
-            items.push(format!("<li data-key=\"{}\">{name}</li>\n", text(&key)));
-            seen.push(key);
+            items.push(format!(
+                "<li data-key=\"{}\">{name}</li>\n",
+                text(&named.key)
+            ));
+            seen.push(named.key);
         }
     }
     if items.len() < 2 {
@@ -130,24 +130,6 @@ fn points(subjects: &[Subject]) -> String {
         counted(items.len(), settings.len()),
         items.concat()
     )
-}
-
-fn key(named: &Named<'_>) -> String {
-    match named.place {
-        Place::Exchange(point) => point_key::exchange(point.point),
-        Place::Flow(point, flow) => point_key::flow(point.point, flow.way),
-        Place::Loop(point) => point_key::closed_loop(&point.point),
-    }
-}
-
-/// The same for both directions at once, which are one point of the plan.
-fn setting(named: &Named<'_>) -> String {
-    match named.place {
-        Place::Flow(point, _) if point.point.direction == Direction::Both => {
-            point_key::flow(point.point, Way::In)
-        }
-        _ => key(named),
-    }
 }
 
 /// How many are listed, and of how many points of the plan.

@@ -1,4 +1,4 @@
-//! One HTML file that can be mailed: the answer in a sentence, the contents, a summary in words, then figures, tables, conditions and the
+//! One HTML file that can be mailed: the answer in a sentence, the contents, a summary, then figures, tables, conditions and the
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 //!
 //! Its script is made of the files of `script/`, which `build.rs` joins in this order inside one function: `controls.js`
@@ -8,22 +8,17 @@
 
 mod answer;
 mod bus;
-mod card;
 mod contents;
 mod control;
 mod cycles;
 mod data;
 mod differences;
 pub(crate) mod escape;
-mod exchange_summary;
 mod live;
-mod loop_summary;
-mod measure;
 mod names;
 mod percentiles;
 mod progress;
 mod sections;
-mod stream_summary;
 mod summary;
 mod theme;
 mod tuned;
@@ -59,7 +54,11 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let mut body = String::new();
     let (control, before) = control::section(subjects);
     let sections: [(&str, &str, String); 8] = [
-        ("summary", "Summary", sections::summary(subjects)),
+        (
+            "summary",
+            "Summary",
+            sections::summary(subjects, !comparisons.is_empty()),
+        ),
         (
             "comparison",
             "Comparison",

@@ -1,10 +1,8 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
-use super::card::Card;
 use super::contents::row_id;
 use super::escape::{id, prose, svg, text, words};
 use super::live::live_form;
-use super::summary::Summary;
 use super::uplot::Uplot;
 use super::{differences, summary};
 use crate::Subject;
@@ -21,6 +19,10 @@ const ROWS_SHOWN: usize = 60;
 
 /// A comparison of more figures than this is not a table for the eye.
 const MOST_COMPARED: usize = 300;
+
+/// Of several runs without a section on what differs between them.
+const NOT_COMPARED: &str = "<p>These runs are not compared: they are of different kinds or of loops, or have no point \
+                            in common (same sizes, same depth or queue).</p>\n";
 
 pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
@@ -90,69 +92,56 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
     out
 }
 
-pub(super) fn summary(subjects: &[Subject]) -> String {
+/// The table of each run with what limits it and what deserves a second look. `is_compared`: what differs between the
+/// runs has a section.
+pub(super) fn summary(subjects: &[Subject], is_compared: bool) -> String {
     if subjects.is_empty() {
         return "<p>This report has no runs.</p>\n".into();
     }
     let several = subjects.len() > 1;
     let mut out = String::new();
-    if let Some(differences) = differences::of(subjects) {
-        out.push_str(&side_by_side(subjects, &differences));
+    if several {
+        if !is_compared {
+            out.push_str(NOT_COMPARED);
+        }
+        out.push_str(&differing(subjects));
     }
     for subject in subjects {
         if several {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        out.push_str(&one(&summary::of(subject), several));
+        out.push_str(&one(subject));
         out.push_str(&warnings(subject));
     }
     out
 }
 
-fn one(summary: &Summary, several: bool) -> String {
+fn one(subject: &Subject) -> String {
     let mut out = String::new();
-    if let Some(unfinished) = &summary.unfinished {
+    let unfinished = summary::unfinished(&subject.run);
+    if let Some(unfinished) = &unfinished {
         let _ = writeln!(
             out,
             "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>",
             prose(unfinished)
         );
     }
-    if !summary.cards.is_empty() {
-        let cards: String = summary.cards.iter().map(card).collect();
-        let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
+    let brief = subject.tables.brief.as_ref();
+    let table = brief.and_then(|brief| brief.tables(usize::MAX).next());
+    match table.filter(|table| !table.rows.is_empty()) {
+        Some(table) => out.push_str(&one_table(&table, &[])),
+        None if unfinished.is_some() => {}
+        None => out.push_str("<p>There are no results to summarise.</p>\n"),
     }
-    let limited = |(place, limit): &(String, String)| {
-        let limit = limit.trim_end_matches('.');
-        format!("Bottleneck at {}: {}.", text(place), prose(limit))
-    };
-    let mut said: Vec<String> = summary.limits.iter().map(limited).collect();
-    said.extend(summary.models.iter().map(|line| prose(line)));
-    if !said.is_empty() {
-        let items: String = said
-            .iter()
-            .map(|line| format!("<li>{line}</li>\n"))
-            .collect();
+    let said = summary::bottlenecks(&subject.run);
+    let items: String = said
+        .iter()
+        .chain(&summary::models(&subject.run))
+        .map(|line| format!("<li>{}</li>\n", prose(line)))
+        .collect();
+    if !items.is_empty() {
         let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
     }
-    if summary.cards.is_empty() && !several && summary.unfinished.is_none() {
-        out.push_str("<p>There are no results to summarise.</p>\n");
-    }
-    out
-}
-
-fn card(card: &Card) -> String {
-    let mut out = format!(
-        "<dl class=\"card\"><dt>{}</dt><dd class=\"value\">{}</dd><dd>{}</dd><dd class=\"place\">{}</dd>",
-        words(&card.title),
-        words(&card.value),
-        words(&card.interval),
-        words(&card.place)
-    );
-    for note in &card.notes {
-        let _ = write!(out, "<dd class=\"note\">{}</dd>", words(note));
-    }
-    out.push_str("</dl>\n");
     out
 }
 
@@ -187,51 +176,17 @@ fn warnings(subject: &Subject) -> String {
     out
 }
 
-fn side_by_side(subjects: &[Subject], differences: &differences::Differences) -> String {
-    let mut out = String::new();
-    let labels = |first: &str| {
-        let runs: String = subjects
-            .iter()
-            .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
-            .collect();
-        format!("<thead><tr><th scope=\"col\">{first}</th>{runs}</tr></thead>")
-    };
-    if let Some(note) = &differences.note {
-        let _ = writeln!(out, "<p>{}</p>", prose(note));
+/// The conditions that are not the same in all runs, side by side.
+fn differing(subjects: &[Subject]) -> String {
+    let conditions = differences::of(subjects);
+    if conditions.is_empty() {
+        return "<p>All stored conditions are the same.</p>\n".into();
     }
-    if !differences.rows.is_empty() {
-        let _ = write!(
-            out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Comparison of the runs\"><table \
-             class=\"words\"><caption>Comparison of the runs, at the points that all of them \
-             have</caption>{}<tbody>",
-            labels("Figure")
-        );
-        for row in &differences.rows {
-            let _ = write!(
-                out,
-                "<tr><th scope=\"row\">{}<br><small>{}</small></th>",
-                words(&row.name.0),
-                text(&row.name.1)
-            );
-            for (value, interval) in &row.values {
-                let _ = write!(
-                    out,
-                    "<td>{}<br><small>{}</small></td>",
-                    words(value),
-                    words(interval)
-                );
-            }
-            out.push_str("</tr>\n");
-        }
-        out.push_str("</tbody></table></div>\n");
-    }
-    if differences.conditions.is_empty() {
-        out.push_str("<p>All stored conditions are the same.</p>\n");
-        return out;
-    }
-    let rows: Vec<String> = differences
-        .conditions
+    let labels: String = subjects
+        .iter()
+        .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
+        .collect();
+    let rows: String = conditions
         .iter()
         .map(|(name, values)| {
             let cells: String = values
@@ -243,21 +198,16 @@ fn side_by_side(subjects: &[Subject], differences: &differences::Differences) ->
         .collect();
     let table = format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Conditions that differ\">\
-         <table class=\"words\"><caption>Conditions that differ</caption>{}<tbody>{}</tbody></table></div>\n",
-        labels("Condition"),
-        rows.concat()
+         <table class=\"words\"><caption>Conditions that differ</caption><thead><tr><th \
+         scope=\"col\">Condition</th>{labels}</tr></thead><tbody>{rows}</tbody></table></div>\n"
     );
-    match rows.len() <= CONDITIONS_SHOWN {
-        true => out.push_str(&table),
-        false => {
-            let _ = writeln!(
-                out,
-                "<details><summary>{} conditions differ</summary>{table}</details>",
-                rows.len()
-            );
-        }
+    match conditions.len() <= CONDITIONS_SHOWN {
+        true => table,
+        false => format!(
+            "<details><summary>{} conditions differ</summary>{table}</details>\n",
+            conditions.len()
+        ),
     }
-    out
 }
 
 /// `before` figures are on the page already. With the key of a point, all of them are of that point.

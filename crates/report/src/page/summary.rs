@@ -1,44 +1,14 @@
-//! The summary that stands first on the page: the figures that matter for this kind of run, and what limits them.
+//! What the summary of a run says beside its table: how it ended, what limits, the link in a few numbers.
 
-use super::card::Card;
-use super::measure::places;
-use super::{exchange_summary, loop_summary, stream_summary};
-use crate::Subject;
 use crate::link_names;
+use crate::tables::{Places, flow_number, flow_places};
 use wiregauge_run::AnyRun;
 
-/// What is said of one run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Summary {
-    /// How far the run came, if not to its end.
-    pub(super) unfinished: Option<String>,
-    /// The figures that matter, at most three.
-    pub(super) cards: Vec<Card>,
-    /// Of the points that the cards name: what limits there.
-    pub(super) limits: Vec<(String, String)>,
-    /// The link in a few numbers, a sentence for each way of each link that has a model.
-    pub(super) models: Vec<String>,
-}
-
-/// Summarises one run.
-pub(super) fn of(subject: &Subject) -> Summary {
-    let places = places(&subject.run);
-    let cards = match &subject.run {
-        AnyRun::Exchange(run) => exchange_summary::cards(&run.file.plan, &places),
-        AnyRun::Stream(run) => stream_summary::cards(&run.file.plan, &places),
-        AnyRun::Loop(_) => loop_summary::cards(&places),
-        AnyRun::Control(_) => Vec::new(),
-    };
-    Summary {
-        unfinished: unfinished(&subject.run),
-        limits: limits(&subject.run, &cards),
-        models: models(&subject.run),
-        cards,
-    }
-}
+/// Bottlenecks of a run that are named; `wiregauge explain` has those of all points.
+const MOST: usize = 3;
 
 /// How the run ended, if it was not measured and stored to its end.
-fn unfinished(run: &AnyRun) -> Option<String> {
+pub(super) fn unfinished(run: &AnyRun) -> Option<String> {
     run.stored().ending_line().map(|line| sentences(&line))
 }
 
@@ -67,48 +37,55 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// What limits at the points that the cards name, each once.
-fn limits(run: &AnyRun, cards: &[Card]) -> Vec<(String, String)> {
-    let all: Vec<(String, String)> = match run {
+/// What limits, for all points of which the same is said together.
+pub(super) fn bottlenecks(run: &AnyRun) -> Vec<String> {
+    let (places, splits): (Places, Vec<(u32, String)>) = match run {
         AnyRun::Exchange(run) => {
             let file = &run.file;
-            wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points)
+            let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points);
+            let splits = splits
                 .into_iter()
-                .map(|split| {
-                    (
-                        super::names::exchange(&file.plan, &split.point).whole(),
-                        split.words,
-                    )
-                })
-                .collect()
+                .map(|split| (split.point.index, split.words));
+            (Places::of_run(&file.plan, &file.points), splits.collect())
         }
         AnyRun::Stream(run) => {
             let file = &run.file;
-            wiregauge_explain::of_stream(&file.plan, &file.points)
-                .flows
+            let mut flows = wiregauge_explain::of_stream(&file.plan, &file.points).flows;
+            flows.sort_by_key(|flow| flow.point.index);
+            let splits = flows
                 .into_iter()
-                .map(|split| {
-                    (
-                        super::names::flow(&file.plan, &split.point, split.way).whole(),
-                        split.words,
-                    )
-                })
-                .collect()
+                .map(|flow| (flow_number(&flow.point, flow.way), flow.words));
+            (flow_places(file), splits.collect())
         }
-        // What limits a loop is its floor, which has a card of its own.
-        AnyRun::Loop(_) | AnyRun::Control(_) => Vec::new(),
+        // What limits a loop is its floor, which is in its table.
+        AnyRun::Loop(_) | AnyRun::Control(_) => return Vec::new(),
     };
-    let mut said: Vec<(String, String)> = Vec::new();
-    for card in cards {
-        if said.iter().all(|(name, _)| *name != card.place) {
-            said.extend(all.iter().find(|(name, _)| *name == card.place).cloned());
+    let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
+    for (index, words) in splits {
+        match groups.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, indices)) => indices.push(index),
+            None => groups.push((words, vec![index])),
         }
     }
+    let left_out = groups.iter().skip(MOST);
+    let left_out: usize = left_out.map(|(_, indices)| indices.len()).sum();
+    let one = |(words, indices): &(String, Vec<u32>)| {
+        let words = words.trim_end_matches('.');
+        match places.name(indices) {
+            name if name.is_empty() => format!("Bottleneck: {words}."),
+            name => format!("Bottleneck at {name}: {words}."),
+        }
+    };
+    let mut said: Vec<String> = groups.iter().take(MOST).map(one).collect();
+    said.extend(
+        (left_out > 0)
+            .then(|| format!("Bottlenecks of {left_out} more points: wiregauge explain.")),
+    );
     said
 }
 
 /// The link in a few numbers, a sentence a model.
-fn models(run: &AnyRun) -> Vec<String> {
+pub(super) fn models(run: &AnyRun) -> Vec<String> {
     let (all, links) = match run {
         AnyRun::Exchange(run) => (
             wiregauge_explain::models_of_exchange(

@@ -1,13 +1,12 @@
 //! The section on the search that a run confirmed: the goal, the constraints, the front, the confirmation.
 
 use super::escape::{prose, text, words};
-use super::measure::Measure;
 use super::sections;
 use crate::Subject;
 use crate::load::{Confirmed, Limit, Tuned};
 use crate::tables::Table;
 use std::fmt::Write;
-use wiregauge_quantity::{grouped, of_unit, significant};
+use wiregauge_quantity::{grouped, of_unit, rate, significant, time};
 use wiregauge_record::Figure;
 use wiregauge_stats::Estimate;
 
@@ -150,11 +149,11 @@ fn front(tuned: &Tuned) -> Table {
         marks.extend(row.is_knee.then_some("knee"));
         table.row(vec![
             row.setting.name(),
-            Measure::RttTail.show(row.latency_ns.value),
+            time(row.latency_ns.value),
             row.latency_p99_ns
                 .as_ref()
-                .map_or("-".to_owned(), |p99| Measure::RttTail.show(p99.value)),
-            Measure::Rate.show(row.throughput()),
+                .map_or("-".to_owned(), |p99| time(p99.value)),
+            rate(row.throughput()),
             if row.confirmed {
                 "confirmation"
             } else {

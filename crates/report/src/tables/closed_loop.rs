@@ -57,27 +57,13 @@ pub(super) fn is_too_short(point: &LoopSummary) -> bool {
 }
 
 /// What a latency is needed for: rate, channels, block and what processes it.
-pub(crate) fn settings(point: &LoopPoint) -> (u64, u32, u32, LoopPath) {
+pub(super) fn settings(point: &LoopPoint) -> (u64, u32, u32, LoopPath) {
     (
         point.rate_hz,
         point.channels,
         point.notify_bytes,
         point.path,
     )
-}
-
-/// The longest tested preload that stalled although it is at least as long as the latency that a curve of the same
-/// settings shows to be enough.
-pub(crate) fn refuting<'a>(
-    points: impl Iterator<Item = &'a LoopSummary>,
-    curve: &LoopSummary,
-) -> Option<&'a LoopSummary> {
-    let needed_ns = curve.needed_ns?;
-    let longer = points.filter(|tested| {
-        let is_same = settings(&tested.point) == settings(&curve.point);
-        is_same && is_too_short(tested) && tested.point.preload_ns() >= needed_ns
-    });
-    longer.max_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()))
 }
 
 pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {

@@ -18,7 +18,7 @@ pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
 }
 
 /// The number of a flow among those of its run.
-pub(super) fn flow_number(point: &StreamPoint, way: Way) -> u32 {
+pub(crate) fn flow_number(point: &StreamPoint, way: Way) -> u32 {
     2 * point.index + way as u32
 }
 

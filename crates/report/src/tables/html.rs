@@ -32,9 +32,9 @@ impl Table {
                 format!("<tr{id}>{}</tr>\n", cells("td", "</td>", row))
             })
             .collect();
-        let notes = self.footnotes();
+        let notes = self.notes.iter().map(String::as_str);
         let notes: String = notes
-            .iter()
+            .chain(self.footnotes())
             .map(|note| format!("<p><small>{}</small></p>\n", words(note)))
             .collect();
         format!(

@@ -2,7 +2,7 @@
 
 mod brief;
 mod can;
-pub(crate) mod closed_loop;
+mod closed_loop;
 mod comparison;
 mod conditions;
 mod control;
@@ -25,7 +25,7 @@ mod point_columns;
 mod published;
 mod recording;
 mod stages;
-pub(crate) mod stream;
+mod stream;
 mod table;
 mod taken;
 #[cfg(test)]
@@ -40,11 +40,11 @@ pub use control::{
     of_controls_and_predictions, statements,
 };
 pub use deadline::{missed_share, of_deadlines};
+pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
 pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
-pub(crate) use warnings::{Missing, missing};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::load::{LateStarts, late_starts};
@@ -161,6 +161,11 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
         conditions: conditions::of_stream(file),
         command: command(&file.conditions),
     }
+}
+
+/// Names the flows of a stream run by their numbers.
+pub(crate) fn flow_places(file: &RunFile<Stream>) -> Places {
+    Places::of_flows(&file.plan, &flow_rows::rows(&file.points))
 }
 
 /// Tells of a loop run.

@@ -35,14 +35,19 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// What the mark means; `few`: why bounds are missing.
-    pub(super) fn note(self, few: Option<&FewSamples>) -> Option<String> {
+    /// What the mark means; `few`: why bounds are missing. `has_intervals`: another table has the intervals.
+    pub(super) fn note(self, few: Option<&FewSamples>, has_intervals: bool) -> Option<String> {
         let why = few.map_or(String::new(), |few| format!(": {}", few.note()));
+        let more = if has_intervals {
+            ""
+        } else {
+            "; intervals: --full"
+        };
         Some(match (self.is_open, self.is_wide) {
             (false, false) => return None,
-            (true, false) => format!("~ no 95 % interval{why}; intervals: --full"),
+            (true, false) => format!("~ no 95 % interval{why}{more}"),
             (true, true) => format!("~ no 95 % interval, or a wide one{why}"),
-            (false, true) => "~ 95 % interval wider than 20 %; intervals: --full".into(),
+            (false, true) => format!("~ 95 % interval wider than 20 %{more}"),
         })
     }
 }

@@ -268,7 +268,7 @@ pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
 }
 
 /// Bytes that are known to be lost; `None` where only the device could know.
-pub(crate) fn lost(flow: &FlowSummary) -> Option<u64> {
+pub(super) fn lost(flow: &FlowSummary) -> Option<u64> {
     let counts = &flow.counts;
     // Version 0.1 stored 0 for what an unreported stream to the device lost.
     let old = flow.device.is_none() && counts.sent > Some(0) && counts.received == Some(0);

@@ -41,13 +41,14 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
         .chain(can(&points, places));
     Brief {
         answer: sentence(&answer::of_exchange(file, &points)),
-        tables: std::iter::once(table(file, &points, places))
+        tables: std::iter::once(table(file, &points, places, confidence))
             .chain(others.map(|other| Wide::from(explained(other, &points))))
             .collect(),
     }
 }
 
-fn table(file: &RunFile, points: &[PointSummary], places: &Places) -> Wide {
+/// `confidence`: the intervals have a table of their own.
+fn table(file: &RunFile, points: &[PointSummary], places: &Places, confidence: bool) -> Wide {
     let unit = typical(points, |point| point.rtt.as_ref());
     let mut title = format!("RTT in {}", unit.name());
     let mut heads = places.heads();
@@ -102,7 +103,7 @@ fn table(file: &RunFile, points: &[PointSummary], places: &Places) -> Wide {
     let labels = points.iter().map(|point| places.name(&[point.point.index]));
     table
         .notes
-        .extend(marks.note(few_samples::of(file).as_ref()));
+        .extend(marks.note(few_samples::of(file).as_ref(), confidence));
     Wide {
         table,
         settings,

@@ -85,7 +85,7 @@ fn table(rows: &[Row<'_>], places: &Places) -> Table {
         }
         table.row(cells);
     }
-    table.notes.extend(marks.note(None));
+    table.notes.extend(marks.note(None, false));
     table
 }
 
@@ -211,6 +211,10 @@ fn rated((summary, flow): &Row<'_>) -> Rated {
 
 /// What became of the bytes.
 fn arrived(rows: &[Row<'_>]) -> String {
+    // What was counted was outside the measured part.
+    if rows.iter().all(|(_, flow)| flow.transfers == 0) {
+        return "no transfer was measured".into();
+    }
     let sum = |of: fn(&FlowSummary) -> u64| -> u64 { rows.iter().map(|(_, flow)| of(flow)).sum() };
     let counted = sum(|flow| flow.counts.counted());
     let (wrong, jumps) = (

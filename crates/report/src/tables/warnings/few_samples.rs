@@ -56,15 +56,6 @@ pub(crate) enum Missing {
 }
 
 impl Missing {
-    /// Why there is no bound.
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
-            Missing::Few => "too few independent samples",
-            Missing::Drift => "the times drift",
-            Missing::FewOrDrift => "too few independent samples, or drift",
-        }
-    }
-
     /// What `?` means where bounds are missing for this reason.
     pub(in crate::tables) fn footnote(self) -> &'static str {
         match self {
