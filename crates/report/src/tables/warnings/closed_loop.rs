@@ -1,8 +1,8 @@
 //! What keeps a loop's figures from being trusted, and the remedy in the flags that the user is using.
 
 use super::codes::Code;
-use super::common as warnings;
-use super::warning::{Warning, add};
+use super::common;
+use super::warning::{Warning, named};
 use crate::tables::places::Places;
 use wiregauge_quantity::{exact_time, grouped, percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
@@ -19,66 +19,44 @@ const BUSY: f64 = 0.90;
 /// Blocks below which nothing can be said of tails.
 const FEW: u64 = 1_000;
 
-/// A warning about a loop run or some of its points.
-pub(in crate::tables) enum LoopWarning {
-    /// It stalled although the rings were meant to be large enough for anything.
-    Stalled { points: Vec<u32>, most: u64 },
-    /// The preload that was asked for did not hold.
-    TooShort { points: Vec<u32> },
-    /// A preload under test did not hold, a longer one did.
-    NotHeld { points: Vec<u32> },
-    /// No preload held.
-    NeverHeld { points: Vec<u32> },
-    /// The output was not what it should be.
-    Wrong { points: Vec<u32> },
-    /// The marker that was sent never came round.
-    Unheard { points: Vec<u32> },
-    /// The latency could not be verified.
-    Unverified { points: Vec<u32> },
-    /// The processing takes nearly all of the time.
-    Busy { points: Vec<u32>, worst: f64 },
-    /// It runs for so much of the time at a real-time priority that the kernel stops it.
-    Throttled { runs: f64, runtime_us: i64 },
-    /// The device is a program on this host, and was late by itself.
-    DeviceLate { points: Vec<u32>, worst: DeviceLate },
-    /// Too few blocks.
-    FewBlocks {
-        points: Vec<u32>,
-        fewest: u64,
-        most: u64,
-    },
-    /// A load ran.
-    Load { cpu: u32, memory: u32 },
-    /// A point is not whole.
-    Cut { points: Vec<u32> },
-    /// What disturbs any measurement.
-    Other(warnings::Disturbed),
-}
-
 /// The warnings that a run deserves.
-pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
+pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     let points = &file.points;
     let mut found = Vec::new();
-    let those = |keep: &dyn Fn(&LoopSummary) -> bool| -> Vec<u32> {
+    let indices = |keep: &dyn Fn(&LoopSummary) -> bool| -> Vec<u32> {
         let kept = points.iter().filter(|point| keep(point));
         kept.map(|point| point.point.index).collect()
     };
+    let those = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
+        named(&|points| places.at_all(points), indices(keep))
+    };
+    let bracketed = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
+        named(&|points| places.bracketed(points), indices(keep))
+    };
     let stalls = |p: &LoopSummary| p.overruns + p.underruns;
+    // A preload that was tested and is too short is another warning.
     let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
-    add(&mut found, those(&stalled), |hit| LoopWarning::Stalled {
-        points: hit,
-        // A preload that was tested and is too short is another warning.
-        most: (points.iter().filter(|p| stalled(p)))
-            .map(stalls)
-            .max()
-            .unwrap_or(0),
-    });
+    if let Some(at) = those(&stalled) {
+        let most = points.iter().filter(|p| stalled(p)).map(stalls).max();
+        let most = most.unwrap_or(0);
+        found.push(Warning::new(
+            Code::LoopStalled,
+            format!("up to {most} stalls (input lost, or output without data){at}"),
+            ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a larger \
+             --ring, --priority, or a lower --rate",
+        ));
+    }
     let not_held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p) > 0;
     // Asked for with --preload, a preload is not followed by a longer one.
     let searched = file.plan.find;
-    add(&mut found, those(&|p| !searched && not_held(p)), |points| {
-        LoopWarning::TooShort { points }
-    });
+    if let Some(at) = bracketed(&|p| !searched && not_held(p)) {
+        found.push(Warning::new(
+            Code::PreloadTooShort,
+            format!("the requested preload was too short{at}"),
+            ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests preloads \
+             until one has no stall",
+        ));
+    }
     let ever_held = |cell: &LoopSummary| {
         points.iter().any(|p| {
             let same =
@@ -86,33 +64,96 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
             p.point.aim == Aim::Hold && same(p) == same(cell) && stalls(p) == 0
         })
     };
-    let at_last = |p: &LoopSummary| searched && not_held(p) && ever_held(p);
-    add(&mut found, those(&at_last), |points| LoopWarning::NotHeld {
-        points,
-    });
-    let never = |p: &LoopSummary| searched && not_held(p) && !ever_held(p);
-    add(&mut found, those(&never), |points| LoopWarning::NeverHeld {
-        points,
-    });
+    if let Some(at) = bracketed(&|p| searched && not_held(p) && ever_held(p)) {
+        found.push(Warning::new(
+            Code::PreloadNotHeld,
+            format!("the preload was too short{at}"),
+            ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer delays; \
+             rely on the confidence bound, not on one run",
+        ));
+    }
+    if let Some(at) = bracketed(&|p| searched && not_held(p) && !ever_held(p)) {
+        found.push(Warning::new(
+            Code::NoPreloadHeld,
+            format!("every tested preload was too short{at}"),
+            ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded machine",
+        ));
+    }
     let wrong = |p: &LoopSummary| {
         let verified = p.verified.as_ref();
         stalls(p) == 0 && verified.is_some_and(|v| !v.holds() && !v.is_unheard())
     };
-    add(&mut found, those(&wrong), |points| LoopWarning::Wrong {
-        points,
-    });
-    let unheard = |p: &LoopSummary| p.verified.as_ref().is_some_and(Verified::is_unheard);
-    add(&mut found, those(&unheard), |points| LoopWarning::Unheard {
-        points,
-    });
-    add(&mut found, those(&|p| p.verified.is_none()), |points| {
-        LoopWarning::Unverified { points }
-    });
-    let busy = |p: &LoopSummary| p.duty > BUSY;
-    add(&mut found, those(&busy), |hit| LoopWarning::Busy {
-        points: hit,
-        worst: points.iter().map(|p| p.duty).fold(0.0, f64::max),
-    });
+    if let Some(at) = those(&wrong) {
+        found.push(Warning::new(
+            Code::WrongOutput,
+            format!("the output{at} is not the processed input, delayed by the preload"),
+            ": the latency in the table is wrong",
+        ));
+    }
+    if let Some(at) = those(&|p| p.verified.as_ref().is_some_and(Verified::is_unheard)) {
+        found.push(Warning::new(
+            Code::MarkerLost,
+            format!("the marker sent{at} did not return"),
+            ", so the latency was not checked. Try a cable from output to input, the output's volume and the input's \
+             gain (alsamixer)",
+        ));
+    }
+    if let Some(at) = those(&|p| p.verified.is_none()) {
+        found.push(Warning::new(
+            Code::Unverified,
+            format!("the output{at} was not checked"),
+            ": too few blocks without a stall",
+        ));
+    }
+    if let Some(at) = those(&|p| p.duty > BUSY) {
+        let worst = percent(points.iter().map(|p| p.duty).fold(0.0, f64::max));
+        found.push(Warning::new(
+            Code::Busy,
+            format!("processing takes up to {worst} of the time{at}"),
+            ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
+        ));
+    }
+    found.extend(throttled(file));
+    if let Some(at) = those(&|p| device_late(p).is_some()) {
+        let late = points.iter().filter_map(device_late);
+        let worst = late.max_by_key(|late| late.longest_ns).unwrap_or_default();
+        found.push(Warning::new(
+            Code::DeviceLate,
+            format!(
+                "the virtual device, a program on this host, was up to {} late{at}",
+                time(worst.longest_ns as f64)
+            ),
+            format!(
+                " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, which needs \
+                 no CPU time of its own and is never late, or --priority",
+                worst.times
+            ),
+        ));
+    }
+    let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
+    if let Some(at) = those(&few) {
+        let blocks = || points.iter().filter(|p| few(p)).map(|p| p.blocks);
+        let (fewest, most) = (blocks().min().unwrap_or(0), blocks().max().unwrap_or(0));
+        found.push(Warning::new(
+            Code::FewBlocks,
+            format!("only {} blocks{at}", from_to(fewest, most)),
+            ", too few for rare delays. Try a longer --duration",
+        ));
+    }
+    let cut = bracketed(&|p| p.ending != Ending::Complete);
+    found.extend(cut.map(|at| common::cut_at(&at)));
+    found.extend(common::load(&file.plan.host));
+    let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
+    found.extend(common::of_disturbances(
+        disturbed,
+        &file.plan.host,
+        &|points| places.bracketed(points),
+    ));
+    found
+}
+
+/// The loop runs for so much of the time at a real-time priority that the kernel stops it.
+fn throttled(file: &RunFile<Loop>) -> Option<Warning> {
     // The kernel counts the spinning too.
     let runs = |p: &LoopSummary| match file.plan.wait {
         LoopWait::Sleep => p.duty,
@@ -121,48 +162,27 @@ pub(in crate::tables) fn of_run(file: &RunFile<Loop>) -> Vec<LoopWarning> {
             (p.duty + margin_ns as f64 / p.point.period_ns()).min(1.0)
         }
     };
-    let most = points.iter().map(runs).fold(0.0, f64::max);
-    let limit = |runtime_us: i64| NEAR_THROTTLE.min(runtime_us as f64 / 1e6);
-    if let Some(runtime_us) = file.conditions.host.rt_runtime_us
-        && file.plan.host.priority.is_some()
-        && runtime_us >= 0
-        && most > limit(runtime_us)
-    {
-        found.push(LoopWarning::Throttled {
-            runs: most,
-            runtime_us,
-        });
+    let most = file.points.iter().map(runs).fold(0.0, f64::max);
+    let runtime_us = file.conditions.host.rt_runtime_us?;
+    let limit = runtime_us as f64 / 1e6;
+    let is_limited = file.plan.host.priority.is_some() && runtime_us >= 0;
+    if !is_limited || most <= NEAR_THROTTLE.min(limit) {
+        return None;
     }
-    add(&mut found, those(&|p| device_late(p).is_some()), |hit| {
-        let late = points.iter().filter_map(device_late);
-        LoopWarning::DeviceLate {
-            points: hit,
-            worst: late.max_by_key(|late| late.longest_ns).unwrap_or_default(),
-        }
-    });
-    let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
-    let blocks = || points.iter().filter(|p| few(p)).map(|p| p.blocks);
-    add(&mut found, those(&few), |hit| LoopWarning::FewBlocks {
-        points: hit,
-        fewest: blocks().min().unwrap_or(0),
-        most: blocks().max().unwrap_or(0),
-    });
-    add(
-        &mut found,
-        those(&|p| p.ending != Ending::Complete),
-        |points| LoopWarning::Cut { points },
-    );
-    let load = file.plan.host.load;
-    if load.cpu + load.memory > 0 {
-        found.push(LoopWarning::Load {
-            cpu: load.cpu,
-            memory: load.memory,
-        });
-    }
-    let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
-    let others = warnings::of_disturbances(disturbed, &file.plan.host);
-    found.extend(others.into_iter().map(LoopWarning::Other));
-    found
+    let rest = (1_000_000 - runtime_us).max(0).cast_unsigned() * 1_000;
+    Some(Warning::new(
+        Code::Throttled,
+        format!(
+            "the loop's thread runs for up to {} of the time at real-time priority",
+            percent(most)
+        ),
+        format!(
+            "; above {} the kernel throttles it for the rest of each second, {} (kernel.sched_rt_runtime_us is \
+             {runtime_us}). Try --wait sleep or hybrid with a shorter spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
+            percent(limit),
+            exact_time(rest)
+        ),
+    ))
 }
 
 /// How late the device itself was at a point, if it is one that can be.
@@ -171,115 +191,6 @@ fn device_late(point: &LoopSummary) -> Option<DeviceLate> {
         Disturbance::DeviceLate(late) => Some(*late),
         _ => None,
     })
-}
-
-impl LoopWarning {
-    /// What is printed.
-    pub(in crate::tables) fn warning_at(&self, places: &Places) -> Warning {
-        let at = |points: &[u32]| places.at_all(points);
-        match self {
-            LoopWarning::Stalled { points, most } => Warning::new(
-                Code::LoopStalled,
-                format!(
-                    "up to {most} stalls (input lost, or output without data){}",
-                    at(points)
-                ),
-                ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a \
-                 larger --ring, --priority, or a lower --rate",
-            ),
-            LoopWarning::TooShort { points } => Warning::new(
-                Code::PreloadTooShort,
-                format!(
-                    "the requested preload was too short{}",
-                    places.bracketed(points)
-                ),
-                ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests \
-                 preloads until one has no stall",
-            ),
-            LoopWarning::NotHeld { points } => Warning::new(
-                Code::PreloadNotHeld,
-                format!("the preload was too short{}", places.bracketed(points)),
-                ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer \
-                 delays; rely on the confidence bound, not on one run",
-            ),
-            LoopWarning::NeverHeld { points } => Warning::new(
-                Code::NoPreloadHeld,
-                format!(
-                    "every tested preload was too short{}",
-                    places.bracketed(points)
-                ),
-                ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded \
-                 machine",
-            ),
-            LoopWarning::Wrong { points } => Warning::new(
-                Code::WrongOutput,
-                format!(
-                    "the output{} is not the processed input, delayed by the preload",
-                    at(points)
-                ),
-                ": the latency in the table is wrong",
-            ),
-            LoopWarning::Unheard { points } => Warning::new(
-                Code::MarkerLost,
-                format!("the marker sent{} did not return", at(points)),
-                ", so the latency was not checked. Try a cable from output to input, the output's volume and \
-                 the input's gain (alsamixer)",
-            ),
-            LoopWarning::Unverified { points } => Warning::new(
-                Code::Unverified,
-                format!("the output{} was not checked", at(points)),
-                ": too few blocks without a stall",
-            ),
-            LoopWarning::Busy { points, worst } => Warning::new(
-                Code::Busy,
-                format!(
-                    "processing takes up to {} of the time{}",
-                    percent(*worst),
-                    at(points)
-                ),
-                ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
-            ),
-            LoopWarning::Throttled { runs, runtime_us } => Warning::new(
-                Code::Throttled,
-                format!(
-                    "the loop's thread runs for up to {} of the time at real-time priority",
-                    percent(*runs)
-                ),
-                format!(
-                    "; above {} the kernel throttles it for the rest of each second, {} \
-                     (kernel.sched_rt_runtime_us is {runtime_us}). Try --wait sleep or hybrid with a shorter \
-                     spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1",
-                    percent(*runtime_us as f64 / 1e6),
-                    exact_time((1_000_000 - runtime_us).max(0).cast_unsigned() * 1_000)
-                ),
-            ),
-            LoopWarning::DeviceLate { points, worst } => Warning::new(
-                Code::DeviceLate,
-                format!(
-                    "the virtual device, a program on this host, was up to {} late{}",
-                    time(worst.longest_ns as f64),
-                    at(points)
-                ),
-                format!(
-                    " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, \
-                     which needs no CPU time of its own and is never late, or --priority",
-                    worst.times
-                ),
-            ),
-            LoopWarning::FewBlocks {
-                points,
-                fewest,
-                most,
-            } => Warning::new(
-                Code::FewBlocks,
-                format!("only {} blocks{}", from_to(*fewest, *most), at(points)),
-                ", too few for rare delays. Try a longer --duration",
-            ),
-            LoopWarning::Load { cpu, memory } => warnings::load(*cpu, *memory),
-            LoopWarning::Cut { points } => warnings::cut_at(&places.bracketed(points)),
-            LoopWarning::Other(found) => found.warning_at(&|points| places.bracketed(points)),
-        }
-    }
 }
 
 /// `31`, `31 to 306`.
@@ -337,12 +248,9 @@ mod tests {
         };
         file.conditions.host.rt_runtime_us = Some(950_000);
         change(&mut file);
-        let found = of_run(&file);
         let places = Places::of_loop(&file.points);
-        let texts: Vec<String> = found
-            .iter()
-            .map(|one| one.warning_at(&places).to_string())
-            .collect();
+        let found = of_run(&file, &places);
+        let texts: Vec<String> = found.iter().map(Warning::to_string).collect();
         texts.join("\n")
     }
 

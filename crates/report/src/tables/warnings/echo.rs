@@ -1,24 +1,11 @@
 //! Echoes that show a device that does more than echo: it answers only after a constant silence, because it
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
+use super::codes::Code;
+use super::warning::{Name, Warning, named};
+use wiregauge_quantity::time;
 use wiregauge_record::{PointSummary, Protocol, Surplus};
 use wiregauge_run::RunFile;
-
-/// What echoes show, and at which points.
-pub(super) enum EchoFinding {
-    /// They came only after a silence of the device's own; `None` if longer than the timeout.
-    Silence {
-        points: Vec<u32>,
-        silence_ns: Option<f64>,
-    },
-    /// Each had so many bytes more than its request; `None` where these displaced the later echoes.
-    Surplus {
-        points: Vec<u32>,
-        bytes: Option<u64>,
-    },
-    /// The same bytes followed each, and were recognised.
-    Followed { points: Vec<u32>, by: Surplus },
-}
 
 /// Shorter silences are the link's (polls, latency timers).
 const SILENCE_NS: f64 = 20e6;
@@ -43,7 +30,7 @@ const STRAY: f64 = 0.25;
 const WITHOUT: f64 = 0.02;
 
 /// The warnings that an echo deserves.
-pub(super) fn of(file: &RunFile) -> Vec<EchoFinding> {
+pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
     if file.plan.protocol != Protocol::Echo {
         return Vec::new();
     }
@@ -54,46 +41,76 @@ pub(super) fn of(file: &RunFile) -> Vec<EchoFinding> {
         address.is_some_and(|address| !address.starts_with("udp:"))
     };
     let mut found = Vec::new();
-    let rows = |keep: &dyn Fn(&PointSummary) -> bool| -> Vec<u32> {
+    let those = |keep: &dyn Fn(&PointSummary) -> bool| -> Option<String> {
         let points = file.points.iter().filter(|point| keep(point));
-        points.map(|point| point.point.index).collect()
+        named(name, points.map(|point| point.point.index).collect())
+    };
+    let silence = |finding: String| {
+        Warning::new(
+            Code::Silence,
+            finding,
+            ": a device that waits for the end of a line answers only after its own timeout. Try --protocol lines, \
+             which ends each request with a newline.",
+        )
     };
     let silent = |point: &PointSummary| is_stream(point) && silence_ns(point).is_some();
-    if let Some(silence_ns) = (file.points.iter().filter(|p| silent(p))).find_map(silence_ns) {
-        found.push(EchoFinding::Silence {
-            points: rows(&silent),
-            silence_ns: Some(silence_ns),
-        });
+    let first = file
+        .points
+        .iter()
+        .filter(|p| silent(p))
+        .find_map(silence_ns);
+    if let (Some(ns), Some(at)) = (first, those(&silent)) {
+        found.push(silence(format!(
+            "echoes come only after a constant silence of {}{at}",
+            time(ns)
+        )));
     }
     let all_late = |point: &PointSummary| {
         is_stream(point) && point.counts.answered == 0 && point.counts.late > 0
     };
-    if file.points.iter().any(all_late) {
-        found.push(EchoFinding::Silence {
-            points: rows(&all_late),
-            silence_ns: None,
-        });
+    let late = those(&all_late);
+    found.extend(late.map(|at| silence(format!("all echoes came after the timeout{at}"))));
+    let added = |finding: String| {
+        Warning::new(
+            Code::Surplus,
+            finding,
+            ": the device adds them, such as the line end of println. Try --protocol lines, or write instead of \
+             println in the device.",
+        )
+    };
+    let first = file.points.iter().find_map(surplus);
+    if let (Some(bytes), Some(at)) = (first, those(&|point| surplus(point).is_some())) {
+        let s = if bytes == 1 { "" } else { "s" };
+        found.push(added(format!("each echo has {bytes} surplus byte{s}{at}")));
     }
-    if let Some(bytes) = file.points.iter().find_map(surplus) {
-        found.push(EchoFinding::Surplus {
-            points: rows(&|point| surplus(point).is_some()),
-            bytes: Some(bytes),
-        });
+    let first = file.points.iter().find_map(|p| p.surplus.as_ref());
+    if let (Some(by), Some(at)) = (first, those(&|point| point.surplus.is_some())) {
+        found.push(followed(by, &at));
     }
-    if let Some(by) = file.points.iter().find_map(|p| p.surplus.as_ref()) {
-        found.push(EchoFinding::Followed {
-            points: rows(&|point| point.surplus.is_some()),
-            by: by.clone(),
-        });
-    }
-    let displaced = rows(&is_displaced);
-    if !displaced.is_empty() {
-        found.push(EchoFinding::Surplus {
-            points: displaced,
-            bytes: None,
-        });
-    }
+    found.extend(those(&is_displaced).map(|at| {
+        added(format!(
+            "echoes are displaced by surplus bytes, and count as corrupted{at}"
+        ))
+    }));
     found
+}
+
+/// The same bytes followed each echo, and were recognised.
+fn followed(by: &Surplus, at: &str) -> Warning {
+    let bytes = match by.bytes.len() {
+        1 => "1 extra byte".to_owned(),
+        count => format!("{count} extra bytes"),
+    };
+    let who = match by.missing {
+        0 => "each response carries".to_owned(),
+        missing => format!("{} of {} responses carry", by.times, by.times + missing),
+    };
+    Warning::new(
+        Code::Surplus,
+        format!("{who} {bytes}, {}{at}", names_of(&by.bytes)),
+        ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write instead of \
+         println in the device, or --protocol lines.",
+    )
 }
 
 /// The time after which all answers came, if it is long, constant, and not that of the link.
@@ -141,7 +158,7 @@ fn surplus(point: &PointSummary) -> Option<u64> {
 }
 
 /// Bytes by their names, as people call them: `CR LF`, `0x3e`.
-pub(super) fn names_of(bytes: &[u8]) -> String {
+fn names_of(bytes: &[u8]) -> String {
     let name = |byte: &u8| match byte {
         b'\r' => "CR".to_owned(),
         b'\n' => "LF".to_owned(),

@@ -32,22 +32,16 @@ pub(super) fn of_exchange(
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
 ) -> Vec<Warning> {
     let places = Places::of_run(&file.plan, &file.points);
-    let at = |points: &[u32]| places.bracketed(points);
-    let found = exchange::of_run(file, late_starts);
-    found.iter().map(|found| found.warning_at(&at)).collect()
+    exchange::of_run(file, late_starts, &|points| places.bracketed(points))
 }
 
 /// The warnings that a stream run deserves.
 pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
-    let at = |rows: &[u32]| places.bracketed(rows);
-    let found = stream::of_run(file, rows);
-    found.iter().map(|found| found.warning_at(&at)).collect()
+    stream::of_run(file, rows, &|rows| places.bracketed(rows))
 }
 
 /// The warnings that a loop run deserves.
 pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<Warning> {
     let places = Places::of_loop(&file.points);
-    let found = closed_loop::of_run(file);
-    let warnings = found.iter().map(|found| found.warning_at(&places));
-    warnings.collect()
+    closed_loop::of_run(file, &places)
 }

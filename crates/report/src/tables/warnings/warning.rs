@@ -31,11 +31,12 @@ impl Warning {
     }
 }
 
-/// Adds a warning about some points or rows, if there are any.
-pub(super) fn add<W>(found: &mut Vec<W>, places: Vec<u32>, make: impl FnOnce(Vec<u32>) -> W) {
-    if !places.is_empty() {
-        found.push(make(places));
-    }
+/// Names points or rows: in brackets, with a blank before them.
+pub(super) type Name<'a> = &'a dyn Fn(&[u32]) -> String;
+
+/// These points or rows by their name; `None` if there are none.
+pub(super) fn named(name: Name<'_>, indices: Vec<u32>) -> Option<String> {
+    (!indices.is_empty()).then(|| name(&indices))
 }
 
 /// Finding, consequence and remedy.
