@@ -58,9 +58,6 @@ def check(checks: Checks, run: dict, page: str, path, where: str) -> None:
     answer = answer_of(page)
     check_progress(checks, run, page, answer, where)
     answered = [p for p in run["points"] if p["counts"]["answered"]]
-    timed = any(p["counts"]["answered"] and (p["trt"] or p["rtt"]) for p in run["points"])
-    shortest = "Shortest TRT" in words(page)
-    checks.that(timed or not shortest, "a TRT of timeouts is no shortest one", where)
     if answer is None:
         return
     say_answer.check(checks, run, re.sub(r"^(?:\d+ of \d+ points finished|The run did not end properly)\. ", "", answer), path, where)

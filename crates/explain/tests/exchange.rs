@@ -504,7 +504,7 @@ fn the_silence_that_ends_a_reply_is_not_the_host_that_starts_the_next_late() {
     point.trt = common::always(12e6, 1_000);
     point.achieved_depth = 0.06;
     let words = verdict(&silent_plan(), &point).words;
-    assert!(words.starts_with("bottleneck: the host"), "{words}");
+    assert!(words.starts_with("the host"), "{words}");
 }
 
 #[test]
@@ -623,7 +623,7 @@ fn a_full_bus_is_used_up_to_its_limit_and_one_beyond_it_is_no_real_bus() {
     };
     assert_eq!(
         verdict(1.03).words,
-        "bottleneck: the bus; 100 % of it is used (USB full-speed bulk)"
+        "the bus; 100 % of it is used (USB full-speed bulk)"
     );
     let emulated = verdict(1.4).verdict;
     assert!(

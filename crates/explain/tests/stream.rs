@@ -258,7 +258,7 @@ fn a_full_bus_carries_no_more_than_its_limit() {
     )[0];
     assert_eq!(
         split.words,
-        "bottleneck: the bus, 53.25 MB/s; 100 % of its 53.25 MB/s is used (USB high-speed bulk, USB 2.0 table 5-10)"
+        "the bus, 53.25 MB/s; 100 % of its 53.25 MB/s is used (USB high-speed bulk, USB 2.0 table 5-10)"
     );
 }
 
@@ -289,7 +289,7 @@ fn what_fills_buffers_on_the_way_to_the_device_does_not_fill_the_bus() {
     let split = &of_stream(&stream_plan("tcp://10.0.0.5:7700"), &[point]).flows[0];
     let words = &split.words;
     assert!(
-        words.starts_with("bottleneck: the link or the other end, 3.103 MB/s"),
+        words.starts_with("the link or the other end, 3.103 MB/s"),
         "{words}"
     );
     assert!(words.contains("of which 31.7 % is used"), "{words}");

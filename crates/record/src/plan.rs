@@ -5,7 +5,6 @@ use crate::grouped;
 use crate::isochronous::IsochronousOptions;
 use crate::names::names;
 use crate::query::{ModbusLine, Queries, ReplyEnd};
-use crate::sample::Status;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -217,11 +216,6 @@ impl Plan {
     /// True if the bytes of some answers are kept.
     pub fn keeps_data(&self) -> bool {
         self.keep_data || self.queries.is_some()
-    }
-
-    /// True if the bytes of an answer with this status are kept: those of unexpected replies always are.
-    pub fn keeps_data_of(&self, status: Status) -> bool {
-        self.keep_data || (self.queries.is_some() && status == Status::Unexpected)
     }
 
     /// True if a response does not say which request it answers, and its content does not show it either.

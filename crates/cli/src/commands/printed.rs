@@ -287,7 +287,7 @@ mod tests {
         table(&mut out, &printed, 30).expect("memory");
         let text = String::from_utf8(out).expect("text");
         assert!(
-            text.ends_with("\n  ~ no 95 % interval: too\n    few samples\n"),
+            text.ends_with("\n  ~ no 95 % interval: too few\n    samples\n"),
             "{text}"
         );
     }
