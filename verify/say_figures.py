@@ -206,13 +206,18 @@ def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
             same = few == len(rows) if few else named == rows
             checks.that(same, f"warning {code} names its points", here)
     if "W01" in said:
-        worst = max(
+        missing = [
             (p["counts"]["lost"] + p["counts"]["late"]) / max(1, p["counts"]["exchanges"])
             for p in points
+        ]
+        least, worst = min(share for share in missing if share), max(missing)
+        match = re.match(r"(?:(<? ?[\d.]+) to )?([<>]? ?[\d.]+) %", said["W01"])
+        # `< 0.01` and `> 99.99` are bounds.
+        near = match and all(
+            shown is None or shown[0] in "<>" or is_rounded(shown, share * 100)
+            for shown, share in zip(match.groups(), (least, worst), strict=True)
         )
-        match = re.search(r"up to ([\d.]+) %", said["W01"])
-        near = match and is_rounded(match.group(1), worst * 100)
-        checks.that(near, "W01 tells the largest loss", f"{where}: {said['W01']}; {worst}")
+        checks.that(near, "W01 tells the smallest and the largest loss", f"{where}: {said['W01']}; {least} {worst}")
         late = any(p["counts"]["late"] > 0 for p in points)
         proposed = "or a longer --timeout" in said["W01"]
         checks.that(proposed == late, "W01 proposes a longer timeout if it helps", f"{where}: {said['W01']}")

@@ -28,8 +28,8 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         look: args.look,
         is_empty,
         print: match args.table {
-            true => printed::loop_beside_published,
-            false => printed::closed_loop,
+            true => |run, _, look, session| printed::loop_beside_published(run, look, session),
+            false => |run, _, look, session| printed::closed_loop(run, look, session),
         },
     };
     measurement.run(

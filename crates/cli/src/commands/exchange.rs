@@ -2,7 +2,7 @@
 
 use super::measure::Measurement;
 use super::tune::{shown, with_bounds};
-use super::unmet::Unmet;
+use super::unmet::{Judged, Unmet};
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
@@ -46,7 +46,7 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     measurement.run(
         session,
         |plan, stop, sink| exchange::run(plan, stop, sink),
-        |file| unmet(args, file),
+        |file| judged(args, file),
         args.undecided.undecided,
     )
 }
@@ -58,11 +58,17 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// A line for each limit that is missed or undecided: the limit, the worst value with its interval, and where.
-fn unmet(args: &ExchangeArgs, file: &RunFile) -> Vec<Unmet> {
+/// Of each limit that is missed or undecided a line: the limit, the worst value with its interval, and where.
+fn judged(args: &ExchangeArgs, file: &RunFile) -> Vec<Judged> {
     let places = Places::of_run(&file.plan, &file.points);
-    let of = |limit| missed(limit, file, &places).or_else(|| undecided(limit, file, &places));
-    args.require.iter().filter_map(of).collect()
+    let of = |limit: &Constraint| {
+        let unmet = missed(limit, file, &places).or_else(|| undecided(limit, file, &places));
+        Judged {
+            limit: limit.text.clone(),
+            unmet: unmet.into_iter().collect(),
+        }
+    };
+    args.require.iter().map(of).collect()
 }
 
 fn missed(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> {

@@ -2,7 +2,7 @@
 //! printed and kept.
 
 use super::recorder::{LinkRecorder, Recorder};
-use super::unmet::{self, Stated, Unmet};
+use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
 use crate::args::{KeepArgs, Look, Undecided};
 use crate::caller::{Session, remark};
@@ -40,8 +40,8 @@ pub struct Measurement<'a, K: Files> {
     pub look: Look,
     /// True of a run that holds nothing.
     pub is_empty: fn(&RunFile<K>) -> bool,
-    /// Prints it.
-    pub print: fn(&Run<K>, Look, &Session<'_>) -> anyhow::Result<()>,
+    /// Prints it, with what became of the limits.
+    pub print: fn(&Run<K>, Option<String>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
 
 impl<K: Files> Measurement<'_, K>
@@ -49,14 +49,13 @@ where
     K::Plan: Divisible + Send + Sync,
     K::Summary: Send,
 {
-    /// Runs `engine` over every link, prints and keeps what it yields. `unmet` lists the stated limits that are missed
-    /// or undecided.
+    /// Runs `engine` over every link, prints and keeps what it yields. `judged` judges the stated limits.
     pub fn run(
         self,
         session: &Session<'_>,
         engine: impl Fn(&K::Plan, &AtomicBool, &mut LinkRecorder<'_, K>) -> Result<bool, RunError>
         + Sync,
-        unmet: impl Fn(&RunFile<K>) -> Vec<Unmet>,
+        judged: impl Fn(&RunFile<K>) -> Vec<Judged>,
         undecided: Undecided,
     ) -> anyhow::Result<Outcome> {
         let (keep, look, plan) = (self.keep, self.look, &self.plan);
@@ -102,6 +101,11 @@ where
         // As every later view shows it: a point that was cut short has a summary of its rows.
         let run = Run::<K>::open(&dir).unwrap_or_else(|_| Run::new(dir.clone(), file));
         let mut printed = Ok(());
+        // An unfinished run decides none.
+        let judged = match result {
+            Ok(true) => judged(&run.file),
+            _ => Vec::new(),
+        };
         if !matches!(result, Ok(true)) && (self.is_empty)(&run.file) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
             remove(&dir);
@@ -122,7 +126,8 @@ where
                 ..look
             };
             // Whatever becomes of the output, the run is ended in order.
-            printed = unless_nobody_reads((self.print)(&run, look, session));
+            printed =
+                unless_nobody_reads((self.print)(&run, unmet::verdict(&judged), look, session));
             if let Some(pipe) = pipe {
                 finished = finished.and(write_csv::<K>(&dir, pipe, self.with_data));
             }
@@ -143,7 +148,7 @@ where
             return Ok(Outcome::Interrupted);
         }
         printed?;
-        let unmet = unmet(&run.file);
+        let unmet: Vec<Unmet> = judged.into_iter().flat_map(|one| one.unmet).collect();
         Ok(unmet::outcome(Stated::Limit, &unmet, undecided, session))
     }
 }

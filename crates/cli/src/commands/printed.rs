@@ -11,10 +11,18 @@ use wiregauge_record::Counts;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
 use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
 
-/// Prints an exchange run to standard output.
-pub fn exchange(run: &Run<Exchange>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
+/// Prints an exchange run to standard output, after what became of its limits.
+pub fn exchange(
+    run: &Run<Exchange>,
+    verdict: Option<String>,
+    look: Look,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
     print(run, look, session, || {
-        let tables = tables::of_exchange_run(run, look.confidence);
+        let tables = Tables {
+            verdict: verdict.clone(),
+            ..tables::of_exchange_run(run, look.confidence)
+        };
         match fails_unanswered(&run.file) && !look.full {
             true => tables.without_figures(),
             false => tables,
@@ -29,9 +37,17 @@ fn fails_unanswered(file: &RunFile) -> bool {
         && !file.points.iter().any(|point| answered(&point.counts))
 }
 
-/// Prints a stream run to standard output.
-pub fn stream(run: &Run<Stream>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(run, look, session, || tables::of_stream(&run.file))
+/// Prints a stream run to standard output, after what became of its limits.
+pub fn stream(
+    run: &Run<Stream>,
+    verdict: Option<String>,
+    look: Look,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
+    print(run, look, session, || Tables {
+        verdict: verdict.clone(),
+        ..tables::of_stream(&run.file)
+    })
 }
 
 /// Prints a loop run to standard output.
@@ -158,7 +174,9 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
     match brief {
         Some(brief) => {
             if !extent.quiet {
-                let answer = wrapped(&brief.answer, extent.width, "  ");
+                let parts = printed.verdict.iter().chain([&brief.answer]);
+                let answer = parts.cloned().collect::<Vec<_>>().join(" ");
+                let answer = wrapped(&answer, extent.width, "  ");
                 writeln!(out, "\n{HEADING}{answer}{RESET}")?;
             }
             for one in brief.tables(extent.table_width) {

@@ -41,8 +41,8 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 
 fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
     match run {
-        AnyRun::Exchange(run) => printed::exchange(run, look, session)?,
-        AnyRun::Stream(run) => printed::stream(run, look, session)?,
+        AnyRun::Exchange(run) => printed::exchange(run, None, look, session)?,
+        AnyRun::Stream(run) => printed::stream(run, None, look, session)?,
         AnyRun::Loop(run) => printed::closed_loop(run, look, session)?,
         AnyRun::Control(run) => printed::control(run, look, session)?,
     }

@@ -2,7 +2,7 @@
 
 use super::measure::Measurement;
 use super::tune::with_bounds;
-use super::unmet::Unmet;
+use super::unmet::{Judged, Unmet};
 use super::{plan, printed, recording};
 use crate::Outcome;
 use crate::args::StreamArgs;
@@ -52,7 +52,7 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
                 .take();
             stream::run_recording(plan, file, stop, sink)
         },
-        |file| unmet(args, file),
+        |file| judged(args, file),
         args.undecided.undecided,
     )
 }
@@ -73,8 +73,8 @@ fn is_empty(file: &RunFile<Stream>) -> bool {
     flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
 }
 
-/// Each row that misses a limit or leaves it undecided, with what was measured.
-fn unmet(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Unmet> {
+/// Of each limit the rows that miss it or leave it undecided, with what was measured.
+fn judged(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Judged> {
     // In the order of the table, whatever the order in which links ended.
     let mut points: Vec<&StreamSummary> = file.points.iter().collect();
     points.sort_by_key(|point| point.point.index);
@@ -89,9 +89,12 @@ fn unmet(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Unmet> {
                 format!("{text}: {found} ({})", place(*point, flow.way))
             })
         });
-        unmet.collect::<Vec<_>>()
+        Judged {
+            limit: limit.text.clone(),
+            unmet: unmet.collect(),
+        }
     };
-    args.require.iter().flat_map(of).collect()
+    args.require.iter().map(of).collect()
 }
 
 /// What a row has where it should meet a limit.

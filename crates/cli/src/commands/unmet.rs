@@ -49,6 +49,41 @@ impl Unmet {
     }
 }
 
+/// A stated limit, and where a result does not show it to be met.
+pub struct Judged {
+    /// As it was stated.
+    pub limit: String,
+    /// A line for each place.
+    pub unmet: Vec<Unmet>,
+}
+
+/// `Limits: p99<1us missed, lost=0 met.`; `None` without a limit.
+pub fn verdict(judged: &[Judged]) -> Option<String> {
+    let state = |one: &Judged| match one.unmet.iter().any(|unmet| unmet.is_decided) {
+        true => "missed",
+        false if one.unmet.is_empty() => "met",
+        false => "undecided",
+    };
+    let of_state = |wanted: &&str| -> Option<String> {
+        let those = judged.iter().filter(|one| state(one) == *wanted);
+        let those: Vec<&str> = those.map(|one| one.limit.as_str()).collect();
+        let (last, rest) = those.split_last()?;
+        Some(match rest.is_empty() {
+            true => format!("{last} {wanted}"),
+            false => format!("{} and {last} {wanted}", rest.join(", ")),
+        })
+    };
+    let parts: Vec<String> = ["missed", "undecided", "met"]
+        .iter()
+        .filter_map(of_state)
+        .collect();
+    match judged.len() {
+        0 => None,
+        1 => Some(format!("Limit {}.", parts.concat())),
+        _ => Some(format!("Limits: {}.", parts.join("; "))),
+    }
+}
+
 /// What a command's limits are called when they are not met.
 #[derive(Clone, Copy)]
 pub enum Stated {
@@ -87,4 +122,32 @@ pub fn outcome(
         remark!(session, "  hint: --undecided pass makes this exit code 0");
     }
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_names_each_limit_with_what_became_of_it() {
+        let judged = |limit: &str, unmet: Vec<Unmet>| Judged {
+            limit: limit.into(),
+            unmet,
+        };
+        let met = || judged("lost=0", Vec::new());
+        assert_eq!(verdict(&[]), None);
+        assert_eq!(verdict(&[met()]).as_deref(), Some("Limit lost=0 met."));
+        let missed = |limit| {
+            judged(
+                limit,
+                vec![Unmet::undecided("a".into()), Unmet::missed("b".into())],
+            )
+        };
+        let open = judged("p90<1ms", vec![Unmet::undecided("c".into())]);
+        let all = [missed("p99<1us"), met(), open, missed("max<2us")];
+        assert_eq!(
+            verdict(&all).as_deref(),
+            Some("Limits: p99<1us and max<2us missed; p90<1ms undecided; lost=0 met.")
+        );
+    }
 }

@@ -17,9 +17,14 @@ pub(super) fn rows(points: &[StreamSummary]) -> Vec<Row<'_>> {
     points.into_iter().flat_map(flows).collect()
 }
 
-/// The number of a flow among those of its run.
+/// The number of a flow among those of its run: even ones are IN, odd ones OUT.
 pub(crate) fn flow_number(point: &StreamPoint, way: Way) -> u32 {
     2 * point.index + way as u32
+}
+
+/// True if the flow of this number goes this way.
+pub(super) fn is_of(number: u32, way: Way) -> bool {
+    number % 2 == way as u32
 }
 
 /// The number of the flow of a row.

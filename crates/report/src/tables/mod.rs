@@ -115,6 +115,7 @@ fn exchange_with(
 ) -> Tables {
     Tables {
         ending: None,
+        verdict: None,
         heading: heading::of_exchange(file),
         note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
@@ -143,6 +144,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     let places = &Places::of_flows(&file.plan, &rows);
     Tables {
         ending: None,
+        verdict: None,
         heading: heading::of_stream(file, places),
         note: heading::note(&file.conditions),
         set_off: file.plan.links().map(str::to_owned).collect(),
@@ -172,6 +174,7 @@ pub(crate) fn flow_places(file: &RunFile<Stream>) -> Places {
 pub fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
         ending: None,
+        verdict: None,
         heading: heading::of_loop(file),
         note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],

@@ -54,7 +54,11 @@ impl Marks {
 
 /// The value; `47.70 ~` where it has no upper bound or a wide interval.
 pub(super) fn marked(unit: TimeUnit, estimate: &Estimate, marks: &mut Marks) -> String {
-    let value = unit.show(estimate.value);
+    with_mark(unit.show(estimate.value), estimate, marks)
+}
+
+/// A value as it is shown, with a mark where it has no upper bound or a wide interval.
+pub(super) fn with_mark(value: String, estimate: &Estimate, marks: &mut Marks) -> String {
     if !is_rough(estimate) {
         return value;
     }

@@ -117,7 +117,8 @@ impl Setting {
             Setting::Depth => format!("depth {values}"),
             Setting::Queue => format!("queue {values}"),
             Setting::Rate => format!("{values} MS/s"),
-            Setting::Channels => format!("channels {values}"),
+            Setting::Channels if values == "1" => "1 channel".into(),
+            Setting::Channels => format!("{values} channels"),
             Setting::Block => format!("notify {values} B"),
             Setting::Preload => {
                 let none = untested.first().map(|_| "no preload".to_owned());
@@ -232,6 +233,12 @@ impl Places {
     pub(super) fn without_preload(mut self) -> Places {
         self.varying.retain(|setting| *setting != Setting::Preload);
         self
+    }
+
+    /// Of those points alone whose number is like this: settings that they share do not vary.
+    pub(super) fn only(&self, is_like: impl Fn(u32) -> bool) -> Places {
+        let like = self.points.iter().filter(|point| is_like(point.index));
+        Places::of(like.cloned().collect())
     }
 
     /// Heads of the columns that tell points apart.

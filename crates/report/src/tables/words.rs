@@ -14,6 +14,8 @@ pub struct Tables {
     pub note: Vec<String>,
     /// Parts of the first line of the heading to be set off, in the order in which they stand there.
     pub set_off: Vec<String>,
+    /// What became of the limits that were stated with the command, in a sentence.
+    pub verdict: Option<String>,
     /// One table and one sentence, where the kind of run has them.
     pub brief: Option<Brief>,
     /// Every table that has something to say.

@@ -1,15 +1,15 @@
 //! A stream run in one table and one sentence.
 
 use super::{Brief, Rated, Used, Wide, is_sure, of_limits, saturation, sentence};
-use crate::tables::flow_rows::{Row, number, rows};
+use crate::tables::flow_rows::{Row, is_of, number, rows};
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
-use crate::tables::percentile::{Marks, marked};
+use crate::tables::percentile::{Marks, marked, with_mark};
 use crate::tables::places::Places;
+use crate::tables::point_columns::dashes;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, half_width, known, limit_of, lost, matches, naks_s, share_of_limit, typical_gap,
-    unit_of,
+    buffers, known, limit_of, lost, matches, naks_s, share_of_limit, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
@@ -48,7 +48,7 @@ fn table(rows: &[Row<'_>], places: &Places) -> Table {
     let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
     let limit = limit_of(rows);
     let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
-    let mut heads = places.heads_and(&[unit.name(), "95 % CI", "lost B", "gap p99"]);
+    let mut heads = places.heads_and(&[unit.name(), "lost B", "gap p50", "p99", "max"]);
     if let Some(limit) = &limit {
         title += &format!("; {limit}");
         heads.push("% of limit");
@@ -64,13 +64,18 @@ fn table(rows: &[Row<'_>], places: &Places) -> Table {
     for row in rows {
         let flow = row.1;
         let mut cells = places.cells(number(row));
-        match &flow.rate {
-            Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
-            None => cells.extend(["-".to_owned(), "-".to_owned()]),
-        }
+        cells.push(flow.rate.as_ref().map_or("-".into(), |rate| {
+            with_mark(unit.show(rate.value), rate, &mut marks)
+        }));
         cells.push(known(lost(flow)));
-        let gap = flow.gap.as_ref();
-        cells.push(gap.map_or("-".into(), |gap| marked(gap_unit, &gap.p99, &mut marks)));
+        match &flow.gap {
+            Some(gap) => cells.extend([
+                marked(gap_unit, &gap.p50, &mut marks),
+                marked(gap_unit, &gap.p99, &mut marks),
+                gap_unit.show(gap.max),
+            ]),
+            None => cells.extend(dashes(3)),
+        }
         if limit.is_some() {
             cells.push(share_of_limit(row));
         }
@@ -95,6 +100,7 @@ fn answer(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> String {
     }
     let mut parts = Vec::new();
     for way in [Way::In, Way::Out] {
+        let places = &places.only(|flow| is_of(flow, way));
         parts.extend(match plan.rates_bytes_s.is_empty() {
             true => fastest(plan, rows, way, places),
             false => carried(plan, rows, way, places),

@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::common;
-use super::warning::{Warning, named};
+use super::warning::{Warning, named, spread};
 use crate::tables::places::Places;
 use wiregauge_quantity::{exact_time, grouped, percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
@@ -37,11 +37,12 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     // A preload that was tested and is too short is another warning.
     let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
     if let Some(at) = those(&stalled) {
-        let most = points.iter().filter(|p| stalled(p)).map(stalls).max();
-        let most = most.unwrap_or(0);
+        let counts = points.iter().filter(|p| stalled(p));
+        let counts = counts.map(|p| stalls(p) as f64);
+        let counts = spread(counts, |count| format!("{} stalls", grouped(count as u64)));
         found.push(Warning::new(
             Code::LoopStalled,
-            format!("up to {most} stalls (input lost, or output without data){at}"),
+            format!("{counts} (input lost, or output without data){at}"),
             ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a larger \
              --ring, --priority, or a lower --rate",
         ));
@@ -106,10 +107,11 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
         ));
     }
     if let Some(at) = those(&|p| p.duty > BUSY) {
-        let worst = percent(points.iter().map(|p| p.duty).fold(0.0, f64::max));
+        let duties = points.iter().map(|p| p.duty);
+        let share = spread(duties.filter(|duty| *duty > BUSY), percent);
         found.push(Warning::new(
             Code::Busy,
-            format!("processing takes up to {worst} of the time{at}"),
+            format!("processing takes {share} of the time{at}"),
             ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
         ));
     }

@@ -1,7 +1,7 @@
 //! Warnings of all kinds of runs: what disturbed the host or the link, a load, rows that are not whole.
 
 use super::codes::Code;
-use super::warning::{Name, Warning, named};
+use super::warning::{Name, Warning, named, spread};
 use wiregauge_quantity::{grouped, percent, time};
 use wiregauge_record::{Disturbance, HostPlan};
 
@@ -11,9 +11,9 @@ pub(super) fn of_disturbances<'a>(
     host: &HostPlan,
     name: Name<'_>,
 ) -> Vec<Warning> {
-    let mut steal = (Vec::new(), 0.0_f64);
-    let mut preempted = (Vec::new(), (0, 0));
-    let mut shared = (Vec::new(), 0.0_f64);
+    let mut steal = (Vec::new(), Vec::new());
+    let mut preempted = (Vec::new(), Vec::new(), Vec::new());
+    let mut shared = (Vec::new(), Vec::new());
     let mut gaps = (Vec::new(), 0);
     let mut storage = Vec::new();
     let mut stalled = (Vec::new(), 0);
@@ -22,15 +22,16 @@ pub(super) fn of_disturbances<'a>(
             match *disturbance {
                 Disturbance::Steal { share } => {
                     steal.0.push(index);
-                    steal.1 = steal.1.max(share);
+                    steal.1.push(share);
                 }
                 Disturbance::Preempted { times, waited_ns } => {
                     preempted.0.push(index);
-                    preempted.1 = preempted.1.max((waited_ns, times));
+                    preempted.1.push(waited_ns as f64);
+                    preempted.2.push(times);
                 }
                 Disturbance::SharedProcessor { share } => {
                     shared.0.push(index);
-                    shared.1 = shared.1.max(share);
+                    shared.1.push(share);
                 }
                 Disturbance::ClockGap { longest_ns, .. } => {
                     gaps.0.push(index);
@@ -50,25 +51,20 @@ pub(super) fn of_disturbances<'a>(
     }
     let mut found = Vec::new();
     if let Some(at) = named(name, steal.0) {
-        let share = percent(steal.1);
+        let share = spread(steal.1.into_iter(), percent);
         found.push(Warning::new(
             Code::Steal,
-            format!("the hypervisor stole up to {share} of the time of this machine{at}"),
+            format!("the hypervisor stole {share} of the time of this machine{at}"),
             ": the tails include such delays. Measure on a real machine to exclude them.",
         ));
     }
-    let up_to = if preempted.0.len() > 1 { "up to " } else { "" };
     if let Some(at) = named(name, preempted.0) {
-        let (waited_ns, times) = preempted.1;
-        let waited = time(waited_ns as f64);
-        let times = match times {
-            1 => "once".to_owned(),
-            many => format!("{} times", grouped(many)),
-        };
+        let waited = spread(preempted.1.into_iter(), time);
+        let times = times_of(preempted.2.into_iter());
         found.push(Warning::new(
             Code::Preempted,
             format!(
-                "the measuring thread waited for a CPU {up_to}{waited} in total and was preempted {times}{at}"
+                "the measuring thread waited for a CPU {waited} in total and was preempted {times}{at}"
             ),
             match (host.pin.is_some(), host.priority.is_some()) {
                 (_, false) => ". Try --priority 50, or a less loaded host.",
@@ -78,7 +74,7 @@ pub(super) fn of_disturbances<'a>(
         ));
     }
     if let Some(at) = named(name, shared.0) {
-        let share = percent(shared.1);
+        let share = spread(shared.1.into_iter(), percent);
         found.push(Warning::new(
             Code::Shared,
             format!(
@@ -112,6 +108,16 @@ pub(super) fn of_disturbances<'a>(
         ));
     }
     found
+}
+
+/// `once`, `1 to 12 times`.
+pub(super) fn times_of(counts: impl Iterator<Item = u64> + Clone) -> String {
+    match counts.clone().all(|count| count == 1) {
+        true => "once".into(),
+        false => spread(counts.map(|count| count as f64), |count| {
+            format!("{} times", grouped(count as u64))
+        }),
+    }
 }
 
 /// That a load ran, if one did.

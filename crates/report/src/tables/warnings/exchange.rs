@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::few_samples::{self, FewSamples};
-use super::warning::{Name, Warning, named};
+use super::warning::{Name, Warning, named, spread};
 use super::{common, echo};
 use crate::load::LateStarts;
 use wiregauge_quantity::{grouped, is_above_all, percent, time};
@@ -21,12 +21,15 @@ pub(super) fn of_run(
         let kept = points.iter().filter(|p| keep(p));
         named(name, kept.map(|p| p.point.index).collect())
     };
-    let worst = |of: &dyn Fn(&PointSummary) -> f64| points.iter().map(of).fold(0.0, f64::max);
+    // Of the points that have some.
+    let shares = |of: &dyn Fn(&PointSummary) -> f64| -> String {
+        spread(points.iter().map(of).filter(|share| *share > 0.0), percent)
+    };
     let missing = |p: &PointSummary| {
         (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
     };
     if let Some(at) = those(&|p| missing(p) > 0.0) {
-        let worst = worst(&missing);
+        let worst = points.iter().map(missing).fold(0.0, f64::max);
         let longer = match points.iter().any(|p| p.counts.late > 0) {
             true => ", or a longer --timeout: some answers came after it",
             false => "; no answer came after the timeout, so a longer one does not help",
@@ -34,8 +37,8 @@ pub(super) fn of_run(
         found.push(Warning::new(
             Code::Lost,
             format!(
-                "up to {} of the exchanges were not answered in time{at}",
-                percent(worst)
+                "{} of the exchanges were not answered in time{at}",
+                shares(&missing)
             ),
             format!(
                 ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are undefined. Try \
@@ -57,10 +60,7 @@ pub(super) fn of_run(
     if let Some(at) = those(&|p| share(p) > 0.0) {
         found.push(Warning::new(
             Code::Unexpected,
-            format!(
-                "up to {} of the replies are unexpected{at}",
-                percent(worst(&share))
-            ),
+            format!("{} of the replies are unexpected{at}", shares(&share)),
             ": they are not part of the RTT figures. The table says what they were.",
         ));
     }
@@ -148,8 +148,8 @@ pub(super) fn of_run(
         found.push(Warning::new(
             Code::ImpossibleTimes,
             format!(
-                "up to {} of the device times are impossible, longer than the RTT{at}",
-                percent(worst(&impossible))
+                "{} of the device times are impossible, longer than the RTT{at}",
+                shares(&impossible)
             ),
             ": they are left out of the device time, and the others may be wrong as well. Check where the device reads \
              its clock, and its tick rate.",
@@ -163,7 +163,10 @@ pub(super) fn of_run(
     if let (Some(limit), Some(at)) = (limit, those(&above)) {
         found.push(Warning::new(
             Code::AboveLimit,
-            format!("the throughput is up to {} of the limit{at}", percent(limit.used)),
+            format!(
+                "the throughput is {} of the limit{at}",
+                spread(points.iter().filter(|p| above(p)).map(used), percent)
+            ),
             format!(
                 ": the limit ({}) is not that of what carried the data. An emulated bus, or another controller than \
                  the reported one, may be faster.",

@@ -3,7 +3,7 @@
 
 use super::codes::Code;
 use super::common;
-use super::warning::{Name, Warning, named};
+use super::warning::{Name, Warning, named, spread};
 use crate::tables::flow_rows::{Row, number};
 use crate::tables::limit_share::LimitShare;
 use crate::tables::stream::lost;
@@ -81,18 +81,23 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], name: Name<'_>) -
     }
     let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
     if let Some(at) = those(&|row| overruns(row) > 0) {
-        let most = grouped(rows.iter().map(overruns).max().unwrap_or(0));
+        let times = rows.iter().map(overruns).filter(|times| *times > 0);
+        let times = common::times_of(times);
         found.push(Warning::new(
             Code::Overruns,
-            format!("the device could not send or receive data in time, up to {most} times{at}"),
+            format!("the device could not send or receive data in time, {times}{at}"),
             ". Its buffer is too small for the gaps of this host, or it is too slow.",
         ));
     }
     if let Some(at) = those(&|row| row.1.stalls > 0) {
-        let most = grouped(rows.iter().map(|row| row.1.stalls).max().unwrap_or(0));
+        let times = common::times_of(
+            rows.iter()
+                .map(|row| row.1.stalls)
+                .filter(|times| *times > 0),
+        );
         found.push(Warning::new(
             Code::EndpointStalled,
-            format!("endpoints stalled and were cleared, up to {most} times{at}"),
+            format!("endpoints stalled and were cleared, {times}{at}"),
             ": the device rejected transfers. Check its firmware.",
         ));
     }
@@ -119,10 +124,10 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], name: Name<'_>) -
         ahead_of_device(&file.plan, row.0, row.1).filter(|_| !over)
     };
     if let Some(at) = those(&|row| ahead(row).is_some()) {
-        let most = times(rows.iter().filter_map(ahead).fold(1.0, f64::max));
+        let ratio = spread(rows.iter().filter_map(ahead), times);
         found.push(Warning::new(
             Code::OverLimit,
-            format!("the host sent up to {most} as fast as the device received{at}"),
+            format!("the host sent {ratio} as fast as the device received{at}"),
             ": buffers in between were still filling, and the rate is not that of the link. Use the rate measured by \
              the device (--full), or try a longer --settle and --duration.",
         ));
@@ -178,14 +183,15 @@ fn losses(file: &RunFile<Stream>, rows: &[Row<'_>], those: Those<'_>, found: &mu
             continue;
         };
         let of_way = rows.iter().filter(|row| is_of(row));
-        let worst = of_way.map(|row| lost_share(row.1)).fold(0.0, f64::max);
+        let shares = of_way.map(|row| lost_share(row.1));
+        let shares = spread(shares.filter(|share| *share > 0.0), percent);
         let who = match way {
             Way::In => "sent by the device were lost",
             Way::Out => "sent by this host did not arrive at the device",
         };
         found.push(Warning::new(
             Code::BytesLost,
-            format!("up to {} of the bytes {who}{at}", percent(worst)),
+            format!("{shares} of the bytes {who}{at}"),
             match (datagram, way) {
                 (true, _) => {
                     ". Datagrams have no flow control: a slower receiver loses data. Compare with tcp://."
@@ -272,7 +278,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<Warning>) {
             continue;
         };
         let all = || rows.iter().filter(|row| hit(row));
-        let most = percent(all().map(used).fold(0.0, f64::max));
+        let shares = spread(all().map(used), percent);
         let device = ByDevice::of(all().filter_map(LimitShare::of)).advice();
         let (did, why) = match way {
             Way::Out => ("sent", "buffers in between were still filling"),
@@ -281,7 +287,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<Warning>) {
         let source = source(&hit);
         found.push(Warning::new(
             Code::OverLimit,
-            format!("the host {did} more than the wire carries, up to {most} of the limit{at}"),
+            format!("the host {did} more than the wire carries, {shares} of the limit{at}"),
             format!(
                 ": {why}, or the limit ({source}) is not that of what carried the data. {device}"
             ),

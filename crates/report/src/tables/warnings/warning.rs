@@ -39,6 +39,20 @@ pub(super) fn named(name: Name<'_>, indices: Vec<u32>) -> Option<String> {
     (!indices.is_empty()).then(|| name(&indices))
 }
 
+/// `3 %`, or `1 to 3 %`: a figure of all points that a warning names.
+pub(super) fn spread(values: impl Iterator<Item = f64>, show: impl Fn(f64) -> String) -> String {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let (low, high) = (show(low), show(high));
+    let unit = |text: &str| text.find(' ').map_or("", |at| &text[at..]).to_owned();
+    match (low == high, unit(&low) == unit(&high)) {
+        (true, _) => high,
+        (false, true) => format!("{} to {high}", low.trim_end_matches(&unit(&high))),
+        (false, false) => format!("{low} to {high}"),
+    }
+}
+
 /// Finding, consequence and remedy.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,6 +68,15 @@ impl fmt::Display for Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_of_several_points_is_a_range_where_they_differ() {
+        let share = |values: &[f64]| spread(values.iter().copied(), wiregauge_quantity::percent);
+        assert_eq!(share(&[0.03, 0.03]), "3 %");
+        assert_eq!(share(&[0.03, 0.01, 0.02]), "1 to 3 %");
+        let time = |values: &[f64]| spread(values.iter().copied(), wiregauge_quantity::time);
+        assert_eq!(time(&[2e6, 300e3]), "300.0 us to 2.000 ms");
+    }
 
     #[test]
     fn a_warning_is_a_sentence_with_or_without_advice() {
