@@ -5,34 +5,52 @@ simulator must do.
 """
 
 import ctypes
+import fcntl
 import os
+import pathlib
+import random
 import select
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tty
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 # prctl(2).
 PR_SET_PDEATHSIG = 1
 READY_S = 60
 
 
+#: A byte for each port, locked by the board that has it for as long as the board lives.
+_port_locks: TextIO | None = None
+_own_ports: set[int] = set()
+
+
 def free_port() -> int:
-    """Return a port of the loopback that nobody has now, neither of TCP nor of UDP."""
+    """Return a port of the loopback that nobody has, of TCP or UDP, and that nobody gets while the board is reset: the
+    system gives none of these to who asks for any, and other boards see the lock."""
+    global _port_locks
+    if _port_locks is None:
+        _port_locks = open(pathlib.Path(tempfile.gettempdir()) / "wiregauge-ports.lock", "a")
+    lowest_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
+        port = random.randrange(max(lowest_given // 2, 1024), lowest_given)
+        if port in _own_ports:
+            continue
         with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-            tcp.bind(("127.0.0.1", 0))
-            port: int = tcp.getsockname()[1]
             try:
+                fcntl.lockf(_port_locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+                tcp.bind(("127.0.0.1", port))
                 udp.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return port
+        _own_ports.add(port)
+        return port
 
 
 def tty_pair() -> tuple[int, str]:
