@@ -7,7 +7,7 @@ use super::uplot::Uplot;
 use super::{differences, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::tables::{ComparisonTables, Table};
+use crate::tables::{ComparisonTables, Table, Warning};
 use std::fmt::Write;
 use wiregauge_run::{AnyRun, State};
 
@@ -165,12 +165,23 @@ fn warnings(subject: &Subject) -> String {
             text(reason)
         );
     }
-    for warning in &subject.tables.warnings {
+    let notice = |warning: &Warning| {
+        let (code, words) = (warning.code, prose(&warning.to_string()));
+        format!(
+            "<div class=\"notice\" role=\"note\"><p><strong>{code}:</strong>{words}</p></div>\n"
+        )
+    };
+    let all = subject.tables.warnings.iter();
+    let (shown, folded): (Vec<&Warning>, Vec<&Warning>) =
+        all.partition(|warning| warning.is_printed);
+    out.extend(shown.into_iter().map(notice));
+    if !folded.is_empty() {
+        let codes: Vec<&str> = folded.iter().map(|warning| warning.code).collect();
+        let notices: String = folded.into_iter().map(notice).collect();
         let _ = writeln!(
             out,
-            "<div class=\"notice\" role=\"note\"><p><strong>{}:</strong>{}</p></div>",
-            warning.code,
-            prose(&warning.to_string())
+            "<details><summary>Warnings that change no answer: {}</summary>\n{notices}</details>",
+            codes.join(", ")
         );
     }
     out

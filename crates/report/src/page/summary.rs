@@ -77,10 +77,13 @@ pub(super) fn bottlenecks(run: &AnyRun) -> Vec<String> {
         }
     };
     let mut said: Vec<String> = groups.iter().take(MOST).map(one).collect();
-    said.extend(
-        (left_out > 0)
-            .then(|| format!("Bottlenecks of {left_out} more points: wiregauge explain.")),
-    );
+    said.extend(match left_out {
+        0 => None,
+        1 => Some("Bottleneck of 1 more point: wiregauge explain.".into()),
+        more => Some(format!(
+            "Bottlenecks of {more} more points: wiregauge explain."
+        )),
+    });
     said
 }
 
