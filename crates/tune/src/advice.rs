@@ -88,6 +88,14 @@ impl Choice {
             .iter()
             .all(|v| v.compliance == Compliance::Met)
     }
+
+    /// True if no value and no bound is beyond a limit: a longer run may prove it, another setting is no better.
+    pub(crate) fn lacks_only_samples(&self) -> bool {
+        self.constraints.iter().all(|v| {
+            let is_within = |found| v.bound.keeps(v.bound.worst_of(found));
+            v.compliance == Compliance::Met || v.found.is_some_and(is_within)
+        })
+    }
 }
 
 /// A setting whose probe came nearer to meeting the constraints than the chosen setting.

@@ -1,6 +1,6 @@
 //! Finds out why the limit is where it is.
 
-use crate::observed::Observed;
+use crate::observed::{Observed, longest};
 use crate::posterior::Posterior;
 use crate::space::{Grid, Place};
 use crate::{Choice, Compliance, Why};
@@ -75,7 +75,12 @@ fn is_refuted_by_the_choice(grid: &Grid, place: Place, saturated_from: f64) -> b
 fn limiting(field: &Posterior, best: &Choice, place: Place, observed: &[Observed]) -> Option<Why> {
     let first = |kept| best.constraints.iter().position(|v| v.compliance == kept);
     if let Some(constraint) = first(Compliance::Violated) {
-        return Some(Why::NothingKeeps { constraint });
+        let bound = best.constraints[constraint].bound;
+        let mut counted = observed.iter().filter_map(|t| longest(observed, t.place));
+        return Some(match counted.any(|t| t.meets(constraint, bound)) {
+            true => Why::Missed { constraint },
+            false => Why::NothingKeeps { constraint },
+        });
     }
     if let Some(constraint) = first(Compliance::Undecided) {
         return Some(Why::Undecided { constraint });

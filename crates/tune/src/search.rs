@@ -2,7 +2,7 @@
 //! what was observed, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Compliance, SetAside, Verdict};
-use crate::observed::Observed;
+use crate::observed::{Observed, longest};
 use crate::pool::{EACH, pool};
 use crate::posterior::{Belief, Posterior, Trial, expected_gain, model_of};
 use crate::space::{Grid, Place};
@@ -22,6 +22,9 @@ const MOST_PROBES: usize = 60;
 
 /// Confirmations, at most: each one more is a chance more to be lucky.
 const MOST_CONFIRMATIONS: usize = 3;
+
+/// While none is proven, so many are made whatever they take.
+const MOST_UNTIL_PROVEN: usize = 8;
 
 /// A candidate outdoes a confirmed one if it is believed to be better by this part, ...
 const OUTDONE: f64 = 0.01;
@@ -177,8 +180,12 @@ impl Search {
         if is_kept && !self.is_outdone(&field) {
             return None;
         }
-        let place = self.may_confirm().then(|| self.pick(&field)).flatten()?;
-        Some(self.probe(place, self.confirmation(), Purpose::Confirm))
+        let place = match self.may_confirm() {
+            true => self.pick(&field),
+            false if is_kept => None,
+            false => self.next_best(&field),
+        };
+        Some(self.probe(place?, self.confirmation(), Purpose::Confirm))
     }
 
     /// Takes what a probe gave. Ignores candidates of another space.
@@ -408,6 +415,29 @@ impl Search {
                 .map(|(place, _)| *place)
         };
         best(&|b| b.shown >= 0.5).or_else(may_keep).or_else(nearest)
+    }
+
+    /// While nothing is proven: the best of what met all constraints when it was probed, at last the knee of the front.
+    fn next_best(&self, field: &Posterior) -> Option<Place> {
+        let made = self.confirmations().count();
+        let mut choices = self.confirmations().filter_map(|t| self.choice(t));
+        if made >= MOST_UNTIL_PROVEN || choices.any(|choice| choice.lacks_only_samples()) {
+            return None;
+        }
+        let mut places = self.probed();
+        places.retain(|&place| !self.is_confirmed(place) && self.met_all(place));
+        let knee = front::knee(&front::front(&self.observed, None));
+        let knee = knee.and_then(|at| self.grid.place(&at));
+        let mean = |place: &Place| field.at(*place).mean;
+        let best = (places.iter().copied()).max_by(|a, b| mean(a).total_cmp(&mean(b)));
+        knee.filter(|knee| made + 1 == MOST_UNTIL_PROVEN && places.contains(knee))
+            .or(best)
+    }
+
+    fn met_all(&self, place: Place) -> bool {
+        let mut bounds = self.bounds.iter().enumerate();
+        longest(&self.observed, place)
+            .is_some_and(|t| bounds.all(|(index, &bound)| t.meets(index, bound)))
     }
 
     /// Mean RTT of all that was measured there; infinite if nothing was.

@@ -13,6 +13,11 @@ pub enum Why {
         /// Which constraint.
         constraint: usize,
     },
+    /// The chosen setting misses it, though the measured value of another one meets it; by its index.
+    Missed {
+        /// Which constraint.
+        constraint: usize,
+    },
     /// Kept or not, the confirmation is too short to show it; by its index.
     Undecided {
         /// Which constraint.
@@ -58,6 +63,11 @@ impl fmt::Display for Why {
                 "no setting meets constraint {}{}",
                 constraint + 1,
                 Why::CLOSEST
+            ),
+            Why::Missed { constraint } => write!(
+                f,
+                "this setting misses constraint {}; the measured value of another setting meets it",
+                constraint + 1
             ),
             Why::Undecided { constraint } => write!(
                 f,

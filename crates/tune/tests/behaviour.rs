@@ -6,13 +6,13 @@
 use crate::devices;
 
 use devices::numeric::Numeric;
-use devices::{Device, Figure};
+use devices::{Device, Figure, scaled};
 use wiregauge_model::{Observation, Setting};
 use wiregauge_record::{Connect, Wait};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{
-    Advice, Bound, Candidate, Compliance, Effort, Measured, Probe, Purpose, Search, Sense, Space,
-    SpaceError, Why,
+    Advice, Bound, Candidate, Choice, Compliance, Effort, Measured, Probe, Purpose, Search, Sense,
+    Space, SpaceError, Why,
 };
 
 fn space() -> Space {
@@ -218,6 +218,80 @@ fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that
         Compliance::Violated
     );
     assert!(!advice.set_aside[0].was_outdone);
+}
+
+/// Searches depths 1 to `depth` for the largest, with an effort for one confirmation. There depths above `most` violate
+/// the only constraint, which all of them meet in a probe.
+fn deepest_up_to(most: u32, depth: u32, in_bytes: u32) -> Advice {
+    let space = Space {
+        in_bytes: vec![in_bytes],
+        depth: (1..=depth).collect(),
+        ..space()
+    };
+    let effort = Effort {
+        exchanges: 200,
+        confirm: Some(1000),
+        share: 0.2,
+    };
+    let bounds = vec![Bound::Below(20e6)];
+    let mut search = Search::new(space, Sense::Maximise, bounds, effort).unwrap();
+    while let Some(probe) = search.next() {
+        let depth = probe.at.setting.depth;
+        let is_long = probe.purpose == Purpose::Confirm && depth > most;
+        let mut measured = flat(&probe, |_| if is_long { 50.0 } else { 1.0 });
+        let by = |rate: Estimate| scaled(rate, |x| x / rate.value * f64::from(depth));
+        measured.objective = measured.objective.map(by);
+        search.tell(&probe, measured);
+    }
+    search.advice()
+}
+
+#[test]
+fn what_met_the_constraints_when_probed_is_confirmed_from_the_best_on_until_one_is_proven() {
+    let advice = deepest_up_to(3, 8, 64);
+    let best = advice.best.unwrap();
+    assert!(best.confirmed && best.keeps_all(), "{best:?}");
+    let depth = |choice: &Choice| choice.at.setting.depth;
+    let refuted: Vec<u32> = advice.set_aside.iter().map(|s| depth(&s.choice)).collect();
+    assert_eq!((depth(&best), refuted), (3, vec![8, 7, 6, 5, 4]));
+}
+
+#[test]
+fn the_last_confirmation_is_that_of_the_knee_and_nothing_is_confirmed_after_it() {
+    // Full from depth 3 on: more outstanding only wait longer.
+    for (most, proven) in [(3, true), (2, false)] {
+        let advice = deepest_up_to(most, 16, 500);
+        let confirmed = (advice.probes.iter()).filter(|(p, _)| p.purpose == Purpose::Confirm);
+        let depths: Vec<u32> = confirmed.map(|(p, _)| p.at.setting.depth).collect();
+        assert_eq!(depths, [16, 15, 14, 13, 12, 11, 10, 3]);
+        assert_eq!(advice.best.unwrap().keeps_all(), proven);
+        let is_missed = advice.why.contains(&Why::Missed { constraint: 0 });
+        assert_eq!(
+            is_missed, !proven,
+            "depths 1 and 2 met it: {:?}",
+            advice.why
+        );
+    }
+}
+
+#[test]
+fn a_run_that_is_too_short_for_a_bound_is_no_reason_to_confirm_another_setting() {
+    let least = p99_at(64, 1);
+    let effort = Effort {
+        exchanges: 20,
+        confirm: Some(30),
+        share: 0.2,
+    };
+    let space = Space {
+        in_bytes: vec![64],
+        ..space()
+    };
+    let bounds = vec![Bound::Below(1e3 * least)];
+    let search = Search::new(space, Sense::Maximise, bounds, effort).unwrap();
+    let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
+    let best = advice.best.unwrap();
+    assert_eq!(best.constraints[0].compliance, Compliance::Undecided);
+    assert!(advice.set_aside.is_empty(), "{:?}", advice.set_aside);
 }
 
 #[test]

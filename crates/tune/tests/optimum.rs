@@ -41,7 +41,8 @@ fn search(seeds: Range<u64>, one: fn(u64) -> Outcome) -> Vec<Outcome> {
 
 fn hold(outcomes: &[Outcome]) {
     for o in outcomes {
-        assert!(o.spent <= MOST_SPENT, "{}", o.line());
+        let is_cheap = o.spent <= MOST_SPENT || !o.is_proven_at_once();
+        assert!(is_cheap, "{}", o.line());
         // Where no candidate can be shown to keep the constraint, there is no optimum to find.
         if o.is_showable {
             assert!(o.shown_loss <= MOST_LOSS, "{}", o.line());
@@ -142,7 +143,8 @@ fn table_of_losses() {
         let far = sound.filter(|o| o.shown_loss > MOST_LOSS).count();
         println!("{name}: {far} further than 3 % from the optimum");
         assert!(far * 50 <= outcomes.len(), "{far} of {name}");
-        assert!(outcomes.iter().all(|o| o.spent <= MOST_SPENT), "{name}");
+        let mut at_once = outcomes.iter().filter(|o| o.is_proven_at_once());
+        assert!(at_once.all(|o| o.spent <= MOST_SPENT), "{name}");
         hold_what_is_reported(outcomes);
     }
 }

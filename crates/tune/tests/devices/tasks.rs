@@ -39,6 +39,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// True if the first confirmation proved its candidate: until one does, they go on beyond the effort.
+    pub fn is_proven_at_once(&self) -> bool {
+        let best = self.advice.best.as_ref().expect("something answered");
+        best.keeps_all() && self.advice.set_aside.iter().all(|aside| aside.was_outdone)
+    }
+
     /// All of it, to be read.
     pub fn line(&self) -> String {
         let choice = self.advice.best.as_ref().expect("something answered");

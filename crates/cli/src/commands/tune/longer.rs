@@ -11,6 +11,9 @@ use wiregauge_tune::{Verdict, times_as_long};
 /// How many longer runs may follow a confirmation.
 pub const REPEATS: usize = 2;
 
+/// Confirmations that longer ones may follow.
+pub const CONFIRMATIONS: usize = 3;
+
 /// How long a longer run may take without --budget; as long as everything before it in any case.
 pub const TIME: Duration = Duration::from_secs(60);
 

@@ -448,7 +448,7 @@ impl Hunt<'_> {
     /// Exchanges of a longer confirmation, if one is expected to decide what this one left open, and
     /// there is time for it.
     fn longer(&self, last: &Confirmed, state: &State) -> Option<u64> {
-        if self.task.confirm.is_some() {
+        if self.task.confirm.is_some() || state.confirmations.len() > longer::CONFIRMATIONS {
             return None;
         }
         let exchanges = longer::required(&self.task, last.probe.exchanges, &last.taken)?;
