@@ -67,7 +67,7 @@ class Tuned(Text):
     Attributes
     ----------
     best : Setting or None
-        The best setting; if none meets the constraints, the closest one. None if nothing responded.
+        The best setting; if none is proven to meet the constraints, the closest one. None if nothing responded.
     objective : Estimate or None
         The maximised or minimised figure at this setting.
     verdicts : tuple of Verdict
@@ -117,7 +117,6 @@ class Tuned(Text):
         if self.best is None:
             return "; ".join(self.missed)
         lines = [in_python(self.data["answer"])]
-        lines += [f"{one.text}: {one.verdict}" for one in self.verdicts]
         lines += [in_python(text) for text in self.why]
         return "\n".join(lines)
 

@@ -144,7 +144,9 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     let row = |depth: u32, latency: f64, bytes_s: f64, is_best: bool| {
         format!(
             "{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":{depth},\"latency_ns\":{{\"value\":{latency},\"low\":null,\
-             \"high\":null}},\"bytes_s\":{bytes_s},\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best}}}"
+             \"high\":null}},\"bytes_s\":{bytes_s},\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best},\
+             \"unproven\":{}}}",
+            if is_best { "\"lost=0 missed\"" } else { "null" }
         )
     };
     let tune = format!(
@@ -168,7 +170,7 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
         "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
         "measured again by this run: p99 20.00 µs (95 % interval 19.00 µs to 21.00 µs)",
         "lost=0: missed, 1 %",
-        "<td>confirmation</td><td>chosen</td>",
+        "<td>confirmation</td><td>chosen, lost=0 missed</td>",
     ] {
         assert!(section.contains(part), "{part}: {section}");
     }

@@ -110,7 +110,8 @@ pub struct TuneArgs {
 
     /// Length of the confirming run: a number of exchanges, or the duration of a stream. By default as long
     /// as --count or --duration, and longer if a constraint requires it. If it leaves a constraint open, up
-    /// to two longer runs follow, within --budget, or of up to a minute each.
+    /// to two longer runs follow, within --budget, or of up to a minute each. If it misses one, the next best
+    /// setting is confirmed.
     #[arg(long, value_name = "N|TIME", value_parser = values::effort)]
     pub confirm: Option<Effort>,
     /// Stop the search after TIME and confirm the best setting found so far. Longer confirmations must end

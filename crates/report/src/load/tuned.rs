@@ -126,6 +126,9 @@ pub struct TunedRow {
     pub carried_bytes_s: Option<f64>,
     /// Measured by the confirming run, or in a short probe.
     pub confirmed: bool,
+    /// What its confirming run did not prove, such as `p99<2ms missed`.
+    #[serde(default)]
+    pub unproven: Option<String>,
     /// True of the choice.
     pub is_best: bool,
     /// True of the setting with the most throughput for its latency.

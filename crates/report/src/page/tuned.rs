@@ -75,10 +75,10 @@ fn goal(tuned: &Tuned) -> String {
 }
 
 fn choice(tuned: &Tuned, best: &Confirmed) -> String {
-    let is_missed = best.constraints.iter().any(|one| one.verdict == "violated");
-    let how = match (best.confirmed, is_missed) {
-        (true, false) => "confirmed by this run",
-        (true, true) => "measured again by this run",
+    let is_proven = best.constraints.iter().all(|one| one.verdict == "met");
+    let how = match (best.confirmed, is_proven) {
+        (true, true) => "confirmed by this run",
+        (true, false) => "measured again by this run",
         (false, _) => "not confirmed by a separate run",
     };
     format!(
@@ -147,6 +147,7 @@ fn front(tuned: &Tuned) -> Table {
         marks.extend(row.is_best.then_some("chosen"));
         marks.extend((row.is_best && tuned.is_beaten(row)).then_some("beaten in both"));
         marks.extend(row.is_knee.then_some("knee"));
+        marks.extend(row.unproven.as_deref());
         table.row(vec![
             row.setting.name(),
             time(row.latency_ns.value),

@@ -5,7 +5,7 @@ use super::longer;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::trade_offs::{Difference, Rival, Row, refutes};
-use crate::commands::unmet::Unmet;
+use crate::commands::unmet::{self, Judged, Unmet};
 use crate::constraint::Constraint;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -194,10 +194,28 @@ impl Found {
         self.task.constraints.iter().zip(verdicts)
     }
 
-    /// What is undecided of the best setting, where nothing measured there speaks against it.
-    pub fn unproven(&self) -> Option<String> {
+    /// What became of the constraints at the best setting, in a sentence.
+    pub fn limits(&self) -> Option<String> {
         let best = self.advice.best.as_ref()?;
-        unproven(self.verdicts(), self.required(best).as_deref())
+        match best.confirmed {
+            true => limits(self.verdicts(), self.required(best).as_deref()),
+            false => Some("Not confirmed by a new run.".into()),
+        }
+    }
+
+    /// What the new run of a setting did not prove: `p99<2ms missed`. `None` if it proved all, or there was none.
+    pub fn unproven(&self, at: &Candidate) -> Option<String> {
+        let aside = self.advice.set_aside.iter().map(|aside| &aside.choice);
+        let mut confirmed = (self.advice.best.iter().chain(aside)).filter(|one| one.confirmed);
+        let choice = confirmed.find(|one| one.at == *at)?;
+        let verdicts = self.task.constraints.iter().zip(&choice.constraints);
+        let open = verdicts.filter_map(|(constraint, verdict)| match verdict.compliance {
+            Compliance::Met => None,
+            Compliance::Violated => Some(format!("{} missed", constraint.text)),
+            Compliance::Undecided => Some(format!("{} undecided", constraint.text)),
+        });
+        let open: Vec<String> = open.collect();
+        (!open.is_empty()).then(|| open.join(", "))
     }
 
     /// What the run that confirmed the best setting gave.
@@ -274,7 +292,7 @@ impl Found {
     }
 
     /// True if what was measured at a setting meets all constraints, certain or not.
-    fn keeps(&self, at: &Candidate) -> bool {
+    pub fn keeps(&self, at: &Candidate) -> bool {
         let Some((taken, _)) = self.longest(at) else {
             return false;
         };
@@ -420,24 +438,29 @@ impl Found {
     }
 }
 
-/// `None` where everything is proven, and where a figure violates its limit or is not known.
-fn unproven<'a>(
+/// `None` without constraints. What is not met has its value; `required` is the length of a run that decides.
+fn limits<'a>(
     verdicts: impl Iterator<Item = (&'a Constraint, &'a Verdict)>,
     required: Option<&str>,
 ) -> Option<String> {
-    let mut open = Vec::new();
-    for (constraint, verdict) in
-        verdicts.filter(|(_, verdict)| verdict.compliance != Compliance::Met)
-    {
-        let value = verdict.found?.value;
-        if verdict.compliance == Compliance::Violated || !verdict.bound.keeps(value) {
-            return None;
+    let judged = verdicts.map(|(constraint, verdict)| {
+        let unmet = Unmet::unless_met(verdict.compliance, String::new);
+        let measured = match (&unmet, verdict.found) {
+            (Some(_), Some(found)) => {
+                format!(" (measured {})", shown(constraint.figure, found.value))
+            }
+            _ => String::new(),
+        };
+        Judged {
+            limit: format!("{}{measured}", constraint.text),
+            unmet: unmet.into_iter().collect(),
         }
-        let measured = shown(constraint.figure, value);
-        open.push(format!("{} (measured {measured})", constraint.text));
-    }
-    let longer = required.map_or(String::new(), |length| format!("; use --confirm {length}"));
-    (!open.is_empty()).then(|| format!("undecided: {}{longer}", open.join(", ")))
+    });
+    let sentence = unmet::verdict(&judged.collect::<Vec<Judged>>())?;
+    let longer = required.map_or(String::new(), |length| {
+        format!(" Use --confirm {length} to decide.")
+    });
+    Some(sentence + &longer)
 }
 
 /// Without a choice that something else beats.
@@ -501,22 +524,26 @@ mod tests {
             (constraint, Verdict::of(Bound::Below(limit), found))
         });
         let both: Vec<(Constraint, Verdict)> = both.collect();
-        unproven(both.iter().map(|(c, v)| (c, v)), required)
+        limits(both.iter().map(|(c, v)| (c, v)), required)
     }
 
     #[test]
-    fn a_run_that_is_too_short_leaves_open_what_every_value_meets() {
+    fn each_constraint_is_named_with_what_became_of_it() {
         let short = ("p99<20ms", 20e6, 15.8e6, None);
         assert_eq!(
             said(&[short], Some("860")).as_deref(),
-            Some("undecided: p99<20ms (measured 15.80 ms); use --confirm 860")
+            Some("Limit p99<20ms (measured 15.80 ms) undecided. Use --confirm 860 to decide.")
         );
         let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
+        let violated = ("p90<5ms", 5e6, 16e6, None);
         assert_eq!(
-            said(&[met, short], None).as_deref(),
-            Some("undecided: p99<20ms (measured 15.80 ms)")
+            said(&[met, short, violated], None).as_deref(),
+            Some(
+                "Limits: p90<5ms (measured 16.00 ms) missed; p99<20ms (measured 15.80 ms) undecided; p50<20ms met."
+            )
         );
-        assert_eq!(said(&[met], None), None);
+        assert_eq!(said(&[met], None).as_deref(), Some("Limit p50<20ms met."));
+        assert_eq!(said(&[], None), None);
     }
 
     #[test]
@@ -528,14 +555,5 @@ mod tests {
         };
         let p99 = of_exchanges("p99<20ms").expect("a constraint").figure;
         assert_eq!(with_bounds(p99, &found), "27.50 us (no 95 % interval)");
-    }
-
-    #[test]
-    fn a_value_beyond_its_limit_is_no_matter_of_a_longer_run_alone() {
-        let short = ("p99<20ms", 20e6, 15.8e6, None);
-        let beyond = ("p90<15ms", 15e6, 16e6, None);
-        let violated = ("p50<5ms", 5e6, 16e6, None);
-        assert_eq!(said(&[short, beyond], Some("860")), None);
-        assert_eq!(said(&[short, violated], None), None);
     }
 }

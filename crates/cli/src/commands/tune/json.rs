@@ -35,6 +35,7 @@ pub fn of(found: &Found) -> Value {
         value["is_knee"] = json!(row.is_knee);
         value["n"] = json!(row.n);
         value["confirmed"] = json!(row.confirmed);
+        value["unproven"] = json!(found.unproven(&row.at));
         value
     };
     let probes = advice.probes.iter().zip(&found.taken);

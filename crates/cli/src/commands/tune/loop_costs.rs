@@ -72,7 +72,12 @@ pub fn table(found: &Found) -> Option<Table> {
                     .map_or("-".into(), |growth| loop_figure(LoopFigure::Growth, growth)),
                 units::grouped(taken.n()),
                 if confirmed { "confirmation" } else { "probe" }.into(),
-                if chosen == Some(*at) { "chosen" } else { "" }.into(),
+                (chosen == Some(*at))
+                    .then(|| "chosen".to_owned())
+                    .into_iter()
+                    .chain(found.unproven(at))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             ],
         ));
     }

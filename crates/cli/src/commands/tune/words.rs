@@ -38,9 +38,13 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     print(out, &proof(found, best))?;
     if let Some(nearer) = found.advice.nearer() {
         let constraint = &found.task.constraints[nearer.constraint];
+        let how = match found.keeps(&nearer.at) {
+            true => "met all constraints in a probe, but no new run confirmed it",
+            false => "came closer in a probe",
+        };
         writeln!(
             out,
-            "  {} came closer in a probe: {} ({}).",
+            "  {} {how}: {} ({}).",
             found.task.name(&nearer.at),
             measured(constraint, nearer.value),
             effort(found, nearer.exchanges)
@@ -76,7 +80,7 @@ fn print(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     write!(out, "{}", table.text())
 }
 
-/// The setting that was found, the objective there, and what is undecided: one line, without colours.
+/// The setting that was found, the objective there, and what became of the constraints: one line, without colours.
 pub fn answer(found: &Found, best: &Choice) -> String {
     anstream::adapter::strip_str(&styled(found, best)).to_string()
 }
@@ -86,27 +90,29 @@ fn styled(found: &Found, best: &Choice) -> String {
     let (figure, name) = (task.figure, task.name(&best.at));
     let value = with_bounds(figure, &best.objective);
     // What breaks a constraint is not the best, however large it is.
-    let is_violated = is_violated(best);
-    let (what, open) = match found.unproven() {
-        _ if best.keeps_all() => ("best".to_owned(), String::new()),
-        Some(open) => (
-            "best setting".to_owned(),
-            format!("; {CAUTION}{open}{RESET}"),
-        ),
-        None => {
-            let meets = match is_violated {
-                true => "meets",
-                false => "is proven to meet",
+    let what = match best.keeps_all() {
+        true => "best".to_owned(),
+        false if found.keeps(&best.at) => "best setting".to_owned(),
+        false => {
+            // Another one may meet them all in a probe.
+            let may_meet = !is_violated(best) || found.settings().iter().any(|at| found.keeps(at));
+            let meets = match may_meet {
+                true => "is proven to meet",
+                false => "meets",
             };
             let which = match found.advice.nearer() {
                 None => "the closest one",
                 Some(_) => "the one that was measured again",
             };
-            let what = format!("{CAUTION}no setting {meets} all constraints; {which}{RESET}");
-            (what, String::new())
+            format!("{CAUTION}no setting {meets} all constraints; {which}{RESET}")
         }
     };
-    format!("{what}: {HEADING}{name}{RESET}: {figure} {value}{open}")
+    let limits = match (found.limits(), best.confirmed && best.keeps_all()) {
+        (None, _) => String::new(),
+        (Some(limits), true) => format!(". {limits}"),
+        (Some(limits), false) => format!(". {CAUTION}{limits}{RESET}"),
+    };
+    format!("{what}: {HEADING}{name}{RESET}: {figure} {value}{limits}")
 }
 
 fn headline(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
@@ -153,7 +159,7 @@ fn measured(constraint: &Constraint, value: f64) -> String {
 fn proof(found: &Found, best: &Choice) -> Table {
     let amount = effort(found, found.task.counted(&best.at, best.exchanges));
     let title = match best.confirmed {
-        true if is_violated(best) => format!("Measured again by a new run of {amount}"),
+        true if !best.keeps_all() => format!("Measured again by a new run of {amount}"),
         true => format!("Confirmed by a new run of {amount}"),
         false => format!(
             "Not confirmed: the value is from a search probe of {amount}, which is biased towards the best"
@@ -248,13 +254,13 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     ];
     let mut table = Table::new(title, &columns);
     for row in &shown {
-        let mark = match (row.is_best, row.is_knee) {
-            (true, true) => "chosen, knee",
-            (true, false) if row.is_beaten(rows) => "chosen, beaten in both",
-            (true, false) => "chosen",
-            (false, true) => "knee",
-            (false, false) => "",
-        };
+        let is_beaten = row.is_best && row.is_beaten(rows);
+        let marks = [
+            row.is_best.then(|| "chosen".to_owned()),
+            is_beaten.then(|| "beaten in both".to_owned()),
+            row.is_knee.then(|| "knee".to_owned()),
+            found.unproven(&row.at),
+        ];
         table.row(vec![
             found.task.name(&row.at),
             time.show(row.latency.value),
@@ -269,7 +275,7 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
                 "probe"
             }
             .into(),
-            mark.into(),
+            marks.into_iter().flatten().collect::<Vec<_>>().join(", "),
         ]);
     }
     print(out, &table)?;
@@ -313,8 +319,7 @@ fn rival(found: &Found, rows: &[Row]) -> Option<String> {
         (true, _) => "its confirming run did not prove all constraints",
         (false, true) => "all probes together do not show that it is better",
         (false, false) => {
-            "no further confirming run was allowed (at most 3, within a fifth of the effort of all settings). A \
-             larger --count or --duration makes probes longer"
+            "no further confirming run was allowed. A larger --count or --duration makes probes longer"
         }
     };
     Some(format!(
@@ -400,23 +405,13 @@ fn failures(out: &mut dyn Write, found: &Found) -> io::Result<()> {
 fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     for aside in &found.advice.set_aside {
         let choice = &aside.choice;
-        let verdicts = found.task.constraints.iter().zip(&choice.constraints);
-        let broken = verdicts.filter(|(_, verdict)| verdict.compliance != Compliance::Met);
-        let broken: Vec<String> = broken
-            .map(|(constraint, verdict)| match verdict.compliance {
-                Compliance::Violated => format!("{} missed", constraint.text),
-                _ => format!("{} undecided", constraint.text),
-            })
-            .collect();
-        let why = match broken.is_empty() {
-            true => "another setting was better".to_owned(),
-            false => broken.join(", "),
-        };
+        let why =
+            (found.unproven(&choice.at)).unwrap_or_else(|| "another setting was better".into());
         let value = shown(found.task.figure, choice.objective.value);
         let (name, figure) = (found.task.name(&choice.at), found.task.figure);
         writeln!(
             out,
-            "\nConfirmed earlier and rejected: {name} ({figure} {value}): {why}"
+            "\nMeasured again and rejected: {name} ({figure} {value}): {why}"
         )?;
     }
     Ok(())
