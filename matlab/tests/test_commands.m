@@ -71,7 +71,7 @@ run = wiregauge.stream(address, 'Direction', 'in,out', 'Transfer', 4096, 'Durati
 assert({run.points.direction}, {'in', 'out'});
 assert([run.points.lost_bytes], [0 0]);
 shown = evalc('run');
-for part = {'direction', 'out', 'lost B'}
+for part = {'direction', 'OUT', 'lost B'}
     assert(~isempty(strfind(shown, part{1})), shown);
 end
 end
