@@ -38,7 +38,9 @@ def test_what_was_found_is_proved_and_ready_to_be_used(slow):
     assert tuned.front and tuned.knee["depth"] >= 1
     assert [point["point"]["in_bytes"] for point in tuned.run.points] == [4096]
     assert re.search(
-        r"^best( setting)?: OUT 100 B, IN 4,096 B, depth [1-4]: in-throughput [\d.]+ [kM]B/s", str(tuned), re.MULTILINE
+        r"^best( setting)?: OUT 100 B, IN 4,096 B, depth [1-4]: in-throughput [\d.]+ [kM]B/s",
+        str(tuned),
+        re.MULTILINE,
     )
     assert "wiregauge exchange" in tuned.command
 

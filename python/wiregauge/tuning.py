@@ -67,7 +67,7 @@ class Tuned(Text):
     Attributes
     ----------
     best : Setting or None
-        The best setting; if none is proven to meet the constraints, the closest one. None if nothing responded.
+        The best setting; if none is proven to meet the constraints, the closest; None if nothing answered.
     objective : Estimate or None
         The maximised or minimised figure at this setting.
     verdicts : tuple of Verdict
