@@ -18,7 +18,7 @@ FOR_SHELLS = {"completions", "man"}
 FOR_PRINTING = {
     "--json": "the functions give objects",
     "--quiet": "progress=False",
-    "--full": "of exchange, stream and loop: run.show(full=True); of compare: str(comparison)",
+    "--full": "of runs: run.show(full=True); of compare and control: str(comparison), str(control)",
     "--confidence": "of exchange, stream and loop: run.show(confidence=True)",
     "--table": "of loop: a table of Spectrum's for a terminal",
     "--format": "of compare: str(comparison), comparison.markdown()",

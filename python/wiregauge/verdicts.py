@@ -74,10 +74,10 @@ class Control(Text):
 
     @cached_property
     def _text(self) -> str:
-        return _call.text(_call.command("control", [self._place], extra=self._flags))
+        return _call.text(_call.command("control", [self._place], extra=[*self._flags, "--full"]))
 
     def __str__(self) -> str:
-        """Return words and tables."""
+        """Return all tables and notes."""
         return self._text
 
 

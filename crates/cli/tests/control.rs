@@ -132,6 +132,23 @@ fn a_run_with_the_loops_period_is_assessed_cycle_by_cycle() {
 }
 
 #[test]
+fn the_answer_and_one_table_fit_a_screen_and_the_rest_is_printed_with_full() {
+    let desk = Desk::new();
+    on_schedule(&desk);
+    let short = desk.output(&format!("control servo {SERVO} --require held"));
+    assert!(short.lines().count() <= 24, "{short}");
+    assert!(
+        short.contains("\n\nLimit held met. The loop holds "),
+        "{short}"
+    );
+    assert!(short.ends_with("\nall tables: --full\n"), "{short}");
+    assert!(!short.contains("ON THIS TRACE"), "{short}");
+    let full = desk.output(&format!("control servo {SERVO} --full"));
+    assert!(full.contains("ON THIS TRACE"), "{full}");
+    assert!(full.contains("Finding: The loop holds "), "{full}");
+}
+
+#[test]
 fn flags_and_file_make_the_same_model_and_flags_override_the_file() {
     let desk = Desk::new();
     on_schedule(&desk);
@@ -420,7 +437,7 @@ fn the_page_of_a_run_has_the_loop_and_its_figures_are_files_too() {
     let page = fs::read_to_string(desk.path("page.html")).expect("a page");
     for words in [
         "<h2>Control loop</h2>",
-        "On this trace",
+        "<caption>Verdicts; cost on this trace",
         "ON THIS TRACE: measured delays in their order",
         "Step response",
         "<summary>Model file loop.toml</summary>",
@@ -440,14 +457,14 @@ fn the_page_of_a_run_has_the_loop_and_its_figures_are_files_too() {
             "{figure}"
         );
     }
-    // The finding is that of `wiregauge control`.
+    // The first sentence is that of `wiregauge control`.
     let printed = desk.output("control servo --model loop.toml --on-miss skip");
-    let finding = printed
-        .split_once("Finding: ")
-        .and_then(|(_, rest)| rest.split_once('.'));
-    let (finding, _) = finding.expect("a finding");
-    let finding = finding.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(page.contains(&finding), "{finding}");
+    let answer = printed.split("\n\n").nth(1).expect("an answer");
+    let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(answer.starts_with("The loop "), "{printed}");
+    let page = page.replace('\u{a0}', " ");
+    let (_, headline) = page.split_once("<p class=\"answer\">").expect("a headline");
+    assert!(headline.starts_with(&answer), "{answer}");
     // Without a loop there is no section.
     desk.output("report servo -o plain.html");
     let page = fs::read_to_string(desk.path("plain.html")).expect("a page");

@@ -1,10 +1,9 @@
-//! What the delays of a run mean for a control loop, ready for the page: tables of all points, verdicts and figures of
-//! those with the lowest cost.
+//! What the delays of a run mean for a control loop, ready for the page: tables of all points, figures of those with the
+//! lowest cost.
 
 use crate::figures::{self, Figure};
-use crate::load::{ControlPoint, Controls};
-use crate::tables::{self, Places, Statements, Tables};
-use wiregauge_control::Assessment;
+use crate::load::Controls;
+use crate::tables::{self, Places, Tables};
 use wiregauge_run::RunFile;
 
 /// Points with figures.
@@ -15,12 +14,10 @@ const MOST_DRAWN: usize = 3;
 pub struct ControlReport {
     /// Tables and notes of all points.
     pub tables: Tables,
-    /// Points with verdicts and figures, the lowest cost first; empty if no answer arrived in time.
+    /// Points with figures, the lowest cost first; empty if no answer arrived in time.
     pub drawn: Vec<ControlDrawn>,
     /// Further points, which are in the tables only.
     pub not_drawn: usize,
-    /// At how many points the loop held, in a few words.
-    pub verdict: String,
     /// How the loop was described: what it is called, and its text.
     pub model: Vec<(String, String)>,
 }
@@ -34,8 +31,6 @@ pub struct ControlDrawn {
     pub place: String,
     /// The loop held, so there is a cost.
     pub has_cost: bool,
-    /// Verdicts and advice.
-    pub statements: Statements,
     /// Step response, variance along the trace, cost; those that it has.
     pub figures: Vec<Figure>,
 }
@@ -51,7 +46,7 @@ impl ControlReport {
     ) -> ControlReport {
         // Files and titles of one chosen point need no name of it.
         let places = Places::new(controls.points.iter().map(|point| point.point));
-        let ranked = ranked(controls);
+        let ranked = controls.ranked();
         let drawn = ranked.iter().take(MOST_DRAWN).map(|(point, assessment)| {
             let index = point.point.index;
             let place = places.name(&[index]);
@@ -64,7 +59,6 @@ impl ControlReport {
                 key: figures::point_key::exchange(point.point),
                 place,
                 has_cost: assessment.on_trace.cost.is_some(),
-                statements: tables::statements(assessment),
                 figures,
             }
         });
@@ -72,7 +66,6 @@ impl ControlReport {
             drawn: drawn.collect(),
             not_drawn: ranked.len().saturating_sub(MOST_DRAWN),
             tables: tables::of_controls(file, controls),
-            verdict: tables::loop_held(controls),
             model,
         }
     }
@@ -81,21 +74,4 @@ impl ControlReport {
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.drawn.iter().flat_map(|point| &point.figures)
     }
-}
-
-/// The points with an assessment: the lowest cost first, then those that did not hold, the slowest growth first.
-fn ranked(controls: &Controls) -> Vec<(&ControlPoint, &Assessment)> {
-    let points = controls.points.iter();
-    let mut points: Vec<_> = points
-        .filter_map(|point| Some((point, point.assessment.as_ref()?)))
-        .collect();
-    let rank = |assessment: &Assessment| match assessment.on_trace.cost {
-        Some(cost) => (0, cost),
-        None => (1, assessment.on_trace.growth),
-    };
-    points.sort_by(|(_, a), (_, b)| {
-        let (a, b) = (rank(a), rank(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    });
-    points
 }

@@ -189,12 +189,58 @@ fn constant_delays_have_their_known_cost_and_step_response_in_the_tables() {
     let shown = |row: usize| [1, 5].map(|column| step.rows[row][column].clone());
     assert_eq!(shown(0), ["53.1", "0.02262"]);
     assert_eq!(shown(1), ["73.1", "0.03404"]);
+    let brief = tables.brief.as_ref().expect("an answer");
+    let answer = &brief.answer;
+    let holds =
+        "The loop holds in the long run and in any order at all points; lowest cost at depth 1: ";
+    assert!(answer.starts_with(holds), "{answer}");
     let finding = &tables.notes[0];
     assert!(
-        finding.starts_with(
-            "Finding: on this trace the loop held at all 2 points; the cost is lowest at depth 1: "
-        ),
+        finding.starts_with(&format!(
+            "Finding: {answer} The cost at depth 1 is that of a constant delay of 3.000 ms. "
+        )),
         "{finding}"
+    );
+    let table = brief.tables(80).next().expect("a table");
+    assert!(table.title.contains("without delay 12.80; lowest: *"));
+    assert!(table.width() <= 80, "{}", table.width());
+    assert_eq!(table.rows[0][..4], ["1", "held", "holds", "proved"]);
+    assert!(table.rows[0][4].contains(" *") && !table.rows[1][4].contains('*'));
+}
+
+#[test]
+fn of_many_points_those_with_the_lowest_costs_are_in_the_first_table() {
+    let delays: Vec<Option<u64>> = (0..12).map(|at| Some(12_000 - 1000 * at)).collect();
+    let (_, tables) = of_points(&delays);
+    let brief = tables.brief.expect("an answer");
+    let table = brief.tables(80).next().expect("a table");
+    let depths: Vec<&str> = table.rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(
+        depths,
+        ["3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
+    );
+    let note = "10 of 12 points, those with the lowest costs";
+    assert!(table.notes.iter().any(|one| one == note));
+}
+
+#[test]
+fn the_only_point_has_its_cost_and_no_name_in_the_answer() {
+    let answer = |delay_us| {
+        let (_, tables) = of_points(&[Some(delay_us)]);
+        tables.brief.expect("an answer").answer
+    };
+    let holds = answer(3000);
+    let begin = "The loop holds in the long run and in any order; cost ";
+    assert!(
+        holds.starts_with(begin) && holds.ends_with(" x that without delay."),
+        "{holds}"
+    );
+    let broken = answer(15_000);
+    let begin = "The loop does not hold on this trace; growth 1.";
+    let end = " per cycle; in the long run: does not hold; in any order: broken.";
+    assert!(
+        broken.starts_with(begin) && broken.ends_with(end),
+        "{broken}"
     );
 }
 
@@ -208,9 +254,11 @@ fn a_point_that_did_not_hold_and_one_without_answers_are_named() {
     let words: Vec<&str> = verdict.rows.iter().map(|row| row[1].as_str()).collect();
     assert_eq!(words, ["did not hold", "held"]);
     let has = |words: &str| tables.notes.iter().any(|note| note.contains(words));
-    assert!(has(
-        "did not hold at 1 of 3 points (depth 1), not computed (depth 3); the cost is lowest at depth 2"
-    ));
+    let answer = &tables.brief.as_ref().expect("an answer").answer;
+    assert_eq!(
+        answer,
+        "The loop holds in the long run and in any order at depth 2, not at depth 1; not computed at depth 3."
+    );
     assert!(has(
         "No response arrived in time (depth 3): these points have no row."
     ));
@@ -256,7 +304,7 @@ fn the_long_run_any_order_and_misses_have_tables_of_their_own() {
     assert!(has(
         "IN ANY ORDER at depth 2: the loop is unstable with a constant delay of 15.00 ms"
     ));
-    assert!(has(
-        "In the long run at depth 1: holds. In any order at depth 1: proved."
-    ));
+    let answer = &tables.brief.as_ref().expect("an answer").answer;
+    let holds = "The loop holds in the long run and in any order at depth 1, not at depth 2; cost ";
+    assert!(answer.starts_with(holds), "{answer}");
 }

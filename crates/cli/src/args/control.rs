@@ -22,8 +22,10 @@ A run with the period of the loop (--interval 6ms) has one cycle per exchange, f
 start. Other runs are replayed: each request is sent at the next tick at which fewer than --depth
 requests are outstanding.
 
-Prints three verdicts: on this trace (exact replay of the measured delays), in the long run
-(stationary statistics of the delays), in any order (a proof for every sequence of such delays).
+Prints whether the loop holds, at which points and at what cost, and for each point three verdicts:
+on this trace (exact replay of the measured delays), in the long run (stationary statistics of the
+delays), in any order (a proof for every sequence of such delays). --full: also margins, step
+responses, what a buffer would gain, and predictions for other periods and settings.
 
 --require: control.cost<NUMBER tests the upper bound of the 95 % interval, so a run that is too short
 for one misses it; control.growth<NUMBER tests the growth per cycle on this trace; held, holds and
@@ -56,6 +58,9 @@ pub struct ControlArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub force: ForceArg,
+    /// Print all tables and notes, and the predictions.
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@ use super::ending;
 use super::loop_assessment::{assess, exchange_run, period_of};
 use super::printed;
 use super::report::write_figures;
-use super::unmet::{self, Stated, Unmet};
+use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
 use crate::args::{ControlArgs, FigureFormat};
 use crate::caller::{Session, remark};
@@ -14,7 +14,7 @@ use crate::loop_model;
 use crate::output::files;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
-use wiregauge_report::tables::{self, Places};
+use wiregauge_report::tables::{self, Places, Tables};
 
 /// Runs the command.
 pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -37,7 +37,9 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     drop(meter);
     let (controls, predictions) = predicted?;
     let predictions = predictions?;
-    let unmet = unmet(args, &controls);
+    let judged = judged(args, &controls);
+    let verdict = unmet::verdict(&judged);
+    let unmet: Vec<Unmet> = judged.into_iter().flat_map(|one| one.unmet).collect();
     if args.json {
         let mut value = serde_json::to_value(&controls)?;
         value["run"] = run.name().into();
@@ -47,10 +49,11 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         printed::json_value(&value, session)?;
     } else {
         let flags = loop_model::flags(&args.model, &args.misses);
-        printed::all_tables(
-            &tables::of_controls_and_predictions(&run.file, &controls, &predictions, &flags),
-            session,
-        )?;
+        let tables = Tables {
+            verdict,
+            ..tables::of_controls_and_predictions(&run.file, &controls, &predictions, &flags)
+        };
+        printed::computed(&tables, args.full, session)?;
     }
     if let Some(dir) = &args.figures {
         let (figures, is_cut) = figures_of(&controls);
@@ -77,20 +80,20 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     ))
 }
 
-/// The limits that are missed or undecided, at each point.
-fn unmet(args: &ControlArgs, controls: &Controls) -> Vec<Unmet> {
-    let places = &controls.places;
-    let mut unmet = Vec::new();
-    for limit in &args.require {
-        for point in &controls.points {
+/// The limits, and the points at which they are missed or undecided.
+fn judged(args: &ControlArgs, controls: &Controls) -> Vec<Judged> {
+    let of_limit = |limit: &ControlLimit| {
+        let unmet = controls.points.iter().filter_map(|point| {
             let (compliance, found) = limit.judge(point);
-            let place = places.at(point.point.index);
-            unmet.extend(Unmet::unless_met(compliance, || {
-                format!("{}: {found}{place}", limit.text())
-            }));
+            let place = controls.places.at(point.point.index);
+            Unmet::unless_met(compliance, || format!("{}: {found}{place}", limit.text()))
+        });
+        Judged {
+            limit: limit.text().to_owned(),
+            unmet: unmet.collect(),
         }
-    }
-    unmet
+    };
+    args.require.iter().map(of_limit).collect()
 }
 
 /// Those of all points, their names ending in the point's number and settings where there are several; true if some are missing.

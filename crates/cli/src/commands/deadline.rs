@@ -65,7 +65,7 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
-        printed::all_tables(&tables::of_deadlines(&run.file, &deadlines), session)?;
+        printed::computed(&tables::of_deadlines(&run.file, &deadlines), true, session)?;
     }
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {

@@ -134,12 +134,12 @@ pub fn json_value(value: &serde_json::Value, session: &Session<'_>) -> anyhow::R
     Ok(())
 }
 
-/// Prints all tables and notes to standard output.
-pub fn all_tables(tables: &Tables, session: &Session<'_>) -> anyhow::Result<()> {
+/// Prints what was computed from a run to standard output: `full`, or its one table and sentence.
+pub fn computed(tables: &Tables, full: bool, session: &Session<'_>) -> anyhow::Result<()> {
     let mut out = session.caller.words();
     let extent = Extent {
         quiet: false,
-        full: true,
+        full,
         width: session.caller.width(),
         table_width: session.caller.table_width(),
     };

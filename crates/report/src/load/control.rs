@@ -28,6 +28,25 @@ pub struct Controls {
     pub places: Places,
 }
 
+impl Controls {
+    /// The points with an assessment: the lowest cost first, then those that did not hold, the slowest growth first.
+    pub(crate) fn ranked(&self) -> Vec<(&ControlPoint, &Assessment)> {
+        let points = self.points.iter();
+        let mut points: Vec<_> = points
+            .filter_map(|point| Some((point, point.assessment.as_ref()?)))
+            .collect();
+        let rank = |assessment: &Assessment| match assessment.on_trace.cost {
+            Some(cost) => (0, cost),
+            None => (1, assessment.on_trace.growth),
+        };
+        points.sort_by(|(_, a), (_, b)| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        points
+    }
+}
+
 /// One point.
 #[derive(Clone, Debug, Serialize)]
 pub struct ControlPoint {

@@ -61,7 +61,7 @@ fn tuning(tuned: &Tuned) -> String {
     )
 }
 
-/// How far the run came, what it was for, and what the schedule and a control loop make of its delays.
+/// How far the run came, what its delays do to a control loop, what it was for, and which cycles missed their deadline.
 fn run(subject: &Subject) -> Option<String> {
     let answer = match &subject.run {
         AnyRun::Exchange(run) => Some(exchange_answer(&run.file)),
@@ -70,14 +70,15 @@ fn run(subject: &Subject) -> Option<String> {
         AnyRun::Control(_) => None,
     };
     let missed = subject.deadlines.as_ref().map(cycles::missed);
-    let held = subject.control.as_ref();
-    let held = held.map(|report| report.verdict.clone());
+    let of_loop = subject.control.as_ref();
+    let of_loop = of_loop.and_then(|report| report.tables.brief.as_ref());
+    let of_loop = of_loop.map_or_else(String::new, |brief| format!("{} ", brief.answer));
     let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
-    let parts: Vec<String> = parts.into_iter().chain(missed).chain(held).collect();
+    let parts: Vec<String> = parts.into_iter().chain(missed).collect();
     let progress = Progress::of(&subject.run).map(Progress::words);
     let progress = progress.map_or_else(String::new, |words| format!("{words}. "));
     let first = capitalised(&parts.join("; "));
-    (!parts.is_empty()).then(|| format!("{progress}{first}."))
+    (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}."))
 }
 
 fn capitalised(text: &str) -> String {

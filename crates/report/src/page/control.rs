@@ -1,9 +1,9 @@
-//! The section on a control loop: three verdicts side by side, what to do, figures, tables, the model.
+//! The section on a control loop: the finding, its verdicts and costs, figures, tables, the model.
 
-use super::escape::{prose, text, words};
+use super::escape::{prose, text};
 use super::sections;
 use crate::control_report::{ControlDrawn, ControlReport};
-use crate::tables::{Statement, Tone};
+use crate::tables::Table;
 use crate::{Subject, figures::Figure};
 use std::fmt::Write;
 
@@ -29,6 +29,10 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
         None => ("", &[][..]),
     };
     let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(finding));
+    let brief = report.tables.brief.as_ref();
+    let verdicts: Vec<Table> =
+        brief.map_or_else(Vec::new, |brief| brief.tables(usize::MAX).collect());
+    out.push_str(&sections::rendered(&verdicts));
     if let Some((best, others)) = report.drawn.split_first() {
         if !best.place.is_empty() {
             let lowest = match best.has_cost {
@@ -41,7 +45,7 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
         for other in others {
             let _ = writeln!(
                 out,
-                "<details><summary>Verdicts and figures at {}</summary>",
+                "<details><summary>Figures at {}</summary>",
                 text(&other.place)
             );
             point(out, other, numbered);
@@ -70,35 +74,7 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
 }
 
 fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
-    for row in [&point.statements.verdicts, &point.statements.advice] {
-        let cards: String = row.iter().map(card).collect();
-        let _ = writeln!(out, "<div class=\"cards\">\n{cards}</div>");
-    }
     let figures: &[Figure] = &point.figures;
     out.push_str(&sections::figures(figures, *numbered, Some(&point.key)));
     *numbered += figures.len();
-}
-
-fn card(statement: &Statement) -> String {
-    let tone = match statement.tone {
-        Tone::Good => " verdict good",
-        Tone::Caution => " verdict caution",
-        Tone::Bad => " verdict bad",
-        Tone::Open => " verdict",
-        Tone::Figure => "",
-    };
-    let mut out = format!(
-        "<dl class=\"card{tone}\"><dt>{}</dt><dd class=\"value\">{}</dd>",
-        text(statement.title),
-        words(&statement.answer)
-    );
-    for figure in &statement.figures {
-        let _ = write!(out, "<dd>{}</dd>", words(figure));
-    }
-    let _ = writeln!(
-        out,
-        "<dd class=\"note\">{}</dd></dl>",
-        words(&statement.meaning)
-    );
-    out
 }

@@ -35,10 +35,7 @@ mod words;
 
 pub use brief::Brief;
 pub use comparison::{ComparisonTables, of_comparison};
-pub use control::{
-    LoopVerdicts, Statement, Statements, Tone, loop_figure, loop_held, of_controls,
-    of_controls_and_predictions, statements,
-};
+pub use control::{LoopVerdicts, loop_figure, of_controls, of_controls_and_predictions};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};

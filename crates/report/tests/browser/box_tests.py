@@ -14,7 +14,7 @@ BOXES = r"""
   const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getBoundingClientRect().width > 0;
   // What may be wider than the page scrolls by itself.
   const scrolls = (e) => e.closest('.scroll, .drawn, pre, .bar');
-  for (const e of document.querySelectorAll('h1, h2, h3, p, li, dt, dd, figcaption, label, select, button, summary, canvas, .card, .notice')) {
+  for (const e of document.querySelectorAll('h1, h2, h3, p, li, dt, dd, figcaption, label, select, button, summary, canvas, .notice')) {
     if (!seen(e) || scrolls(e)) continue;
     const box = e.getBoundingClientRect();
     if (box.left < -1 || box.right > wide + 1) wrong.push(name(e) + ' is cut off at ' + Math.round(box.right) + ' of ' + wide);
@@ -44,7 +44,7 @@ BOXES = r"""
     }
     apart(texts, svg.getAttribute('aria-label'));
   }
-  for (const holder of document.querySelectorAll('main, section, figure, .tools, .cards, .live, .u-legend tbody, .contents')) {
+  for (const holder of document.querySelectorAll('main, section, figure, .tools, .live, .u-legend tbody, .contents')) {
     apart([...holder.children].filter((e) => seen(e) && getComputedStyle(e).position === 'static'), holder.tagName.toLowerCase());
   }
   for (const cell of document.querySelectorAll('.pairs tbody td:nth-child(2)')) {

@@ -12,6 +12,7 @@ pub(super) use exchange::{exchange_answer, of_exchange};
 pub(super) use stream::{of_stream, stream_answer};
 
 use super::Table;
+use super::places::Places;
 use std::collections::BTreeSet;
 use wiregauge_quantity::{is_above_all, percent};
 use wiregauge_record::Ending;
@@ -22,6 +23,9 @@ const SATURATED: f64 = 0.95;
 
 /// With so many samples, a rate is one also without an interval.
 const MANY: u64 = 1_000;
+
+/// Words of a sentence at most.
+const MOST_WORDS: usize = 25;
 
 /// What is printed of a run by default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +66,19 @@ impl Wide {
 }
 
 impl Brief {
+    /// A sentence and a table with a row for each of these points, whose first columns name it.
+    pub(super) fn of_points(answer: String, table: Table, places: &Places, rows: &[u32]) -> Brief {
+        let wide = Wide {
+            table,
+            settings: places.heads().len(),
+            labels: rows.iter().map(|&index| places.name(&[index])).collect(),
+        };
+        Brief {
+            answer,
+            tables: vec![wide],
+        }
+    }
+
     /// The tables, of so many columns where they can be.
     pub fn tables(&self, width: usize) -> impl Iterator<Item = Table> {
         self.tables.iter().map(move |wide| wide.table(width))
@@ -73,6 +90,20 @@ fn sentence(text: &str) -> String {
     let first = text.chars().next().map_or(0, char::len_utf8);
     let stop = if text.ends_with('.') { "" } else { "." };
     format!("{}{}{stop}", text[..first].to_uppercase(), &text[first..])
+}
+
+/// A sentence of these parts, the most important first: those that fit in it.
+pub(super) fn sentence_of(parts: impl IntoIterator<Item = String>) -> String {
+    let mut words = 0;
+    let mut fitting: Vec<String> = Vec::new();
+    for part in parts {
+        let more = part.split_whitespace().count();
+        if fitting.is_empty() || words + more <= MOST_WORDS {
+            words += more;
+            fitting.push(part);
+        }
+    }
+    sentence(&fitting.join("; "))
 }
 
 /// A row: its link, the limit of that in bytes a second if it is known, and the part of it that the row uses.
@@ -236,5 +267,13 @@ mod tests {
     fn a_sentence_begins_with_a_capital_and_ends_with_one_stop() {
         assert_eq!(sentence("0 lost"), "0 lost.");
         assert_eq!(sentence("no point was finished."), "No point was finished.");
+    }
+
+    #[test]
+    fn a_part_that_does_not_fit_in_a_sentence_is_left_out() {
+        let of = |count: usize| vec!["word"; count].join(" ");
+        let parts = |counts: &[usize]| sentence_of(counts.iter().map(|&count| of(count)));
+        assert_eq!(parts(&[20, 6, 5]), format!("W{}; {}.", &of(20)[1..], of(5)));
+        assert_eq!(parts(&[30, 1]), format!("W{}.", &of(30)[1..]));
     }
 }

@@ -1,11 +1,10 @@
-//! The result in a sentence.
+//! The result: in one sentence, and in the sentences that go with it where everything is printed.
 
-use super::on_trace::held;
+use super::on_trace::{held, highest};
 use super::shown::Shown;
-use super::statements::FAR;
 use super::words::{growth, times};
-use super::{any_order, long_run};
-use crate::load::ControlPoint;
+use super::{any_order, long_run, on_trace};
+use crate::tables::brief::sentence_of;
 use wiregauge_control::Assessment;
 use wiregauge_quantity::time;
 use wiregauge_quantity::{number, percent};
@@ -13,141 +12,221 @@ use wiregauge_quantity::{number, percent};
 /// Costs that differ by less are the same for the user.
 const SAME: f64 = 1.01;
 
-/// Of one point, or of the point with the lowest cost.
-pub(super) fn sentence(shown: &Shown<'_>) -> String {
-    let lowest = shown.controls.lowest_cost;
-    let is_best = |(point, one): &(&ControlPoint, &Assessment)| match lowest {
-        Some(index) => point.point.index == index,
-        None => held(&one.on_trace),
-    };
-    let best = shown.assessed().find(is_best).or(shown.assessed().next());
-    let Some((point, assessment)) = best else {
-        return "Finding: no response arrived in time.".into();
-    };
-    let place = shown.places.at(point.point.index);
-    let broken = broken(shown).len();
-    let all = shown.assessed().count();
-    let held_at = held_at(shown);
-    let begin = match (shown.controls.points.len(), broken) {
-        (1, 0) => format!("{held_at}, at a cost of {}", of_cost(assessment)),
-        (1, _) => format!(
-            "{held_at} (it grew by {} per cycle)",
-            growth(assessment.on_trace.growth)
-        ),
-        (_, broken) if broken == all => held_at,
-        (_, 0) if all > 1 => format!(
-            "{held_at}; {}{place}: {}",
-            lowest_is(shown),
-            of_cost(assessment)
-        ),
-        (_, 0) => format!("{held_at}; its cost{place}: {}", of_cost(assessment)),
-        (_, _) => format!(
-            "{held_at}; the cost is lowest{place}: {}",
-            of_cost(assessment)
-        ),
-    };
-    format!(
-        "Finding: on this trace {begin}.{}{}{}",
-        far_off(assessment),
-        others(assessment, &place),
-        buffer(assessment)
-    )
+/// An output whose standard deviation rose to more than this multiple of that without delay was far off.
+const FAR: f64 = 10.0;
+
+/// One of the three verdicts on a point.
+struct Verdict {
+    name: &'static str,
+    of: fn(&Assessment) -> &'static str,
+    /// The word of a loop that holds by it.
+    good: &'static str,
+    /// The word of a loop that does not.
+    bad: &'static str,
 }
 
-/// Points at which it did not hold.
-fn broken(shown: &Shown<'_>) -> Vec<u32> {
-    let broken = shown.assessed().filter(|(_, one)| !held(&one.on_trace));
-    broken.map(|(point, _)| point.point.index).collect()
-}
+static VERDICTS: [Verdict; 3] = [
+    Verdict {
+        name: ON_TRACE,
+        of: |one| on_trace::verdict(&one.on_trace),
+        good: "held",
+        bad: "did not hold",
+    },
+    Verdict {
+        name: "in the long run",
+        of: long_run::verdict,
+        good: "holds",
+        bad: "does not hold",
+    },
+    Verdict {
+        name: ANY_ORDER,
+        of: |one| any_order::verdict(&one.any_order.verdict),
+        good: "proved",
+        bad: "broken",
+    },
+];
 
-/// At how many points of the run the loop held, and which were not computed.
-pub(super) fn held_at(shown: &Shown<'_>) -> String {
-    let broken = broken(shown);
-    let points = &shown.controls.points;
-    let without = points.iter().filter(|point| point.assessment.is_none());
-    let without: Vec<u32> = without.map(|point| point.point.index).collect();
-    let all = points.len();
-    let computed = all - without.len();
-    let words = match (computed, broken.len()) {
-        (0, _) => return "no response arrived in time".into(),
-        (_, 0) if all == 1 => return "the loop held".into(),
-        (_, _) if all == 1 => return "the loop did not hold".into(),
-        (_, 0) if computed == all => return format!("the loop held at all {all} points"),
-        (_, 0) => format!("the loop held at {computed} of {all} points"),
-        (_, count) if count == all => {
-            return format!("the loop did not hold at any of {all} points");
-        }
-        (_, count) => format!(
-            "the loop did not hold at {count} of {all} points{}",
-            shown.places.bracketed(&broken)
-        ),
-    };
-    match without.is_empty() {
-        true => words,
-        false => format!("{words}, not computed{}", shown.places.bracketed(&without)),
+const ON_TRACE: &str = "on this trace";
+const ANY_ORDER: &str = "in any order";
+
+/// Whether the loop holds: by which verdicts, at which points, at what cost.
+pub(super) fn answer(shown: &Shown<'_>) -> String {
+    if shown.assessed().next().is_none() {
+        return sentence_of(["no point could be computed".to_owned()]);
     }
+    let holding = indices(shown, |one| held(&one.on_trace));
+    let broken = indices(shown, |one| !held(&one.on_trace));
+    let mut parts: Vec<String> = match holding.is_empty() {
+        true => {
+            let place = at(shown, &broken);
+            let not = format!("the loop does not hold {ON_TRACE}{place}");
+            [not].into_iter().chain(grows(shown)).collect()
+        }
+        false => holds(shown, &broken),
+    };
+    let points = shown.controls.points.iter();
+    let without = points.filter(|point| point.assessment.is_none());
+    let without: Vec<u32> = without.map(|point| point.point.index).collect();
+    if !without.is_empty() {
+        parts.push(format!("not computed{}", at(shown, &without)));
+    }
+    parts.extend(cost(shown));
+    parts.extend(VERDICTS[1..].iter().filter_map(|verdict| {
+        let mut words = shown.assessed().map(|(_, one)| (verdict.of)(one));
+        let first = words.next()?;
+        // By which verdicts the loop holds is among the first parts, unless it does not hold on the trace.
+        let is_said = first == verdict.good && !holding.is_empty();
+        let is_same = words.all(|other| other == first);
+        (!is_said && is_same).then(|| format!("{}: {first}", verdict.name))
+    }));
+    sentence_of(parts)
+}
+
+/// By which verdicts it holds at which points; `broken`: the points at which it did not hold on the trace.
+fn holds(shown: &Shown<'_>, broken: &[u32]) -> Vec<String> {
+    let mut groups: Vec<(Vec<&Verdict>, Vec<u32>)> = Vec::new();
+    for verdict in &VERDICTS {
+        let points = indices(shown, |one| (verdict.of)(one) == verdict.good);
+        if points.is_empty() {
+            continue;
+        }
+        match groups.iter_mut().find(|(_, known)| *known == points) {
+            Some((verdicts, _)) => verdicts.push(verdict),
+            None => groups.push((vec![verdict], points)),
+        }
+    }
+    let parts = groups
+        .iter()
+        .enumerate()
+        .map(|(place, (verdicts, points))| {
+            let holds = names(verdicts) + &at(shown, points);
+            match place {
+                0 => format!("the loop holds {holds}{}", but_not(shown, verdicts, broken)),
+                _ => holds,
+            }
+        });
+    parts.collect()
+}
+
+/// What is proved in any order also holds on the trace.
+fn names(verdicts: &[&Verdict]) -> String {
+    let is_proved = verdicts.iter().any(|one| one.name == ANY_ORDER);
+    let names = verdicts.iter().map(|one| one.name);
+    let names: Vec<&str> = names
+        .filter(|name| !is_proved || *name != ON_TRACE)
+        .collect();
+    names.join(" and ")
+}
+
+/// `, not at depth 1`: the points at which it did not hold on the trace.
+fn but_not(shown: &Shown<'_>, verdicts: &[&Verdict], broken: &[u32]) -> String {
+    if broken.is_empty() {
+        return String::new();
+    }
+    let mut all = shown.assessed().filter(|(_, one)| !held(&one.on_trace));
+    let by_all = all.all(|(_, one)| verdicts.iter().all(|by| (by.of)(one) == by.bad));
+    let by = match by_all {
+        true => String::new(),
+        false => format!(" {ON_TRACE}"),
+    };
+    format!(", not{by}{}", at(shown, broken))
+}
+
+/// Points of which this is true.
+fn indices(shown: &Shown<'_>, is_like: impl Fn(&Assessment) -> bool) -> Vec<u32> {
+    let like = shown.assessed().filter(|(_, one)| is_like(one));
+    like.map(|(point, _)| point.point.index).collect()
+}
+
+/// ` at depth 2 and 3`; nothing if the run has no other point.
+fn at(shown: &Shown<'_>, points: &[u32]) -> String {
+    match shown.places.in_sentence(points) {
+        name if name.is_empty() => name,
+        name => format!(" at {name}"),
+    }
+}
+
+/// How fast a disturbance grows at the only point.
+fn grows(shown: &Shown<'_>) -> Option<String> {
+    let mut all = shown.assessed();
+    let (_, only) = all.next()?;
+    let growth = growth(only.on_trace.growth);
+    (all.next().is_none()).then(|| format!("growth {growth} per cycle"))
+}
+
+/// The cost at the only point that has one, or the lowest; `None` if it holds at no point.
+fn cost(shown: &Shown<'_>) -> Option<String> {
+    let ranked = shown.controls.ranked();
+    let (best, one) = ranked.first()?;
+    let on_trace = &one.on_trace;
+    let low = on_trace.cost?;
+    let without = on_trace.no_delay.cost.unwrap_or(f64::NAN);
+    if without <= 0.0 {
+        return Some("cost 0: the model has no noise".into());
+    }
+    let costs = ranked.iter().filter_map(|(_, one)| one.on_trace.cost);
+    let high = costs.clone().fold(low, f64::max);
+    let (from, to) = (number(low), number(high));
+    Some(match costs.count() {
+        1 => {
+            let far = far_off(one).map_or(String::new(), |ratio| {
+                format!(", the highest SD {}", times(ratio, 1.0))
+            });
+            let ratio = times(low, without);
+            format!("cost {from}, {ratio} that without delay{far}")
+        }
+        _ if from == to => format!("cost {from} at each point"),
+        _ if high <= SAME * low => format!("cost {from} to {to}"),
+        _ => format!("lowest cost{}: {from}", shown.places.at(best.point.index)),
+    })
 }
 
 /// A loop that held may have been far off.
-fn far_off(assessment: &Assessment) -> &'static str {
-    match held(&assessment.on_trace) && assessment.on_trace.worst_ratio > FAR {
-        true => {
+fn far_off(one: &Assessment) -> Option<f64> {
+    highest(&one.on_trace).filter(|ratio| *ratio > FAR)
+}
+
+/// The answer, and more about the point with the lowest cost.
+pub(super) fn note(shown: &Shown<'_>) -> String {
+    let ranked = shown.controls.ranked();
+    let best = ranked.first();
+    let more = best.map_or(String::new(), |(point, one)| {
+        let place = shown.places.at(point.point.index);
+        format!("{}{}", of_best(one, &place), buffer(one, &place))
+    });
+    format!("Finding: {}{more}", answer(shown))
+}
+
+/// What its cost is like, and how far the output came.
+fn of_best(one: &Assessment, place: &str) -> String {
+    let Some(ratio) = highest(&one.on_trace) else {
+        return String::new();
+    };
+    let equal = one.on_trace.equal_delay_ns.filter(|delay_ns| *delay_ns > 0);
+    let equal = equal.map_or(String::new(), |delay_ns| {
+        let delay = time(delay_ns as f64);
+        format!(" The cost{place} is that of a constant delay of {delay}.")
+    });
+    let far = match far_off(one) {
+        Some(_) => {
             " Disturbances decayed on average, but late or lost responses threw the output far off for a while."
         }
-        false => "",
-    }
-}
-
-/// The other two verdicts, on the same point.
-fn others(assessment: &Assessment, place: &str) -> String {
-    let long_run = long_run::verdict(assessment);
-    let any_order = any_order::verdict(&assessment.any_order.verdict);
-    format!(" In the long run{place}: {long_run}. In any order{place}: {any_order}.")
-}
-
-/// Whether the points differ.
-fn lowest_is(shown: &Shown<'_>) -> &'static str {
-    let costs = shown.assessed().filter_map(|(_, one)| one.on_trace.cost);
-    let (low, high) = costs.fold((f64::INFINITY, 0.0_f64), |(low, high), cost| {
-        (low.min(cost), high.max(cost))
-    });
-    match high <= SAME * low {
-        true => "their costs differ by less than 1 %, the lowest is",
-        false => "the cost is lowest",
-    }
-}
-
-fn of_cost(assessment: &Assessment) -> String {
-    let verdict = &assessment.on_trace;
-    let [cost, without] =
-        [verdict.cost, verdict.no_delay.cost].map(|cost| cost.unwrap_or(f64::NAN));
-    if without <= 0.0 {
-        return format!("{} (the model has no noise)", number(cost));
-    }
-    let equal = match verdict.equal_delay_ns {
-        Some(delay_ns) if delay_ns > 0 => {
-            format!(", as with a constant delay of {}", time(delay_ns as f64))
-        }
-        _ => String::new(),
+        None => "",
     };
-    format!(
-        "{}, {} that without delay{equal}; the SD of the output rose to at most {} that without delay",
-        number(cost),
-        times(cost, without),
-        times(verdict.worst_ratio, 1.0)
-    )
+    let ratio = times(ratio, 1.0);
+    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.{far}")
 }
 
-fn buffer(assessment: &Assessment) -> String {
-    match &assessment.buffer {
+fn buffer(one: &Assessment, place: &str) -> String {
+    match &one.buffer {
         Some(buffer) if buffer.is_worth_it() => format!(
-            " A buffer that holds each command until {} after its sample would lower the cost by {}.",
+            " A buffer that holds each command until {} after its sample would lower the cost{place} by {}.",
             time(buffer.delay_ns as f64),
             percent(1.0 - buffer.cost / buffer.cost_without)
         ),
-        // Without noise nothing costs.
-        Some(buffer) if buffer.cost_without > 0.0 => " A buffer would not help.".into(),
-        Some(_) => String::new(),
-        None => String::new(),
+        Some(buffer) if buffer.cost_without > 0.0 => {
+            format!(" A buffer would not help{place}.")
+        }
+        Some(_) | None => String::new(),
     }
 }

@@ -9,14 +9,13 @@ mod on_trace;
 mod parts;
 mod predicted;
 mod shown;
-mod statements;
+mod summary;
 mod words;
 
 use super::taken::{self, Skipped};
 use super::{Tables, heading};
 use crate::load::{ControlPoint, Controls, Predictions};
 use shown::Shown;
-pub use statements::{Statement, Statements, Tone, statements};
 use wiregauge_control::Assessment;
 use wiregauge_control::ControlError;
 use wiregauge_quantity::about_time;
@@ -62,11 +61,6 @@ pub fn of_controls_and_predictions(
     all
 }
 
-/// At how many points the loop held, in a few words.
-pub fn loop_held(controls: &Controls) -> String {
-    finding::held_at(&Shown::new(controls))
-}
-
 /// Tables of it, beside what the run was.
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);
@@ -77,7 +71,7 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     tables.push(any_order::table(&shown));
     tables.extend(any_order::margins(&shown));
     tables.extend(on_trace::buffers(&shown));
-    let mut notes = vec![finding::sentence(&shown)];
+    let mut notes = vec![finding::note(&shown)];
     notes.extend(long_run::notes(&shown));
     notes.extend(any_order::notes(&shown));
     notes.extend(self::notes(file, &shown));
@@ -85,6 +79,7 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
         heading: heading::of_exchange(file),
         note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
+        brief: Some(summary::brief(&shown)),
         tables,
         notes,
         ..Tables::default()

@@ -2,6 +2,7 @@
 
 use super::shown::Shown;
 use super::words::{growth, times};
+use crate::load::ControlPoint;
 use crate::tables::table::Table;
 use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
 use wiregauge_quantity::{grouped, time};
@@ -39,22 +40,25 @@ fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     let heads = ["verdict", "growth", "highest SD", "at cycle"];
     shown.table(title, &heads, |_, assessment| {
         let verdict = &assessment.on_trace;
-        let [highest, at] = match held(verdict) {
-            // Without noise the output has no standard deviation.
-            true if verdict.no_delay.cost == Some(0.0) => ["-".into(), "-".into()],
-            true => [
-                times(verdict.worst_ratio, 1.0),
-                grouped(verdict.worst_cycle as u64),
-            ],
-            false => ["-".into(), "-".into()],
-        };
+        let at = highest(verdict).map(|_| grouped(verdict.worst_cycle as u64));
         vec![
             self::verdict(verdict).into(),
             growth(verdict.growth),
-            highest,
-            at,
+            highest_cell(verdict),
+            at.unwrap_or("-".into()),
         ]
     })
+}
+
+/// The highest standard deviation of the output, as a multiple of that without delay; `None` if the loop did not hold, and
+/// without noise, when the output has none.
+pub(super) fn highest(verdict: &OnTrace) -> Option<f64> {
+    let is_known = held(verdict) && verdict.no_delay.cost != Some(0.0);
+    is_known.then_some(verdict.worst_ratio)
+}
+
+pub(super) fn highest_cell(verdict: &OnTrace) -> String {
+    highest(verdict).map_or("-".into(), |ratio| times(ratio, 1.0))
 }
 
 fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
@@ -75,11 +79,8 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     );
     let mut table = shown.table(title, &heads, |point, assessment| {
         let verdict = &assessment.on_trace;
-        let is_lowest = shown.controls.lowest_cost == Some(point.point.index);
-        let mark = if is_lowest { " *" } else { "" };
-        let ratio = verdict.cost.zip(no_delay.cost);
         vec![
-            (verdict.cost).map_or("-".into(), |cost| format!("{}{mark}", number(cost))),
+            cost_cell(shown, point, verdict),
             match (verdict.cost, verdict.interval) {
                 (None, _) => "-".into(),
                 (Some(_), None) => "?".into(),
@@ -87,7 +88,7 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
                     format!("{} to {}", number(interval.low), number(interval.high))
                 }
             },
-            ratio.map_or("-".into(), |(cost, without)| times(cost, without)),
+            to_no_delay(verdict),
             of_constant(&verdict.median_delay),
             verdict
                 .equal_delay_ns
@@ -98,7 +99,21 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     table
 }
 
-fn of_constant(delay: &ConstantDelay) -> String {
+/// The cost; the lowest is marked.
+pub(super) fn cost_cell(shown: &Shown<'_>, point: &ControlPoint, verdict: &OnTrace) -> String {
+    let is_lowest = shown.controls.lowest_cost == Some(point.point.index);
+    let mark = if is_lowest { " *" } else { "" };
+    let cost = verdict.cost.map(|cost| format!("{}{mark}", number(cost)));
+    cost.unwrap_or("-".into())
+}
+
+/// The cost as a multiple of that without delay.
+pub(super) fn to_no_delay(verdict: &OnTrace) -> String {
+    let both = verdict.cost.zip(verdict.no_delay.cost);
+    both.map_or("-".into(), |(cost, without)| times(cost, without))
+}
+
+pub(super) fn of_constant(delay: &ConstantDelay) -> String {
     delay.cost.map_or("unstable".into(), number)
 }
 
