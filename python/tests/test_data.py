@@ -492,6 +492,7 @@ def test_a_control_run_has_its_cycles_in_a_dataset_and_refuses_plots_that_it_has
             address, plant=plant, pid=(0.96, 0, 0.049), period="6ms", duration=0.3, progress=False
         )
     assert run.to_xarray(samples=True)["start_ns"].notnull().sum() == len(run.samples) > 0
+    assert run.answer[:20] in run.show()
     assert wg.runs()[-1].kind == "control" and wg.runs()[-1].measured > 0
     for name in ("histogram", "percentiles", "timeline"):
         with pytest.raises(ValueError, match="of kind control"):

@@ -131,7 +131,7 @@ class Run:
 
     @property
     def answer(self) -> str | None:
-        """The answer in one sentence, as the program prints it first; `None` for control runs."""
+        """The answer in one sentence, as the program prints it first."""
         return None if self._tables.answer is None else in_python(self._tables.answer)
 
     @property

@@ -113,7 +113,7 @@ fn every_command_of_a_run_is_the_controllers_for_its_sample() {
     ] {
         let server = desk.serve(&format!("{address} --plant loop.toml"));
         let shown = desk.output(&format!(
-            "loop-control {} --model loop.toml --count 240 --step 3 --store {name}",
+            "loop-control {} --model loop.toml --count 240 --step 3 --full --store {name}",
             server.address
         ));
         assert!(shown.contains("240"), "{shown}");
@@ -193,8 +193,12 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
     assert_eq!(predicted[1]["run"], "delays");
     assert_eq!(predicted[1]["cycles"], 300);
     assert!(desk.output("runs").contains("300 cycles"));
-    let shown = desk.output("show last");
+    let shown = desk.output("show last --full");
     assert!(shown.contains("Prediction from delays"), "{shown}");
+    let shown = desk.output("show last");
+    let answer = shown.split("\n\n").nth(1).expect("an answer");
+    assert!(answer.starts_with("Cost "), "{shown}");
+    assert!(!shown.contains("Prediction from delays"), "{shown}");
     assert!(
         desk.output("show last --format csv")
             .starts_with("point,period_ns,depth,cycles,")

@@ -1,11 +1,15 @@
 //! A control loop over a link: its cycles, its delays, its cost and step, and what was predicted.
 
+use super::brief::{Brief, sentence_of};
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, exact_time, grouped};
-use wiregauge_quantity::{number, percent_number};
+use wiregauge_quantity::{number, percent, percent_number, time};
 use wiregauge_record::{ControlSummary, Predicted};
 use wiregauge_run::{Control, RunFile};
 use wiregauge_stats::Estimate;
+
+/// Of a predicted cost without a bound.
+const UNBOUNDED: &str = "unbounded";
 
 /// What was run, in a line.
 pub(super) fn heading(file: &RunFile<Control>) -> String {
@@ -25,8 +29,106 @@ pub(super) fn heading(file: &RunFile<Control>) -> String {
     line
 }
 
+/// The result in one sentence and one table.
+pub(super) fn brief(points: &[ControlSummary]) -> Brief {
+    let none = || sentence_of(["no point was finished".to_owned()]);
+    let answer = points.first().map_or_else(none, answer);
+    Brief::of_tables(answer, points.iter().map(measured))
+}
+
+/// Whether the cost is as predicted; the step; delays and losses.
+fn answer(point: &ControlSummary) -> String {
+    let step = point.step.map(|step| {
+        let settled = match step.settling_s {
+            Some(settling_s) => format!("settled after {}", time(settling_s * 1e9)),
+            None => "not settled within the run".into(),
+        };
+        format!("overshoot {}, {settled}", percent(step.overshoot))
+    });
+    let delay = point.delay.as_ref().map(|delay| {
+        let (median, longest) = (time(delay.p50.value), time(delay.max));
+        format!("median delay {median}, longest {longest}")
+    });
+    let unsent = match point.unsent {
+        0 => String::new(),
+        unsent => format!(", {} unsent", grouped(unsent)),
+    };
+    let lost = format!("{} lost{unsent}", grouped(lost(point)));
+    let parts = [outcome(point)].into_iter().chain(step).chain(delay);
+    sentence_of(parts.chain([lost]))
+}
+
+/// The cost beside what was predicted.
+fn outcome(point: &ControlSummary) -> String {
+    if let Some(cycle) = point.diverged_at {
+        return format!("the loop diverged in cycle {}", grouped(cycle));
+    }
+    let Some(cost) = point.cost else {
+        return "too few cycles for a cost".into();
+    };
+    let measured = format!("cost {}", number(cost.value));
+    if is_still(point) {
+        return match point.step {
+            Some(_) => format!("{measured} before the step"),
+            None => "nothing excites the loop: its cost is 0".into(),
+        };
+    }
+    if point.predicted.iter().any(expects_none) {
+        return format!("{measured}; the predicted cost is 0, because the model has no noise");
+    }
+    let beside = ["within", "outside", "inconclusive", UNBOUNDED].map(|found| {
+        let of = (point.predicted.iter()).filter(|of| is_found(of, found));
+        let of: Vec<String> = of.map(delays_of).collect();
+        let of = of.join(" and ");
+        match found {
+            _ if of.is_empty() => String::new(),
+            "within" | "outside" => format!(", {found} the prediction from {of}"),
+            _ => format!(", the prediction from {of} is {found}"),
+        }
+    });
+    measured + &beside.concat()
+}
+
+/// True of a prediction of which this was found.
+fn is_found(of: &Predicted, found: &str) -> bool {
+    match of.cost {
+        Some(_) => verdict(of) == found,
+        None => found == UNBOUNDED,
+    }
+}
+
+/// Samples and commands without a reply.
+fn lost(point: &ControlSummary) -> u64 {
+    point.samples_lost + point.commands_lost
+}
+
+/// True if the loop stayed at rest.
+fn is_still(point: &ControlSummary) -> bool {
+    point.cost.is_some_and(|cost| cost.value == 0.0)
+}
+
+/// True of a prediction from a model without noise.
+fn expects_none(of: &Predicted) -> bool {
+    of.cost.is_some_and(|cost| cost.value == 0.0)
+}
+
+/// Whose delays a prediction is from.
+fn delays_of(predicted: &Predicted) -> String {
+    match &predicted.run {
+        None => "this run's delays".into(),
+        Some(run) => format!("the delays of {run}"),
+    }
+}
+
 /// Every table that has something to say.
 pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
+    let mut tables = vec![measured(point)];
+    tables.extend(step(point));
+    tables.extend(predictions(point));
+    tables
+}
+
+fn measured(point: &ControlSummary) -> Table {
     let unit = TimeUnit::fitting(point.delay.as_ref().map_or(1e6, |delay| delay.p50.value));
     let title = format!(
         "Delay from sample to command in {}, cost at the samples",
@@ -39,10 +141,9 @@ pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
     let delay = |of: fn(&wiregauge_stats::Distribution) -> f64| {
         (point.delay.as_ref()).map_or("-".into(), |delay| unit.show(of(delay)))
     };
-    let lost = point.samples_lost + point.commands_lost;
     measured.row(vec![
         grouped(point.cycles),
-        grouped(lost),
+        grouped(lost(point)),
         grouped(point.unsent),
         delay(|delay| delay.p50.value),
         delay(|delay| delay.p99.value),
@@ -50,49 +151,51 @@ pub(super) fn tables(point: &ControlSummary) -> Vec<Table> {
         point.cost.map_or("-".into(), |cost| number(cost.value)),
         point.cost.map_or("-".into(), interval),
     ]);
-    let mut tables = vec![measured];
-    if let Some(step) = point.step {
-        let mut table = Table::new(
-            format!(
-                "Step response at the samples (final value {} of the reference)",
-                number(step.target)
-            ),
-            &["overshoot %", "settling ms"],
-        );
-        table.row(vec![
-            percent_number(step.overshoot),
-            step.settling_s.map_or("> run".into(), |s| number(s * 1e3)),
-        ]);
-        tables.push(table);
-    }
-    if !point.predicted.is_empty() {
-        let has_step = point.predicted.iter().any(|of| of.overshoot.is_some());
-        let heads = [
-            "delays of",
-            "cycles",
-            "cost",
-            "expected 95 %",
-            "measured",
-            "overshoot %",
+    measured
+}
+
+fn step(point: &ControlSummary) -> Option<Table> {
+    let step = point.step?;
+    let mut table = Table::new(
+        format!(
+            "Step response at the samples (final value {} of the reference)",
+            number(step.target)
+        ),
+        &["overshoot %", "settling ms"],
+    );
+    table.row(vec![
+        percent_number(step.overshoot),
+        step.settling_s.map_or("> run".into(), |s| number(s * 1e3)),
+    ]);
+    Some(table)
+}
+
+fn predictions(point: &ControlSummary) -> Option<Table> {
+    let has_step = point.predicted.iter().any(|of| of.overshoot.is_some());
+    let heads = [
+        "delays of",
+        "cycles",
+        "cost",
+        "expected 95 %",
+        "measured",
+        "overshoot %",
+    ];
+    let heads = &heads[..heads.len() - usize::from(!has_step)];
+    let mut table = Table::new("Prediction from delays", heads);
+    for predicted in &point.predicted {
+        let mut row = vec![
+            predicted.run.clone().unwrap_or_else(|| "this run".into()),
+            grouped(predicted.cycles),
+            predicted.cost.map_or("-".into(), |cost| number(cost.value)),
+            predicted.cost.map_or("-".into(), interval),
+            verdict(predicted).into(),
         ];
-        let heads = &heads[..heads.len() - usize::from(!has_step)];
-        let mut table = Table::new("Prediction from delays", heads);
-        for predicted in &point.predicted {
-            let mut row = vec![
-                predicted.run.clone().unwrap_or_else(|| "this run".into()),
-                grouped(predicted.cycles),
-                predicted.cost.map_or("-".into(), |cost| number(cost.value)),
-                predicted.cost.map_or("-".into(), interval),
-                verdict(predicted).into(),
-            ];
-            if has_step {
-                row.push(predicted.overshoot.map_or("-".into(), overshoot));
-            }
-            table.row(row);
+        if has_step {
+            row.push(predicted.overshoot.map_or("-".into(), overshoot));
         }
-        tables.push(table);
+        table.row(row);
     }
-    tables
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// True of an interval that is wider than half of the value.
@@ -161,7 +264,7 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
                 .into(),
         );
     }
-    let is_still = point.cost.is_some_and(|cost| cost.value == 0.0);
+    let is_still = is_still(point);
     if is_still && point.step.is_none() {
         notes.push(
             "Nothing excites the loop. Give the plant noise (noise.input in the model of both ends, or --noise), or \
@@ -169,8 +272,7 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
                 .into(),
         );
     }
-    let expects_none = |of: &&Predicted| of.cost.is_some_and(|cost| cost.value == 0.0);
-    if !is_still && point.cost.is_some() && point.predicted.iter().any(|of| expects_none(&of)) {
+    if !is_still && point.cost.is_some() && point.predicted.iter().any(expects_none) {
         notes.push(
             "The predicted cost is 0, because the model has no noise. Give the noise of the plant: noise.input in the \
              file of --model, or --noise."
@@ -184,10 +286,7 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
 
 fn sentence(point: &ControlSummary, predicted: &Predicted) -> Option<String> {
     let measured = number(point.cost?.value);
-    let of = match &predicted.run {
-        None => "this run's own delays".into(),
-        Some(run) => format!("the delays of {run}"),
-    };
+    let of = delays_of(predicted);
     let Some(cost) = predicted.cost else {
         return Some(format!(
             "From {of} an unbounded cost is predicted; {measured} was measured."
@@ -208,4 +307,78 @@ fn sentence(point: &ControlSummary, predicted: &Predicted) -> Option<String> {
         "The measured cost, {measured}, is {how} the 95 % interval predicted from {of}: {}.",
         interval(cost)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_record::{ControlPoint, Ending, MeasuredStep};
+
+    fn predicted(run: Option<&str>, is_within: bool) -> Predicted {
+        Predicted {
+            run: run.map(str::to_owned),
+            cycles: 1000,
+            cost: Some(Estimate {
+                value: 0.06,
+                low: Some(0.055),
+                high: Some(0.07),
+            }),
+            is_within: Some(is_within),
+            overshoot: None,
+        }
+    }
+
+    fn summary() -> ControlSummary {
+        ControlSummary {
+            point: ControlPoint::default(),
+            ending: Ending::Complete,
+            cycles: 1000,
+            samples_lost: 2,
+            commands_lost: 1,
+            overtaken: 0,
+            unsent: 2,
+            delay: None,
+            left_out: 200,
+            cost: Some(Estimate {
+                value: 0.065,
+                low: Some(0.05),
+                high: Some(0.08),
+            }),
+            step: None,
+            diverged_at: None,
+            clipped: 0,
+            predicted: vec![predicted(None, true), predicted(Some("there"), false)],
+        }
+    }
+
+    #[test]
+    fn the_cost_is_within_or_outside_of_what_was_predicted() {
+        let brief = brief(&[summary()]);
+        assert_eq!(
+            brief.answer,
+            "Cost 0.06500, within the prediction from this run's delays, outside the prediction from the delays of \
+             there; 3 lost, 2 unsent."
+        );
+        assert_eq!(brief.tables(100).count(), 1);
+    }
+
+    #[test]
+    fn a_step_has_its_overshoot_and_a_loop_that_diverged_its_cycle() {
+        let mut point = summary();
+        point.predicted.pop();
+        point.step = Some(MeasuredStep {
+            target: 1.0,
+            overshoot: 0.557,
+            settling_s: None,
+        });
+        assert_eq!(
+            answer(&point),
+            "Cost 0.06500, within the prediction from this run's delays; overshoot 55.7 %, not settled within the run; \
+             3 lost, 2 unsent."
+        );
+        (point.diverged_at, point.cost, point.step) = (Some(1234), None, None);
+        let diverged = "The loop diverged in cycle 1,234; 3 lost, 2 unsent.";
+        assert_eq!(answer(&point), diverged);
+        assert_eq!(brief(&[]).answer, "No point was finished.");
+    }
 }

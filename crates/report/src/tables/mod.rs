@@ -194,6 +194,7 @@ pub fn of_control(file: &RunFile<Control>) -> Tables {
         heading: vec![control_run::heading(file)],
         note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
+        brief: Some(control_run::brief(&file.points)),
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),
         warnings: warnings::of_start(&file.warnings).collect(),

@@ -66,6 +66,14 @@ impl Wide {
 }
 
 impl Brief {
+    /// A sentence and its tables.
+    pub(super) fn of_tables(answer: String, tables: impl Iterator<Item = Table>) -> Brief {
+        Brief {
+            answer,
+            tables: tables.map(Wide::from).collect(),
+        }
+    }
+
     /// A sentence and a table with a row for each of these points, whose first columns name it.
     pub(super) fn of_points(answer: String, table: Table, places: &Places, rows: &[u32]) -> Brief {
         let wide = Wide {
