@@ -138,7 +138,7 @@ fn the_answer_and_one_table_fit_a_screen_and_the_rest_is_printed_with_full() {
     let short = desk.output(&format!("control servo {SERVO} --require held"));
     assert!(short.lines().count() <= 24, "{short}");
     assert!(
-        short.contains("\n\nLimit held met. The loop holds "),
+        short.contains("\n\nLimit met: held. The loop holds "),
         "{short}"
     );
     assert!(short.ends_with("\nall tables: --full\n"), "{short}");

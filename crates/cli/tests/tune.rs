@@ -209,7 +209,7 @@ fn a_setting_that_its_new_run_refutes_is_not_the_answer_where_another_one_meets_
     // On a busy machine no run may prove it; then the answer says no more than that.
     let is_proven = is_shown(&printed, &ended);
     assert_eq!(
-        answer.contains("Limit p99<10ms met."),
+        answer.contains("Limit met: p99<10ms."),
         is_proven,
         "{answer}"
     );

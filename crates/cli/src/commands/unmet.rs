@@ -57,7 +57,7 @@ pub struct Judged {
     pub unmet: Vec<Unmet>,
 }
 
-/// `Limits: p99<1us missed, lost=0 met.`; `None` without a limit.
+/// `Limits missed: p99<1us; met: lost=0.`; `None` without a limit.
 pub fn verdict(judged: &[Judged]) -> Option<String> {
     let state = |one: &Judged| match one.unmet.iter().any(|unmet| unmet.is_decided) {
         true => "missed",
@@ -67,20 +67,14 @@ pub fn verdict(judged: &[Judged]) -> Option<String> {
     let of_state = |wanted: &&str| -> Option<String> {
         let those = judged.iter().filter(|one| state(one) == *wanted);
         let those: Vec<&str> = those.map(|one| one.limit.as_str()).collect();
-        let (last, rest) = those.split_last()?;
-        Some(match rest.is_empty() {
-            true => format!("{last} {wanted}"),
-            false => format!("{} and {last} {wanted}", rest.join(", ")),
-        })
+        (!those.is_empty()).then(|| format!("{wanted}: {}", those.join(", ")))
     };
-    let parts: Vec<String> = ["missed", "undecided", "met"]
-        .iter()
-        .filter_map(of_state)
-        .collect();
+    let parts = ["missed", "undecided", "met"];
+    let parts: Vec<String> = parts.iter().filter_map(of_state).collect();
     match judged.len() {
         0 => None,
         1 => Some(format!("Limit {}.", parts.concat())),
-        _ => Some(format!("Limits: {}.", parts.join("; "))),
+        _ => Some(format!("Limits {}.", parts.join("; "))),
     }
 }
 
@@ -136,7 +130,7 @@ mod tests {
         };
         let met = || judged("lost=0", Vec::new());
         assert_eq!(verdict(&[]), None);
-        assert_eq!(verdict(&[met()]).as_deref(), Some("Limit lost=0 met."));
+        assert_eq!(verdict(&[met()]).as_deref(), Some("Limit met: lost=0."));
         let missed = |limit| {
             judged(
                 limit,
@@ -147,7 +141,7 @@ mod tests {
         let all = [missed("p99<1us"), met(), open, missed("max<2us")];
         assert_eq!(
             verdict(&all).as_deref(),
-            Some("Limits: p99<1us and max<2us missed; p90<1ms undecided; lost=0 met.")
+            Some("Limits missed: p99<1us, max<2us; undecided: p90<1ms; met: lost=0.")
         );
     }
 }

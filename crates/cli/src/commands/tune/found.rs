@@ -539,10 +539,10 @@ mod tests {
         assert_eq!(
             said(&[met, short, violated], None).as_deref(),
             Some(
-                "Limits: p90<5ms (measured 16.00 ms) missed; p99<20ms (measured 15.80 ms) undecided; p50<20ms met."
+                "Limits missed: p90<5ms (measured 16.00 ms); undecided: p99<20ms (measured 15.80 ms); met: p50<20ms."
             )
         );
-        assert_eq!(said(&[met], None).as_deref(), Some("Limit p50<20ms met."));
+        assert_eq!(said(&[met], None).as_deref(), Some("Limit met: p50<20ms."));
         assert_eq!(said(&[], None), None);
     }
 
