@@ -1,7 +1,7 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
 use super::unmet::{self, Stated, Unmet};
-use super::{ending, printed_comparison};
+use super::{ending, printed, printed_comparison};
 use crate::Outcome;
 use crate::args::{CompareArgs, TableFormat};
 use crate::caller::{Session, remark};
@@ -9,7 +9,6 @@ use crate::fail_if::{FailIf, Judged};
 use crate::output::files;
 use anyhow::bail;
 use std::cell::RefCell;
-use std::io::Write;
 use std::path::Path;
 use wiregauge_compare::{Comparison, Figure};
 use wiregauge_report::figures;
@@ -141,8 +140,5 @@ fn print_json(
         })
     });
     value["fail_if"] = conditions.collect();
-    let mut out = session.caller.words();
-    serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+    printed::json_value(&value, session)
 }

@@ -1,5 +1,6 @@
 //! `wiregauge doctor`: find what slows this host and the way to a device, and what mends it.
 
+use super::printed;
 use crate::Outcome;
 use crate::args::DoctorArgs;
 use crate::caller::{Session, remark};
@@ -67,7 +68,7 @@ pub fn run(args: &DoctorArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         findings::fixable(&mut out, &changes, &again(session))?;
     }
     if args.json {
-        print(&mut out, &value)?;
+        printed::json(&mut out, &value)?;
     }
     out.flush()?;
     Ok(outcome)
@@ -86,17 +87,11 @@ fn undo(
     };
     let mut out = session.caller.words();
     match args.json {
-        true => print(&mut out, &serde_json::json!({ "undone": undone }))?,
+        true => printed::json(&mut out, &serde_json::json!({ "undone": undone }))?,
         false => findings::undone(&mut out, &undone, &place, &again(session))?,
     }
     out.flush()?;
     Ok(outcome)
-}
-
-fn print(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
-    // The kind is kept, so that `| head` is known as such.
-    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
-    writeln!(out)
 }
 
 /// Tells the caller what did not become what it should.

@@ -1,7 +1,7 @@
 //! `wiregauge explain`: where the time of a stored run went, the link in a few numbers, and what to
 //! expect of settings that it did not measure.
 
-use super::{ending, explain_capture};
+use super::{ending, explain_capture, printed};
 use crate::Outcome;
 use crate::args::ExplainArgs;
 use crate::asked::Asked;
@@ -75,9 +75,7 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         value["run"] = name.into();
         value["kind"] = kind.into();
         value["interrupt_endpoints"] = interrupt.into();
-        // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        printed::json(&mut out, &value)?;
     } else {
         if interrupt {
             explained::interrupt_note(&mut out)?;

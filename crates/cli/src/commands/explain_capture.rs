@@ -1,5 +1,6 @@
 //! `wiregauge explain FILE.pcapng`: where the time of a USB bus went, by a capture of its packets or of a host's URBs.
 
+use super::printed;
 use crate::Outcome;
 use crate::args::ExplainArgs;
 use crate::caller::Session;
@@ -76,9 +77,7 @@ pub(super) fn run(
     if args.json {
         let mut value = serde_json::to_value(&explained)?;
         value["file"] = file.display().to_string().into();
-        // The kind is kept, so that `| head` is known as such.
-        serde_json::to_writer_pretty(&mut out, &value).map_err(io::Error::from)?;
-        writeln!(out)?;
+        printed::json(&mut out, &value)?;
     } else {
         captured::print(&mut out, &explained, session.caller.width())?;
     }

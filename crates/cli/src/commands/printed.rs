@@ -105,7 +105,11 @@ fn print<K: Files>(
         table_width: session.caller.table_width(),
     };
     match look.json {
-        true => json(&mut out, &run.file)?,
+        true => {
+            // The kind is kept, so that `| head` is known as such.
+            serde_json::to_writer_pretty(&mut out, &run.file).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
         false => {
             let mut tables = tell();
             tables.ending = run.ending_line().filter(|_| !look.error_follows);
@@ -116,22 +120,17 @@ fn print<K: Files>(
     Ok(())
 }
 
-/// Prints a run of any kind for machines.
-pub fn json<K: Files>(out: &mut impl Write, file: &RunFile<K>) -> anyhow::Result<()> {
-    // The kind is kept, so that `| head` is known as such.
-    serde_json::to_writer_pretty(&mut *out, file).map_err(io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
-}
-
 /// Prints figures that are no stored run to standard output, for machines.
 pub fn json_value(value: &serde_json::Value, session: &Session<'_>) -> anyhow::Result<()> {
-    let mut out = session.caller.words();
+    json(&mut session.caller.words(), value)
+}
+
+/// Prints a value for machines.
+pub fn json(out: &mut dyn Write, value: &serde_json::Value) -> anyhow::Result<()> {
     // The kind is kept, so that `| head` is known as such.
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
     writeln!(out)?;
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// Prints what was computed from a run to standard output: `full`, or its one table and sentence.

@@ -1,5 +1,6 @@
 //! `wiregauge runs`: what is stored.
 
+use super::printed;
 use crate::Outcome;
 use crate::args::RunsArgs;
 use crate::caller::Session;
@@ -15,9 +16,7 @@ pub fn run(args: &RunsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let listings = wiregauge_run::list(&home)?;
     let mut out = session.caller.words();
     if args.json {
-        let rows: Vec<serde_json::Value> = listings.iter().map(as_json).collect();
-        serde_json::to_writer_pretty(&mut out, &rows).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        printed::json(&mut out, &listings.iter().map(as_json).collect())?;
         return Ok(Outcome::Done);
     }
     if listings.is_empty() {

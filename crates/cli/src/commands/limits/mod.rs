@@ -4,7 +4,7 @@ mod asked;
 mod best;
 mod can;
 
-use super::printed::wrapped;
+use super::printed::{json, wrapped};
 use crate::Outcome;
 use crate::args::{LimitsArgs, MediumArg};
 use crate::caller::Session;
@@ -29,9 +29,7 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let all = asked::resolve(args)?;
     let mut out = session.caller.words();
     if args.json {
-        let all: Vec<_> = all.iter().map(as_json).collect();
-        serde_json::to_writer_pretty(&mut out, &all).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json(&mut out, &all.iter().map(as_json).collect())?;
         return Ok(Outcome::Done);
     }
     for (title, kind) in [
