@@ -148,7 +148,7 @@ def test_points_of_a_loop_are_distinguished_by_what_varies(looped):
     assert len(set(labels)) == len(labels) == len(cells)
     for label, cell in zip(labels, cells, strict=True):
         is_test = cell["aim"] == "hold"
-        tested = f"preload {cell['preload_bytes']:,} B" if is_test else "large rings"
+        tested = f"preload {cell['preload_bytes']:,} B" if is_test else "no preload"
         assert label == f"{cell['rate_hz'] / 1e6:g} MS/s, {tested}"
     assert looped.plot.histogram(0).get_legend() is None
 

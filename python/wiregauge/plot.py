@@ -508,13 +508,13 @@ def _of_loop(cell: dict[str, Any], among: list[dict[str, Any]]) -> str:
         parts.append(f"{cell['rate_hz'] / 1e6:g} MS/s")
     if varies("channels"):
         parts.append("1 channel" if cell["channels"] == 1 else f"{cell['channels']} channels")
-    if varies("notify_bytes"):
-        parts.append(f"blocks of {cell['notify_bytes']:,} B")
     if varies("path"):
         parts.append(cell["path"])
+    if varies("notify_bytes"):
+        parts.append(f"notify {cell['notify_bytes']:,} B")
     if any(tested(other) != tested(cell) for other in among):
         preload = tested(cell)
-        parts.append("large rings" if preload is None else f"preload {preload:,} B")
+        parts.append("no preload" if preload is None else f"preload {preload:,} B")
     return ", ".join(parts)
 
 

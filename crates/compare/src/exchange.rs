@@ -7,6 +7,7 @@
 use crate::conditions::schedule;
 use crate::figure::{Figure, part};
 use crate::key::{Key, Place, yes};
+use crate::setting::Settings;
 use crate::side::{Found, Read, Side, by};
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{
@@ -69,14 +70,15 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-fn key(point: &Point) -> Key {
-    Key::new(vec![
+pub(crate) fn key(point: &Point) -> Key {
+    let parts = vec![
         ("out", point.out_bytes.to_string()),
         ("in", point.in_bytes.to_string()),
         ("depth", point.depth.to_string()),
         ("link", point.link.to_string()),
         ("together", yes(point.together)),
-    ])
+    ];
+    Key::new(parts, Settings::of_exchange(point))
 }
 
 /// What in the plans makes figures hard to compare.

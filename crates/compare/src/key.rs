@@ -1,21 +1,27 @@
 //! What was asked of a point. Points of two runs belong together if the same was asked, wherever in
 //! its run each stands.
 
+use crate::setting::Settings;
 use serde::{Serialize, Serializer};
 use std::fmt;
-use wiregauge_record::grouped;
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub(crate) parts: Vec<(&'static str, String)>,
+    /// The same in words.
+    pub(crate) settings: Settings,
     /// The same was asked so many times before in the same run.
     pub(crate) again: usize,
 }
 
 impl Key {
-    pub(crate) fn new(parts: Vec<(&'static str, String)>) -> Key {
-        Key { parts, again: 0 }
+    pub(crate) fn new(parts: Vec<(&'static str, String)>, settings: Settings) -> Key {
+        Key {
+            parts,
+            settings,
+            again: 0,
+        }
     }
 
     /// The same point by these settings only, and by those without which they have no meaning.
@@ -28,6 +34,7 @@ impl Key {
         let parts = self.parts.iter().filter(|(name, _)| with(name));
         Key {
             parts: parts.cloned().collect(),
+            settings: self.settings.clone().only(|setting| with(setting.key())),
             again: self.again,
         }
     }
@@ -47,31 +54,11 @@ impl Key {
 impl fmt::Display for Key {
     /// `OUT 16 B, IN 48 B, depth 1`, without what is so in most runs: the first link, alone, for the first time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let both = match self.value("direction") {
-            Some("both") => " (both)",
-            _ => "",
-        };
-        let together = self.value("together") == Some("yes");
-        let size = |bytes: &str| bytes.parse().map_or_else(|_| bytes.to_owned(), grouped);
-        let part = |(name, value): &(&str, String)| match (*name, value.as_str()) {
-            ("together" | "direction", _) => None,
-            ("link", "0") if !together => None,
-            ("link", link) if together => Some(format!("link {link} together")),
-            ("link", link) => Some(format!("link {link} alone")),
-            ("in", "0") => Some("IN any size".to_owned()),
-            ("out" | "in", bytes) => Some(format!("{} {} B", name.to_uppercase(), size(bytes))),
-            ("way", way) => Some(format!("{}{both}", way.to_uppercase())),
-            ("transfer", bytes) => Some(format!("transfers of {} B", size(bytes))),
-            (name, value) => Some(format!("{name} {value}")),
-        };
-        let mut parts: Vec<String> = self.parts.iter().filter_map(part).collect();
-        if let Some(link) = self.value("link").filter(|_| parts.is_empty()) {
-            parts.push(format!("link {link} alone"));
+        f.write_str(&self.settings.short_name())?;
+        match self.again {
+            0 => Ok(()),
+            again => write!(f, ", time {}", again + 1),
         }
-        if self.again > 0 {
-            parts.push(format!("time {}", self.again + 1));
-        }
-        f.write_str(&parts.join(", "))
     }
 }
 
@@ -92,69 +79,70 @@ pub(crate) fn yes(is_so: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::{Direction, Point, StreamPoint, Way};
 
-    fn key(parts: &[(&'static str, &str)]) -> Key {
-        let parts = parts
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()));
-        Key::new(parts.collect())
+    fn exchange(link: u32, together: bool, sizes: (u32, u32)) -> Key {
+        crate::exchange::key(&Point {
+            index: 0,
+            out_bytes: sizes.0,
+            in_bytes: sizes.1,
+            depth: 4,
+            link,
+            together,
+        })
     }
 
-    fn named(parts: &[(&'static str, &str)]) -> String {
-        key(parts).to_string()
+    fn stream(direction: Direction, way: Way) -> Key {
+        let point = StreamPoint {
+            index: 0,
+            direction,
+            transfer_bytes: 65_536,
+            queue: 2,
+            link: 0,
+            together: false,
+        };
+        crate::stream::key(&point, way)
     }
 
     #[test]
     fn any_size_is_one_of_responses() {
-        let lines = [("out", "0"), ("in", "0"), ("depth", "1")];
-        assert_eq!(named(&lines), "OUT 0 B, IN any size, depth 1");
+        let lines = exchange(0, false, (0, 0)).to_string();
+        assert_eq!(lines, "OUT 0 B, IN any size, depth 4");
     }
 
     #[test]
     fn settings_that_have_a_meaning_only_with_each_other_are_kept_with_each_other() {
-        let only = |parts: &[(&'static str, &str)], wanted: &[&str]| {
-            let key = key(parts).only(|name| wanted.contains(&name));
-            key.to_string()
-        };
-        let link = |link, together| [("in", "48"), ("link", link), ("together", together)];
+        let only = |key: Key, wanted: &[&str]| key.only(|name| wanted.contains(&name)).to_string();
+        let link = |link, together| exchange(link, together, (16, 48));
         for wanted in [&["link"][..], &["together"], &["link", "together"]] {
-            assert_eq!(only(&link("0", "no"), wanted), "link 0 alone");
-            assert_eq!(only(&link("1", "no"), wanted), "link 1 alone");
-            assert_eq!(only(&link("0", "yes"), wanted), "link 0 together");
+            assert_eq!(only(link(0, false), wanted), "link 0 alone");
+            assert_eq!(only(link(1, false), wanted), "link 1 alone");
+            assert_eq!(only(link(0, true), wanted), "link 0 together");
         }
-        assert_eq!(only(&link("0", "no"), &["in", "link"]), "IN 48 B");
-        assert_eq!(only(&link("1", "yes"), &["in"]), "IN 48 B");
-        let way = |direction, way| [("direction", direction), ("queue", "2"), ("way", way)];
+        assert_eq!(only(link(0, false), &["in", "link"]), "IN 48 B");
+        assert_eq!(only(link(1, true), &["in"]), "IN 48 B");
         for wanted in ["direction", "way"] {
-            assert_eq!(only(&way("in", "in"), &[wanted]), "IN");
-            assert_eq!(only(&way("both", "in"), &[wanted]), "IN (both)");
+            assert_eq!(only(stream(Direction::In, Way::In), &[wanted]), "IN");
+            let both = stream(Direction::Both, Way::In);
+            assert_eq!(only(both, &[wanted]), "IN (both)");
         }
     }
 
     #[test]
     fn a_point_is_named_as_in_other_sentences() {
-        let exchange = [("out", "16"), ("in", "4096"), ("depth", "4")];
-        let link =
-            |link, together| [&exchange[..], &[("link", link), ("together", together)]].concat();
+        let named = |link, together| exchange(link, together, (16, 4096)).to_string();
         let name = "OUT 16 B, IN 4,096 B, depth 4";
-        assert_eq!(named(&link("0", "no")), name);
-        assert_eq!(named(&link("1", "no")), format!("{name}, link 1 alone"));
-        assert_eq!(named(&link("0", "yes")), format!("{name}, link 0 together"));
-        let stream = |direction, way| {
-            [
-                ("direction", direction),
-                ("transfer", "65536"),
-                ("queue", "2"),
-                ("way", way),
-            ]
-        };
+        assert_eq!(named(0, false), name);
+        assert_eq!(named(1, false), format!("link 1 alone, {name}"));
+        assert_eq!(named(0, true), format!("link 0 together, {name}"));
+        let named = |direction, way| stream(direction, way).to_string();
         assert_eq!(
-            named(&stream("in", "in")),
-            "transfers of 65,536 B, queue 2, IN"
+            named(Direction::In, Way::In),
+            "IN, transfers of 65,536 B, queue 2"
         );
         assert_eq!(
-            named(&stream("both", "out")),
-            "transfers of 65,536 B, queue 2, OUT (both)"
+            named(Direction::Both, Way::Out),
+            "OUT (both), transfers of 65,536 B, queue 2"
         );
     }
 }

@@ -11,6 +11,7 @@ mod hosts;
 mod key;
 mod matching;
 mod outcome;
+mod setting;
 mod side;
 mod stream;
 
@@ -21,6 +22,7 @@ pub use key::Key;
 pub use outcome::{
     Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
 };
+pub use setting::{Setting, Settings, alone_or_together, link_name};
 
 use key::Place;
 use side::{Found, Read, Side};

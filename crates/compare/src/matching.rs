@@ -65,13 +65,17 @@ fn counted(places: &[Place]) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::Point;
 
     fn key(depth: u32) -> Key {
-        Key::new(vec![
-            ("in", "48".into()),
-            ("depth", depth.to_string()),
-            ("link", "0".into()),
-        ])
+        crate::exchange::key(&Point {
+            index: 0,
+            out_bytes: 16,
+            in_bytes: 48,
+            depth,
+            link: 0,
+            together: false,
+        })
     }
 
     #[test]
@@ -86,9 +90,9 @@ mod tests {
             .map(|u| format!("{}: {}", u.point, u.missing_in.join(",")))
             .collect();
         let expected = [
-            "IN 48 B, depth 2: b",
-            "IN 48 B, depth 1, time 2: b",
-            "IN 48 B, depth 8: a",
+            "OUT 16 B, IN 48 B, depth 2: b",
+            "OUT 16 B, IN 48 B, depth 1, time 2: b",
+            "OUT 16 B, IN 48 B, depth 8: a",
         ];
         assert_eq!(missing, expected);
     }

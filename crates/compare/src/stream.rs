@@ -2,9 +2,10 @@
 
 use crate::figure::{Figure, part};
 use crate::key::{Key, Place, yes};
+use crate::setting::Settings;
 use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{
-    Carried, Figure as Named, FlowSummary, Part, Problem, StreamPoint, StreamSummariser, Times,
+    Carried, Figure as Named, FlowSummary, Part, Problem, StreamPoint, StreamSummariser, Times, Way,
 };
 use wiregauge_run::{Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, Series};
@@ -53,15 +54,16 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-fn key(point: &StreamPoint, flow: &FlowSummary) -> Key {
-    Key::new(vec![
+pub(crate) fn key(point: &StreamPoint, way: Way) -> Key {
+    let parts = vec![
         ("direction", point.direction.name().to_owned()),
         ("transfer", point.transfer_bytes.to_string()),
         ("queue", point.queue.to_string()),
-        ("way", flow.way.name().to_owned()),
+        ("way", way.name().to_owned()),
         ("link", point.link.to_string()),
         ("together", yes(point.together)),
-    ])
+    ];
+    Key::new(parts, Settings::of_flow(point, way))
 }
 
 impl Side for Run<Stream> {
@@ -70,7 +72,7 @@ impl Side for Run<Stream> {
         for (at, summary) in self.file.points.iter().enumerate() {
             for (way, flow) in summary.flows.iter().enumerate().take(WAYS) {
                 if flow.transfers > 0 {
-                    places.push((key(&summary.point, flow), at * WAYS + way));
+                    places.push((key(&summary.point, flow.way), at * WAYS + way));
                 }
             }
         }

@@ -13,7 +13,6 @@ extern crate self as wiregauge_report;
 mod control_report;
 pub mod figures;
 mod labels;
-mod link_names;
 pub mod load;
 pub mod page;
 mod signs;

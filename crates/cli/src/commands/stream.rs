@@ -12,8 +12,9 @@ use crate::output::files;
 use crate::output::progress::Extent;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use wiregauge_compare::Settings;
 use wiregauge_measure::stream;
-use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary, Way, grouped};
+use wiregauge_record::{FlowSummary, StreamPoint, StreamSummary};
 use wiregauge_run::{RunFile, Stream};
 
 /// Runs the command.
@@ -86,7 +87,8 @@ fn judged(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Judged> {
         let unmet = rows.iter().filter_map(|(point, flow)| {
             Unmet::unless_met(limit.of_flow(flow), || {
                 let (text, found) = (&limit.text, found(limit, flow));
-                format!("{text}: {found} ({})", place(*point, flow.way))
+                let place = Settings::of_flow(point, flow.way).short_name();
+                format!("{text}: {found} ({place})")
             })
         });
         Judged {
@@ -103,49 +105,4 @@ fn found(limit: &Constraint, flow: &FlowSummary) -> String {
     found.map_or("not measured".into(), |found| {
         with_bounds(limit.figure, &found)
     })
-}
-
-/// `IN (both), transfers of 4,096 B, queue 1, link 0 together`.
-fn place(point: StreamPoint, way: Way) -> String {
-    let both = match point.direction.ways().len() {
-        1 => "",
-        _ => " (both)",
-    };
-    let link = match (point.link, point.together) {
-        (0, false) => String::new(),
-        (link, false) => format!(", link {link} alone"),
-        (link, true) => format!(", link {link} together"),
-    };
-    let StreamPoint {
-        transfer_bytes,
-        queue,
-        ..
-    } = point;
-    let (way, bytes) = (way.name().to_uppercase(), grouped(transfer_bytes.into()));
-    format!("{way}{both}, transfers of {bytes} B, queue {queue}{link}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wiregauge_record::Direction;
-
-    #[test]
-    fn a_row_is_named_by_its_settings() {
-        let mut point = StreamPoint {
-            index: 0,
-            direction: Direction::In,
-            transfer_bytes: 64,
-            queue: 4,
-            link: 0,
-            together: false,
-        };
-        assert_eq!(place(point, Way::In), "IN, transfers of 64 B, queue 4");
-        point.direction = Direction::Both;
-        (point.link, point.together) = (1, true);
-        assert_eq!(
-            place(point, Way::Out),
-            "OUT (both), transfers of 64 B, queue 4, link 1 together"
-        );
-    }
 }

@@ -2,9 +2,10 @@
 
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
+use wiregauge_compare::{Setting, Settings, alone_or_together};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
-use wiregauge_quantity::{self as units, TimeUnit, grouped};
-use wiregauge_record::{Calibration, Conditions, Direction, Plan, StreamPlan};
+use wiregauge_quantity::{self as units, TimeUnit};
+use wiregauge_record::{Calibration, Conditions, Plan, StreamPlan};
 use wiregauge_report::tables::Table;
 
 /// Floors before and after a run that differ by more than this factor are those of two states of the host.
@@ -42,7 +43,8 @@ pub fn stream(
     print(out, parts(flows, links))?;
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for flow in flows {
-        writeln!(out, "  {}: {}", name(flow, links), flow.words)?;
+        let settings = Settings::of_flow(&flow.point, flow.way);
+        writeln!(out, "  {}: {}", name(settings, links), flow.words)?;
     }
     notes(out, explained)
 }
@@ -82,10 +84,10 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     for flow in flows {
         let mut cells = Vec::new();
         if links {
-            cells.push(link(flow));
+            cells.push(link(flow.point.link, flow.point.together));
         }
         cells.extend([
-            way(flow).into(),
+            flow.point.direction.words_of(flow.way).into(),
             flow.point.transfer_bytes.to_string(),
             flow.point.queue.to_string(),
             format!("{:.2}", flow.achieved_queue),
@@ -108,40 +110,15 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     table
 }
 
-fn way(flow: &FlowSplit) -> &'static str {
-    match (flow.point.direction, flow.way.name()) {
-        (Direction::Both, "in") => "in (both)",
-        (Direction::Both, _) => "out (both)",
-        (_, way) => way,
-    }
+/// The cell of a link, under a head that says what it is.
+fn link(link: u32, together: bool) -> String {
+    format!("{link} {}", alone_or_together(together))
 }
 
-fn link(flow: &FlowSplit) -> String {
-    let how = if flow.point.together {
-        "together"
-    } else {
-        "alone"
-    };
-    format!("{} {how}", flow.point.link)
-}
-
-fn name(flow: &FlowSplit, links: bool) -> String {
-    let point = flow.point;
-    let link = if links {
-        format!("link {}, ", link(flow))
-    } else {
-        String::new()
-    };
-    let both = match point.direction {
-        Direction::Both => " (both)",
-        _ => "",
-    };
-    format!(
-        "{link}{}{both}, transfers of {} B, queue {}",
-        flow.way.name().to_uppercase(),
-        grouped(point.transfer_bytes.into()),
-        point.queue
-    )
+/// A point, with its link where there are several.
+fn name(settings: Settings, links: bool) -> String {
+    let is_named = |setting: Setting| links || setting != Setting::Link;
+    settings.only(is_named).name()
 }
 
 fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> {
@@ -199,14 +176,6 @@ pub fn interrupt_note(out: &mut impl Write) -> io::Result<()> {
         "\n{CAUTION}note:{RESET} an interrupt endpoint is polled only once per bInterval: device+bus includes \
          the wait for the next poll. A smaller bInterval or a bulk endpoint avoids it (docs/explain.md)"
     )
-}
-
-fn exchange_link(split: &ExchangeSplit) -> String {
-    let together = match split.point.together {
-        true => "together",
-        false => "alone",
-    };
-    format!("{} {together}", split.point.link)
 }
 
 /// Of a Modbus run on a serial line.
@@ -269,7 +238,7 @@ pub fn exchange(
         let point = split.point;
         let mut cells = Vec::new();
         if links {
-            cells.push(exchange_link(split));
+            cells.push(link(point.link, point.together));
         }
         cells.extend([
             point.out_bytes.to_string(),
@@ -294,12 +263,8 @@ pub fn exchange(
     print(out, table)?;
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for split in splits {
-        let (point, words) = (split.point, &split.words);
-        let link = match links {
-            true => format!("link {}: ", exchange_link(split)),
-            false => String::new(),
-        };
-        writeln!(out, "  {link}{point}: {words}")?;
+        let settings = Settings::of_exchange(&split.point);
+        writeln!(out, "  {}: {}", name(settings, links), split.words)?;
     }
     match splits.iter().find_map(|split| split.floor.as_ref()) {
         Some(floor) => writeln!(

@@ -2,10 +2,10 @@
 
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
+use wiregauge_compare::link_name;
 use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, How, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped};
-use wiregauge_record::Direction;
 use wiregauge_report::tables::Table;
 use wiregauge_stats::Estimate;
 
@@ -173,19 +173,11 @@ fn at_limit(out: &mut impl Write, modelled: &Modelled) -> io::Result<()> {
 
 fn name(modelled: &Modelled, links: bool) -> String {
     let mut name = String::new();
-    if let Some(way) = modelled.way {
-        name.push_str(&format!(", {}", way.name().to_uppercase()));
-        if modelled.direction == Some(Direction::Both) {
-            name.push_str(" (both)");
-        }
+    if let (Some(direction), Some(way)) = (modelled.direction, modelled.way) {
+        name += &format!(", {}", direction.words_of(way));
     }
     if links {
-        let together = if modelled.together {
-            "together"
-        } else {
-            "alone"
-        };
-        name.push_str(&format!(", link {} {together}", modelled.link));
+        name += &format!(", {}", link_name(modelled.link, modelled.together));
     }
     name
 }

@@ -1,13 +1,14 @@
 //! The points of several runs, sorted into what a figure lays side by side: curves and panels.
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
-use super::axes::{bounds, size_text};
+use super::axes::bounds;
 use super::canvas::{Entry, Key};
 use super::look::{FONT_SIZE, Series, fitting};
 use super::marked::Marked;
 use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
+use wiregauge_compare::Settings;
 use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_run::AnyRun;
@@ -418,31 +419,16 @@ pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64,
 
 /// Names for points, short enough to stand beside an axis: only what distinguishes them.
 pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
-    let many = |value: fn(&Cell<'_>) -> u64| distinct(cells.iter().map(value)).len() > 1;
-    let runs = many(|cell| cell.subject as u64);
-    let link = many(|cell| cell.point().link.into());
-    let together = many(|cell| cell.point().together.into());
-    let out = many(|cell| cell.point().out_bytes.into());
-    let depth = many(|cell| cell.point().depth.into());
+    let runs = distinct(cells.iter().map(|cell| cell.subject)).len() > 1;
+    let settings = |cell: &Cell<'_>| Settings::of_exchange(&cell.point());
+    let all: Vec<Settings> = cells.iter().map(settings).collect();
     let name = |cell: &Cell<'_>| {
-        let point = cell.point();
-        let mut parts = Vec::new();
-        if runs {
-            parts.push(fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
+        let run = runs.then(|| fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
+        let mut point = settings(cell).name_among(&all);
+        if point.is_empty() {
+            point = response_size(cell.point().in_bytes);
         }
-        if link {
-            parts.push(format!("link {}", point.link));
-        }
-        if together {
-            parts.push(crate::link_names::how(point.together).to_owned());
-        }
-        if out {
-            parts.push(format!("OUT {}", size_text(point.out_bytes)));
-        }
-        parts.push(response_size(point.in_bytes));
-        if depth {
-            parts.push(format!("depth {}", point.depth));
-        }
+        let parts: Vec<String> = run.into_iter().chain([point]).collect();
         fitting(&parts.join(", "), FONT_SIZE, 260.0)
     };
     cells.iter().map(name).collect()

@@ -8,8 +8,9 @@ use super::cells::{self, Cell, bare, comparable, distinct, has_schedule, links, 
 use super::look::{HEIGHT, Series};
 use super::marked::{self, Marked};
 use crate::Subject;
+use wiregauge_compare::{Setting, Settings};
 use wiregauge_model::response_size;
-use wiregauge_record::PointSummary;
+use wiregauge_record::{Point, PointSummary};
 use wiregauge_stats::Estimate;
 
 /// More panels would be too small.
@@ -35,26 +36,24 @@ impl Panel {
         }
     }
 
+    /// The link where there are several; the sizes where there are several, or but one panel.
     fn name(&self, all: &[Panel]) -> String {
-        let mut parts = Vec::new();
-        if all.iter().any(|other| other.link != self.link) {
-            parts.push(format!("link {}", self.link));
-        }
-        if all.iter().any(|other| other.together != self.together) {
-            parts.push(crate::link_names::how(self.together).to_owned());
-        }
-        let same = |size: fn(&Panel) -> u32| all.iter().all(|other| size(other) == size(self));
-        let (out, back) = (
-            |panel: &Panel| panel.out_bytes,
-            |panel: &Panel| panel.in_bytes,
-        );
-        if !same(out) || parts.is_empty() {
-            parts.push(format!("OUT {}", size_text(self.out_bytes)));
-        }
-        if !same(back) || parts.len() == 1 {
-            parts.push(response_size(self.in_bytes));
-        }
-        parts.join(", ")
+        let links = distinct(all.iter().map(|panel| (panel.link, panel.together))).len() > 1;
+        let sizes = distinct(all.iter().map(|panel| (panel.out_bytes, panel.in_bytes))).len() > 1;
+        let is_named = |setting: Setting| match setting {
+            Setting::Link => links,
+            Setting::Depth => false,
+            _ => sizes || !links,
+        };
+        let point = Point {
+            index: 0,
+            out_bytes: self.out_bytes,
+            in_bytes: self.in_bytes,
+            depth: 0,
+            link: self.link,
+            together: self.together,
+        };
+        Settings::of_exchange(&point).only(is_named).name()
     }
 }
 

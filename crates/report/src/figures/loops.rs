@@ -6,7 +6,7 @@ use super::look::Series;
 use super::point_key;
 use crate::Subject;
 use crate::load::{Loaded, LoopPoint};
-use wiregauge_quantity::{grouped, megasamples};
+use wiregauge_compare::Settings;
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 use wiregauge_run::AnyRun;
 
@@ -20,6 +20,21 @@ pub(super) struct LoopCell {
     pub(super) path: LoopPath,
     /// The preload under test.
     pub(super) tested: Option<u64>,
+}
+
+impl LoopCell {
+    fn settings(&self) -> Settings {
+        Settings::of_loop(&wiregauge_record::LoopPoint {
+            index: 0,
+            rate_hz: self.rate_hz,
+            channels: self.channels,
+            notify_bytes: self.notify_bytes,
+            ring_bytes: 0,
+            preload_bytes: self.tested.unwrap_or(0),
+            aim: self.tested.map_or(Aim::Curve, |_| Aim::Hold),
+            path: self.path,
+        })
+    }
 }
 
 /// A point of a loop run.
@@ -119,32 +134,8 @@ impl<'a> LoopChoice<'a> {
 
     /// What tells a cell from the others; empty where there is but one.
     pub(super) fn name(&self, cell: &LoopCell) -> String {
-        let varies =
-            |of: &dyn Fn(&LoopCell) -> u64| self.all.iter().any(|other| of(other) != of(cell));
-        let mut parts = Vec::new();
-        if varies(&|cell| cell.rate_hz) {
-            parts.push(format!("{} MS/s", megasamples(cell.rate_hz)));
-        }
-        if varies(&|cell| cell.channels.into()) {
-            parts.push(match cell.channels {
-                1 => "1 channel".to_owned(),
-                n => format!("{n} channels"),
-            });
-        }
-        if varies(&|cell| cell.notify_bytes.into()) {
-            parts.push(format!("blocks of {} B", grouped(cell.notify_bytes.into())));
-        }
-        if self.all.iter().any(|other| other.path != cell.path) {
-            parts.push(cell.path.to_string());
-        }
-        if self.all.iter().any(|other| other.tested != cell.tested) {
-            match cell.tested {
-                Some(preload) => parts.push(format!("preload {} B", grouped(preload))),
-                None if parts.is_empty() => parts.push("large rings".to_owned()),
-                None => {}
-            }
-        }
-        parts.join(", ")
+        let all: Vec<Settings> = self.all.iter().map(LoopCell::settings).collect();
+        cell.settings().name_among(&all)
     }
 
     /// Name and look of every point that is drawn, runs laid over each other: colours tell runs

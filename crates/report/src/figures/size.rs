@@ -9,6 +9,7 @@ use super::look::{HEIGHT, Series};
 use super::marked;
 use super::rtt::has_turnarounds;
 use crate::Subject;
+use wiregauge_compare::link_name;
 use wiregauge_record::{Point, PointSummary};
 use wiregauge_run::AnyRun;
 use wiregauge_stats::{Distribution, Estimate};
@@ -210,16 +211,11 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
     )
 }
 
+/// The link where there are several; the depth where there are several, or but one panel.
 fn name(panel: Panel, all: &[Panel]) -> String {
-    let mut parts = Vec::new();
-    if all.iter().any(|other| other.link != panel.link) {
-        parts.push(format!("link {}", panel.link));
-    }
-    if all.iter().any(|other| other.together != panel.together) {
-        parts.push(crate::link_names::how(panel.together).to_owned());
-    }
-    if all.iter().any(|other| other.depth != panel.depth) || parts.is_empty() {
-        parts.push(format!("depth {}", panel.depth));
-    }
-    parts.join(", ")
+    let links = distinct(all.iter().map(|panel| (panel.link, panel.together))).len() > 1;
+    let depths = distinct(all.iter().map(|panel| panel.depth)).len() > 1;
+    let link = links.then(|| link_name(panel.link, panel.together));
+    let depth = (depths || !links).then(|| format!("depth {}", panel.depth));
+    link.into_iter().chain(depth).collect::<Vec<_>>().join(", ")
 }

@@ -3,8 +3,8 @@
 
 use super::point_key;
 use crate::Subject;
-use crate::link_names;
 use std::cmp::Ordering;
+use wiregauge_compare::link_name;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
 use wiregauge_run::AnyRun;
 
@@ -66,15 +66,11 @@ impl FlowPanel {
     }
 
     pub(super) fn name(&self, all: &[FlowPanel]) -> String {
-        let mut name = String::new();
-        if all.iter().any(|other| other.link != self.link) {
-            name.push_str(&format!("Link {}", self.link));
-            if all.iter().any(|other| other.together != self.together) {
-                name.push_str(&format!(", {}", link_names::how(self.together)));
-            }
-            name.push_str(": ");
+        let way = self.direction.words_of(self.way);
+        match all.iter().any(|other| other.link != self.link) {
+            true => format!("{}, {way}", link_name(self.link, self.together)),
+            false => way.to_owned(),
         }
-        name + self.direction.words_of(self.way)
     }
 }
 

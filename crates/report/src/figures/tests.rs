@@ -170,7 +170,7 @@ fn links_alone_and_together_are_kept_apart() {
     }
     let figures = sound(&[exchange("a", plan, likely)]);
     let titles = texts(&figures["rtt-size-in"]);
-    for title in ["link 0, alone, depth 1", "link 1, together, depth 1"] {
+    for title in ["link 0 alone, depth 1", "link 1 together, depth 1"] {
         assert!(titles.iter().any(|text| text == title), "{titles:?}");
     }
     let caption = &figures["rtt-trt-depth"].caption;
@@ -322,7 +322,7 @@ fn loops_of_several_runs_are_laid_over_each_other_point_by_point() {
         "four points of three runs"
     );
     let texts = texts(figure);
-    for text in ["before", "after", "10 MS/s, blocks of 16,384 B"] {
+    for text in ["before", "after", "10 MS/s, notify 16,384 B"] {
         assert_eq!(texts.iter().filter(|t| *t == text).count(), 1, "{texts:?}");
     }
     let one_point: Vec<Subject> = ["before", "after"]

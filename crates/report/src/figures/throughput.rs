@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::look::HEIGHT;
 use super::marked;
 use crate::Subject;
+use wiregauge_compare::{alone_or_together, link_name};
 use wiregauge_record::PointSummary;
 
 /// More panels would be too small.
@@ -107,15 +108,13 @@ fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>
     let drawn = spread(&all, MOST_PANELS);
     let has_both = all.iter().any(|panel| panel.0 != all[0].0);
     let panel = |panel: &(bool, u32)| {
-        let mut name = Vec::new();
-        if by_link {
-            name.push(format!("link {}", panel.1));
-        }
-        if has_both {
-            name.push(crate::link_names::how(panel.0).to_owned());
-        }
+        let name = match (by_link, has_both) {
+            (true, _) => link_name(panel.1, panel.0),
+            (false, true) => alone_or_together(panel.0).to_owned(),
+            (false, false) => String::new(),
+        };
         let of_it = sweep.cells.iter().filter(|cell| of(cell) == *panel);
-        (name.join(", "), of_it.copied().collect())
+        (name, of_it.copied().collect())
     };
     let left_out = match drawn.len() < all.len() {
         true => format!(

@@ -2,7 +2,7 @@
 //! in every figure made from samples, so that a reader finds them again.
 
 use super::cells::{distinct, spread};
-use wiregauge_model::response_size;
+use wiregauge_compare::{Setting, Settings, link_name};
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Point, StreamPoint};
 
@@ -43,6 +43,30 @@ impl From<StreamPoint> for Cell {
             both: point.direction.ways().len() > 1,
             stream: true,
         }
+    }
+}
+
+impl Cell {
+    fn settings(&self) -> Settings {
+        let (out_bytes, in_bytes) = self.sizes;
+        if self.stream {
+            let link = link_name(self.link, self.together);
+            let way = if self.both { "both directions" } else { "" };
+            return Settings(vec![
+                (Setting::Link, link),
+                (Setting::Way, way.to_owned()),
+                (Setting::Transfer, grouped(out_bytes.into())),
+                (Setting::Queue, self.depth.to_string()),
+            ]);
+        }
+        Settings::of_exchange(&Point {
+            index: 0,
+            out_bytes,
+            in_bytes,
+            depth: self.depth,
+            link: self.link,
+            together: self.together,
+        })
     }
 }
 
@@ -110,34 +134,8 @@ impl Choice {
 
     /// What tells a cell from the others; empty where there is but one.
     pub(super) fn name(&self, cell: &Cell) -> String {
-        let varies = |of: &dyn Fn(&Cell) -> u32| self.all.iter().any(|other| of(other) != of(cell));
-        let mut parts = Vec::new();
-        if varies(&|cell| cell.link) {
-            parts.push(format!("link {}", cell.link));
-        }
-        if varies(&|cell| cell.together.into()) {
-            parts.push(crate::link_names::how(cell.together).to_owned());
-        }
-        if cell.both && varies(&|cell| cell.both.into()) {
-            parts.push("both directions".to_owned());
-        }
-        if cell.stream {
-            if varies(&|cell| cell.sizes.0) {
-                parts.push(format!("{} B", grouped(cell.sizes.0.into())));
-            }
-        } else {
-            if varies(&|cell| cell.sizes.0) {
-                parts.push(format!("OUT {} B", grouped(cell.sizes.0.into())));
-            }
-            if varies(&|cell| cell.sizes.1) {
-                parts.push(response_size(cell.sizes.1));
-            }
-        }
-        if varies(&|cell| cell.depth) {
-            let what = if cell.stream { "queue" } else { "depth" };
-            parts.push(format!("{what} {}", cell.depth));
-        }
-        parts.join(", ")
+        let all: Vec<Settings> = self.all.iter().map(Cell::settings).collect();
+        cell.settings().name_among(&all)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the summary of a run says beside its table: how it ended, what limits, the link in a few numbers.
 
-use crate::link_names;
 use crate::tables::{Places, flow_number, flow_places};
+use wiregauge_compare::link_name;
 use wiregauge_run::AnyRun;
 
 /// Bottlenecks of a run that are named; `wiregauge explain` has those of all points.
@@ -113,7 +113,7 @@ pub(super) fn models(run: &AnyRun) -> Vec<String> {
             if links > 0 {
                 name.push_str(&format!(
                     ", {}",
-                    link_names::link(modelled.link, modelled.together)
+                    link_name(modelled.link, modelled.together)
                 ));
             }
             Some(format!(

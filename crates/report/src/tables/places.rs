@@ -1,12 +1,10 @@
 //! The points that a sentence is about, named by the settings that vary in their run.
 
 use super::flow_rows::{Row, flow_number};
-use crate::link_names;
 use std::collections::{BTreeMap, BTreeSet};
-use wiregauge_model::response_size;
-use wiregauge_quantity::{grouped, megasamples};
+use wiregauge_compare::{Setting, Settings};
 use wiregauge_record::{
-    Aim, LoopPoint, LoopSummary, Plan, Point, PointSummary, StreamPlan, StreamPoint, Way,
+    LoopPoint, LoopSummary, Plan, Point, PointSummary, StreamPlan, StreamPoint, Way,
 };
 
 /// More groups, or more points, are counted instead of named.
@@ -31,104 +29,32 @@ struct Named {
 }
 
 impl Named {
+    fn new((index, number): (u32, u32), settings: Settings) -> Named {
+        Named {
+            index,
+            number: number + 1,
+            values: settings.0,
+        }
+    }
+
     /// A point of an exchange run; `equal`: OUT and IN always are.
     fn of_exchange(point: &Point, equal: bool) -> Named {
-        let mut values = vec![(Setting::Link, link_names::link(point.link, point.together))];
-        match equal {
-            true => values.push((Setting::Size, grouped(point.out_bytes.into()))),
-            false => values.extend([
-                (Setting::Out, grouped(point.out_bytes.into())),
-                (Setting::In, in_size(point.in_bytes)),
-            ]),
+        let settings = Settings::of_exchange(point);
+        let mut named = Named::new((point.index, point.index), settings);
+        if equal {
+            named.values.retain(|(setting, _)| *setting != Setting::In);
+            for (setting, _) in &mut named.values {
+                if *setting == Setting::Out {
+                    *setting = Setting::Size;
+                }
+            }
         }
-        values.push((Setting::Depth, point.depth.to_string()));
-        Named {
-            index: point.index,
-            number: point.index + 1,
-            values,
-        }
+        named
     }
 
     fn value(&self, setting: Setting) -> &str {
         let value = self.values.iter().find(|(of, _)| *of == setting);
         value.map_or("", |(_, value)| value)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Setting {
-    Link,
-    /// The number of the point, where others have the same settings.
-    Number,
-    /// OUT and IN, where they are always equal.
-    Size,
-    Out,
-    In,
-    Depth,
-    /// The direction of a stream.
-    Way,
-    Transfer,
-    Queue,
-    /// Of a loop, in MS/s.
-    Rate,
-    Channels,
-    Path,
-    Block,
-    /// That was tested; nothing where none was.
-    Preload,
-}
-
-/// The size of a reply that may have any.
-const ANY: &str = "any";
-
-impl Setting {
-    /// The head of its column.
-    fn head(self) -> &'static str {
-        match self {
-            Setting::Link => "link",
-            Setting::Number => "point",
-            Setting::Size => "bytes",
-            Setting::Out => "OUT B",
-            Setting::In => "IN B",
-            Setting::Depth => "depth",
-            Setting::Way => "direction",
-            Setting::Transfer => "transfer B",
-            Setting::Queue => "queue",
-            Setting::Rate => "MS/s",
-            Setting::Channels => "channels",
-            Setting::Path => "path",
-            Setting::Block => "notify B",
-            Setting::Preload => "preload B",
-        }
-    }
-
-    fn text(self, values: &[String]) -> String {
-        let (tested, untested): (Vec<&String>, Vec<&String>) =
-            values.iter().partition(|value| !value.is_empty());
-        let values = list(&tested);
-        match self {
-            Setting::In if values == ANY => response_size(0),
-            Setting::Link | Setting::Way | Setting::Path => values,
-            Setting::Number => format!("point {values}"),
-            Setting::Size => format!("{values} B"),
-            Setting::Transfer => format!("transfers of {values} B"),
-            Setting::Out => format!("OUT {values} B"),
-            Setting::In => format!("IN {values} B"),
-            Setting::Depth => format!("depth {values}"),
-            Setting::Queue => format!("queue {values}"),
-            Setting::Rate => format!("{values} MS/s"),
-            Setting::Channels if values == "1" => "1 channel".into(),
-            Setting::Channels => format!("{values} channels"),
-            Setting::Block => format!("notify {values} B"),
-            Setting::Preload => {
-                let none = untested.first().map(|_| "no preload".to_owned());
-                let some = tested.first().map(|_| format!("preload {values} B"));
-                none.into_iter()
-                    .chain(some)
-                    .collect::<Vec<_>>()
-                    .join(" and ")
-            }
-        }
     }
 }
 
@@ -160,17 +86,7 @@ impl Places {
             .map(|(point, way)| (flow_number(&point, way), (point, way)))
             .collect();
         let named = all.into_iter().map(|(index, (point, way))| {
-            let values = vec![
-                (Setting::Link, link_names::link(point.link, point.together)),
-                (Setting::Way, point.direction.words_of(way).to_owned()),
-                (Setting::Transfer, grouped(point.transfer_bytes.into())),
-                (Setting::Queue, point.queue.to_string()),
-            ];
-            Named {
-                index,
-                number: point.index + 1,
-                values,
-            }
+            Named::new((index, point.index), Settings::of_flow(&point, way))
         });
         Places::of(named.collect())
     }
@@ -184,26 +100,9 @@ impl Places {
         let points: Vec<LoopPoint> = points.collect();
         let by_gpu = points.iter().any(|point| point.path.is_gpu());
         let named = points.iter().map(|point| {
-            let path = match by_gpu {
-                true => point.path.to_string(),
-                false => String::new(),
-            };
-            let preload = match point.aim {
-                Aim::Curve => String::new(),
-                Aim::Hold => grouped(point.preload_bytes),
-            };
-            let values = vec![
-                (Setting::Rate, megasamples(point.rate_hz)),
-                (Setting::Channels, point.channels.to_string()),
-                (Setting::Path, path),
-                (Setting::Block, grouped(point.notify_bytes.into())),
-                (Setting::Preload, preload),
-            ];
-            Named {
-                index: point.index,
-                number: point.index + 1,
-                values,
-            }
+            let is_wanted = |setting: Setting| by_gpu || setting != Setting::Path;
+            let settings = Settings::of_loop(point).only(is_wanted);
+            Named::new((point.index, point.index), settings)
         });
         Places::of(named.collect())
     }
@@ -412,25 +311,10 @@ impl Places {
     }
 }
 
-fn in_size(bytes: u32) -> String {
-    match bytes {
-        0 => ANY.into(),
-        bytes => grouped(bytes.into()),
-    }
-}
-
-/// `1`, `1 and 2`, `1, 2 and 4`.
-fn list(values: &[&String]) -> String {
-    let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();
-    match &values[..] {
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        values => values.concat(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::Aim;
 
     #[test]
     fn a_file_about_a_point_has_its_number_and_its_settings_in_its_name() {

@@ -45,7 +45,7 @@ fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
 fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     let figure = &sound(&[two_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
     let texts = texts(figure);
-    for title in ["link 0, alone", "link 1, alone", "link 0, together"] {
+    for title in ["link 0 alone", "link 1 alone", "link 0 together"] {
         assert!(texts.iter().any(|text| text == title), "{texts:?}");
     }
     assert_eq!(shapes(figure, "curve").len(), 4);
