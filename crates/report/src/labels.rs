@@ -9,7 +9,7 @@ use wiregauge_run::AnyRun;
 /// which name they were stored, else where.
 pub fn labels(runs: &[AnyRun]) -> Vec<String> {
     let of = |run: &AnyRun| Facts {
-        address: address(run),
+        address: run.stored().links(),
         name: run.stored().name(),
         dir: run
             .stored()
@@ -55,19 +55,6 @@ fn all_differ(labels: &[String]) -> bool {
     let mut seen = HashSet::new();
     let mut labels = labels.iter();
     labels.all(|label| !label.is_empty() && seen.insert(label))
-}
-
-fn address(run: &AnyRun) -> String {
-    let links: Vec<&str> = match run {
-        AnyRun::Exchange(run) => run.file.plan.links().collect(),
-        AnyRun::Stream(run) => run.file.plan.links().collect(),
-        AnyRun::Loop(run) => vec![&run.file.plan.address],
-        AnyRun::Control(run) => vec![&run.file.plan.address],
-    };
-    match links[..] {
-        [only] => only.to_owned(),
-        _ => format!("{} + {} more", links[0], links.len() - 1),
-    }
 }
 
 /// When runs of one link were measured, by the names that they got by themselves.

@@ -23,6 +23,7 @@ pub use labels::labels;
 
 use load::Loaded;
 use tables::Tables;
+use wiregauge_run::{AnyRun, Exchange, Loop, Run, Stream};
 
 /// A run, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct Subject {
     /// What tells it from the other runs of the same report: short, unique.
     pub label: String,
     /// The run.
-    pub run: wiregauge_run::AnyRun,
+    pub run: AnyRun,
     /// Its words and tables.
     pub tables: Tables,
     /// Its samples, thinned.
@@ -46,11 +47,35 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The run and its points, if it is one of exchanges.
+    pub(crate) fn exchange_run(&self) -> Option<(&Run<Exchange>, &[load::ExchangePoint])> {
+        match (&self.run, &self.loaded) {
+            (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => Some((run, loaded.as_slice())),
+            _ => None,
+        }
+    }
+
+    /// The run and its points, if it is one of streams.
+    pub(crate) fn stream_run(&self) -> Option<(&Run<Stream>, &[load::StreamPoint])> {
+        match (&self.run, &self.loaded) {
+            (AnyRun::Stream(run), Loaded::Stream(loaded)) => Some((run, loaded.as_slice())),
+            _ => None,
+        }
+    }
+
+    /// The run and its points, if it is one of a digitizer and a generator.
+    pub(crate) fn loop_run(&self) -> Option<(&Run<Loop>, &[load::LoopPoint])> {
+        match (&self.run, &self.loaded) {
+            (AnyRun::Loop(run), Loaded::Loop(loaded)) => Some((run, loaded.as_slice())),
+            _ => None,
+        }
+    }
+
     /// Reads the samples of a run whose tables exist already; see [`load::run`]. Points whose samples
     /// cannot be read are in `loaded.missing()`.
     pub fn load(
         label: String,
-        run: wiregauge_run::AnyRun,
+        run: AnyRun,
         tables: Tables,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
@@ -60,7 +85,7 @@ impl Subject {
     /// The same with these cycles; `None`: those of the run's schedule.
     pub fn load_with_cycles(
         label: String,
-        run: wiregauge_run::AnyRun,
+        run: AnyRun,
         tables: Tables,
         cycles: Option<load::ControlLoop>,
         progress: &(dyn Fn(f64) + Sync),

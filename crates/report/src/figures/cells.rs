@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use wiregauge_compare::Settings;
 use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
-use wiregauge_run::AnyRun;
 use wiregauge_stats::Estimate;
 
 /// As many colours as there are.
@@ -47,7 +46,7 @@ impl Cell<'_> {
 pub(super) fn exchange(subjects: &[Subject]) -> Vec<Cell<'_>> {
     let mut cells = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        if let AnyRun::Exchange(run) = &of.run {
+        if let Some((run, _)) = of.exchange_run() {
             let points = run.file.points.iter();
             cells.extend(points.map(|summary| Cell { subject, summary }));
         }
@@ -350,11 +349,11 @@ pub(super) fn links(subjects: &[Subject]) -> String {
     let [only] = subjects else {
         return String::new();
     };
-    let addresses: Vec<&str> = match &only.run {
-        AnyRun::Exchange(run) => run.file.plan.links().collect(),
-        AnyRun::Stream(run) => run.file.plan.links().collect(),
-        AnyRun::Loop(_) | AnyRun::Control(_) => Vec::new(),
-    };
+    let exchanges = only.exchange_run().into_iter();
+    let exchanges = exchanges.flat_map(|(run, _)| run.file.plan.links());
+    let streams = only.stream_run().into_iter();
+    let streams = streams.flat_map(|(run, _)| run.file.plan.links());
+    let addresses: Vec<&str> = exchanges.chain(streams).collect();
     if addresses.len() < 2 {
         return String::new();
     }
@@ -373,11 +372,8 @@ pub(super) fn only<E: Clone + Into<Entry>>(legend: &[E]) -> String {
 
 /// True if exchanges of any run were started by a schedule.
 pub(super) fn has_schedule(subjects: &[Subject]) -> bool {
-    let kept = |subject: &Subject| match &subject.run {
-        AnyRun::Exchange(run) => matches!(run.file.plan.schedule, Schedule::EveryNs(_)),
-        AnyRun::Stream(_) | AnyRun::Loop(_) | AnyRun::Control(_) => false,
-    };
-    subjects.iter().any(kept)
+    let mut runs = subjects.iter().filter_map(Subject::exchange_run);
+    runs.any(|(run, _)| matches!(run.file.plan.schedule, Schedule::EveryNs(_)))
 }
 
 /// A warning where exchanges were started by a schedule: then it bounds how many there are.

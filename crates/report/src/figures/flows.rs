@@ -5,9 +5,8 @@ use super::look::Series;
 use super::point_key;
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::load::{Flow, Loaded};
+use crate::load::Flow;
 use wiregauge_record::{FlowSummary, StreamPoint, Way};
-use wiregauge_run::AnyRun;
 
 /// One way of a point with its samples.
 #[derive(Clone, Copy)]
@@ -45,7 +44,7 @@ pub(super) struct Drawn<'a> {
 fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
     let mut flows = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Stream(run), Loaded::Stream(loaded)) = (&of.run, &of.loaded) else {
+        let Some((run, loaded)) = of.stream_run() else {
             continue;
         };
         for (summary, loaded) in run.file.points.iter().zip(loaded) {

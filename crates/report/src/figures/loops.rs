@@ -5,10 +5,9 @@ use super::cells::{distinct, spread};
 use super::look::Series;
 use super::point_key;
 use crate::Subject;
-use crate::load::{Loaded, LoopPoint};
+use crate::load::LoopPoint;
 use wiregauge_compare::Settings;
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
-use wiregauge_run::AnyRun;
 
 /// What tells a point from the others of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +57,7 @@ impl Looped<'_> {
 pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
     let mut points = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        let (AnyRun::Loop(run), Loaded::Loop(loaded)) = (&of.run, &of.loaded) else {
+        let Some((run, loaded)) = of.loop_run() else {
             continue;
         };
         for (summary, loaded) in run.file.points.iter().zip(loaded) {

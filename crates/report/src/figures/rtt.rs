@@ -2,10 +2,10 @@
 
 use super::which::{Cell, Choice};
 use crate::Subject;
-use crate::load::{ExchangePoint, Loaded, Series};
+use crate::load::{ExchangePoint, Series};
 use hdrhistogram::Histogram;
 use wiregauge_record::{Connect, PointSummary, Schedule};
-use wiregauge_run::{AnyRun, Exchange, RunFile};
+use wiregauge_run::{Exchange, RunFile};
 
 /// A point with its samples.
 #[derive(Clone, Copy)]
@@ -47,12 +47,9 @@ fn sampled<'a>(
 ) -> Vec<Sampled<'a>> {
     let mut points = Vec::new();
     for (subject, one) in subjects.iter().enumerate() {
-        let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&one.run, &one.loaded) else {
+        let Some((run, loaded)) = one.exchange_run().filter(|(run, _)| is_drawn(&run.file)) else {
             continue;
         };
-        if !is_drawn(&run.file) {
-            continue;
-        }
         for (summary, loaded) in run.file.points.iter().zip(loaded) {
             let (series, values) = of(loaded);
             if series.of > 0 {

@@ -11,7 +11,6 @@ use super::rtt::has_turnarounds;
 use crate::Subject;
 use wiregauge_compare::link_name;
 use wiregauge_record::{Point, PointSummary};
-use wiregauge_run::AnyRun;
 use wiregauge_stats::{Distribution, Estimate};
 
 /// More panels would be too small.
@@ -74,9 +73,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 /// Of the time from the start of an exchange to the start of the next.
 pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
     let mut cells = cells::exchange(subjects);
-    cells.retain(|cell| match &subjects[cell.subject].run {
-        AnyRun::Exchange(run) => has_turnarounds(&run.file),
-        _ => false,
+    cells.retain(|cell| {
+        let run = subjects[cell.subject].exchange_run();
+        run.is_some_and(|(run, _)| has_turnarounds(&run.file))
     });
     all(subjects, cells, &TRT)
 }

@@ -6,7 +6,6 @@ use crate::Subject;
 use std::cmp::Ordering;
 use wiregauge_compare::link_name;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
-use wiregauge_run::AnyRun;
 
 /// One way of one point of a stream run.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +36,7 @@ impl FlowCell<'_> {
 pub(super) fn stream(subjects: &[Subject]) -> Vec<FlowCell<'_>> {
     let mut cells = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
-        if let AnyRun::Stream(run) = &of.run {
+        if let Some((run, _)) = of.stream_run() {
             for summary in &run.file.points {
                 cells.extend(summary.flows.iter().map(|flow| FlowCell {
                     subject,

@@ -5,8 +5,7 @@ use super::progress::Progress;
 use super::tuned;
 use crate::Subject;
 use crate::load::Tuned;
-use crate::tables::{ComparisonTables, exchange_answer, loop_answer, stream_answer};
-use wiregauge_run::AnyRun;
+use crate::tables::ComparisonTables;
 
 /// One sentence for each run, with its label if there are several; for compared runs, what differs.
 pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
@@ -63,19 +62,14 @@ fn tuning(tuned: &Tuned) -> String {
 
 /// How far the run came, what its delays do to a control loop, what it was for, and which cycles missed their deadline.
 fn run(subject: &Subject) -> Option<String> {
-    let answer = match &subject.run {
-        AnyRun::Exchange(run) => Some(exchange_answer(&run.file)),
-        AnyRun::Stream(run) => Some(stream_answer(&run.file)),
-        AnyRun::Loop(run) => Some(loop_answer(&run.file)),
-        AnyRun::Control(_) => None,
-    };
+    let answer = subject.tables.brief.as_ref().map(|brief| &brief.answer);
     let missed = subject.deadlines.as_ref().map(cycles::missed);
     let of_loop = subject.control.as_ref();
     let of_loop = of_loop.and_then(|report| report.tables.brief.as_ref());
     let of_loop = of_loop.map_or_else(String::new, |brief| format!("{} ", brief.answer));
     let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
     let parts: Vec<String> = parts.into_iter().chain(missed).collect();
-    let progress = Progress::of(&subject.run).map(Progress::words);
+    let progress = Progress::of(subject).map(Progress::words);
     let progress = progress.map_or_else(String::new, |words| format!("{words}. "));
     let first = capitalised(&parts.join("; "));
     (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}."))

@@ -96,7 +96,7 @@ fn points(subjects: &[Subject]) -> String {
     let mut seen: Vec<String> = Vec::new();
     let mut settings: Vec<String> = Vec::new();
     for (subject, one) in subjects.iter().enumerate() {
-        let places = places(&one.run);
+        let places = places(one);
         let has_rows = rows(one) == places.len();
         for (row, named) in places.into_iter().enumerate() {
             if !settings.contains(&named.setting) {

@@ -8,13 +8,13 @@ use crate::tables::of_deadlines;
 use std::fmt::Write;
 use wiregauge_command_line::quoted;
 use wiregauge_quantity::{exact_time, flag_time, grouped, percent};
-use wiregauge_run::AnyRun;
 
 /// Empty if no run has cycles: neither a schedule nor a period that was asked for.
 pub(super) fn section(subjects: &[Subject]) -> String {
     let mut out = String::new();
     for subject in subjects {
-        let (Some(deadlines), AnyRun::Exchange(run)) = (&subject.deadlines, &subject.run) else {
+        let Some((deadlines, (run, _))) = subject.deadlines.as_ref().zip(subject.exchange_run())
+        else {
             continue;
         };
         if subjects.len() > 1 {

@@ -11,7 +11,6 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use wiregauge_record::Way;
-use wiregauge_run::AnyRun;
 
 /// What is tried until the data fit: slices of time and longest samples of each series, bins of
 /// the histogram a decade.
@@ -184,7 +183,7 @@ type Room = (usize, usize, f64);
 /// What figures can show of a run: its values, and of exchanges also their TRTs.
 fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
     let mut all = vec![run(subject, statuses, room)];
-    if let (AnyRun::Exchange(run), Loaded::Exchange(loaded)) = (&subject.run, &subject.loaded)
+    if let Some((run, loaded)) = subject.exchange_run()
         && has_turnarounds(&run.file)
     {
         let mut points: Vec<(u32, Measured)> = Vec::new();
@@ -220,38 +219,34 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
             points.push((index, measured));
         }
     };
-    let (what, things, one) = match (&subject.run, &subject.loaded) {
-        (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => {
-            for (summary, point) in run.file.points.iter().zip(loaded) {
-                let name = super::names::exchange(&run.file.plan, &summary.point);
-                let key = point_key::exchange(summary.point);
-                let values = (&point.rtt, Some(&point.from_intended));
-                add(summary.point.index, key, name, &point.series, values);
-            }
-            ("RTT", "exchanges", "exchange")
+    let (what, things, one) = if let Some((run, loaded)) = subject.exchange_run() {
+        for (summary, point) in run.file.points.iter().zip(loaded) {
+            let name = super::names::exchange(&run.file.plan, &summary.point);
+            let key = point_key::exchange(summary.point);
+            let values = (&point.rtt, Some(&point.from_intended));
+            add(summary.point.index, key, name, &point.series, values);
         }
-        (AnyRun::Stream(run), Loaded::Stream(loaded)) => {
-            for (summary, point) in run.file.points.iter().zip(loaded) {
-                for flow in &point.flows {
-                    let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
-                    let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
-                    let key = point_key::flow(summary.point, flow.way);
-                    add(index, key, name, &flow.series, (&flow.gap, None));
-                }
+        ("RTT", "exchanges", "exchange")
+    } else if let Some((run, loaded)) = subject.stream_run() {
+        for (summary, point) in run.file.points.iter().zip(loaded) {
+            for flow in &point.flows {
+                let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
+                let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
+                let key = point_key::flow(summary.point, flow.way);
+                add(index, key, name, &flow.series, (&flow.gap, None));
             }
-            ("Gap", "gaps", "gap")
         }
-        (AnyRun::Loop(run), Loaded::Loop(loaded)) => {
-            for (summary, point) in run.file.points.iter().zip(loaded) {
-                let name = super::names::closed_loop(&summary.point);
-                let index = summary.point.index;
-                let key = point_key::closed_loop(&summary.point);
-                add(index, key, name, &point.series, (&point.service, None));
-            }
-            ("Service delay", "blocks", "block")
+        ("Gap", "gaps", "gap")
+    } else if let Some((run, loaded)) = subject.loop_run() {
+        for (summary, point) in run.file.points.iter().zip(loaded) {
+            let name = super::names::closed_loop(&summary.point);
+            let index = summary.point.index;
+            let key = point_key::closed_loop(&summary.point);
+            add(index, key, name, &point.series, (&point.service, None));
         }
-        // One was loaded from another run: there is nothing to draw.
-        _ => ("", "", ""),
+        ("Service delay", "blocks", "block")
+    } else {
+        ("", "", "")
     };
     points.sort_by_key(|(index, _)| *index);
     RunData {

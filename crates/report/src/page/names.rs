@@ -1,10 +1,10 @@
 //! What a point is called in a sentence, in a list and in a legend: the same everywhere, so that the
 //! same point of two runs is found by its name.
 
+use crate::Subject;
 use crate::figures::point_key;
 use wiregauge_compare::{Setting, Settings};
 use wiregauge_record::{Direction, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
-use wiregauge_run::AnyRun;
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that
 /// share the second differ in link and size. Of a loop the first is the rate, the second the block.
@@ -45,7 +45,7 @@ pub(super) struct Named {
 }
 
 /// Every point of a run in the order of the plan, whatever the order in which they ended.
-pub(super) fn places(run: &AnyRun) -> Vec<Named> {
+pub(super) fn places(subject: &Subject) -> Vec<Named> {
     let mut found: Vec<(u32, Named)> = Vec::new();
     let mut add = |index: u32, name: Name, key: String, setting: Option<String>| {
         let named = Named {
@@ -55,32 +55,26 @@ pub(super) fn places(run: &AnyRun) -> Vec<Named> {
         };
         found.push((index, named));
     };
-    match run {
-        AnyRun::Exchange(run) => {
-            for point in run.file.points.iter().map(|summary| summary.point) {
-                let name = exchange(&run.file.plan, &point);
-                add(point.index, name, point_key::exchange(point), None);
+    if let Some((run, _)) = subject.exchange_run() {
+        for point in run.file.points.iter().map(|summary| summary.point) {
+            let name = exchange(&run.file.plan, &point);
+            add(point.index, name, point_key::exchange(point), None);
+        }
+    } else if let Some((run, _)) = subject.stream_run() {
+        for summary in &run.file.points {
+            let point = summary.point;
+            let is_both = point.direction == Direction::Both;
+            for flow in &summary.flows {
+                let name = self::flow(&run.file.plan, &point, flow.way);
+                let setting = is_both.then(|| point_key::flow(point, Way::In));
+                add(point.index, name, point_key::flow(point, flow.way), setting);
             }
         }
-        AnyRun::Stream(run) => {
-            for summary in &run.file.points {
-                let point = summary.point;
-                let is_both = point.direction == Direction::Both;
-                for flow in &summary.flows {
-                    let name = self::flow(&run.file.plan, &point, flow.way);
-                    let setting = is_both.then(|| point_key::flow(point, Way::In));
-                    add(point.index, name, point_key::flow(point, flow.way), setting);
-                }
-            }
+    } else if let Some((run, _)) = subject.loop_run() {
+        for point in run.file.points.iter().map(|summary| summary.point) {
+            let name = closed_loop(&point);
+            add(point.index, name, point_key::closed_loop(&point), None);
         }
-        AnyRun::Loop(run) => {
-            for point in run.file.points.iter().map(|summary| summary.point) {
-                let name = closed_loop(&point);
-                add(point.index, name, point_key::closed_loop(&point), None);
-            }
-        }
-        // It has no page.
-        AnyRun::Control(_) => {}
     }
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, named)| named).collect()

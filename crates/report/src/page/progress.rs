@@ -1,7 +1,8 @@
 //! How many points of a plan a run measured to their end.
 
+use crate::Subject;
 use wiregauge_record::{Ending, LoopPlan, LoopSummary};
-use wiregauge_run::{AnyRun, State};
+use wiregauge_run::State;
 
 /// Points measured to their end, and points of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,24 +15,21 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Of a run that did not come to its end; `None` if it did.
-    pub(super) fn of(run: &AnyRun) -> Option<Progress> {
+    pub(super) fn of(subject: &Subject) -> Option<Progress> {
         let whole = |ending: &Ending| *ending == Ending::Complete;
-        let (state, done, planned) = match run {
-            AnyRun::Exchange(run) => {
-                let done = run.file.points.iter().filter(|p| whole(&p.ending));
-                (&run.file.state, done.count(), run.file.plan.points.len())
-            }
-            AnyRun::Stream(run) => {
-                let done = run.file.points.iter().filter(|p| whole(&p.ending));
-                (&run.file.state, done.count(), run.file.plan.points.len())
-            }
-            AnyRun::Loop(run) => {
-                let done = of_plan(&run.file.plan, &run.file.points).filter(|p| whole(&p.ending));
-                (&run.file.state, done.count(), run.file.plan.points.len())
-            }
-            AnyRun::Control(_) => return None,
+        let (done, planned) = if let Some((run, _)) = subject.exchange_run() {
+            let done = run.file.points.iter().filter(|p| whole(&p.ending));
+            (done.count(), run.file.plan.points.len())
+        } else if let Some((run, _)) = subject.stream_run() {
+            let done = run.file.points.iter().filter(|p| whole(&p.ending));
+            (done.count(), run.file.plan.points.len())
+        } else {
+            let (run, _) = subject.loop_run()?;
+            let done = of_plan(&run.file.plan, &run.file.points).filter(|p| whole(&p.ending));
+            (done.count(), run.file.plan.points.len())
         };
-        (*state != State::Complete).then_some(Progress { done, planned })
+        let is_whole = *subject.run.stored().state() == State::Complete;
+        (!is_whole).then_some(Progress { done, planned })
     }
 
     /// What the first sentence of the page begins with.

@@ -133,10 +133,8 @@ fn one(subject: &Subject) -> String {
         None if unfinished.is_some() => {}
         None => out.push_str("<p>There are no results to summarise.</p>\n"),
     }
-    let said = summary::bottlenecks(&subject.run);
-    let items: String = said
+    let items: String = summary::said(subject)
         .iter()
-        .chain(&summary::models(&subject.run))
         .map(|line| format!("<li>{}</li>\n", prose(line)))
         .collect();
     if !items.is_empty() {

@@ -1,7 +1,9 @@
 //! What the summary of a run says beside its table: how it ended, what limits, the link in a few numbers.
 
+use crate::Subject;
 use crate::tables::{Places, flow_number, flow_places};
 use wiregauge_compare::link_name;
+use wiregauge_explain::Modelled;
 use wiregauge_run::AnyRun;
 
 /// Bottlenecks of a run that are named; `wiregauge explain` has those of all points.
@@ -37,29 +39,37 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// What limits, for all points of which the same is said together.
-pub(super) fn bottlenecks(run: &AnyRun) -> Vec<String> {
-    let (places, splits): (Places, Vec<(u32, String)>) = match run {
-        AnyRun::Exchange(run) => {
-            let file = &run.file;
-            let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points);
-            let splits = splits
-                .into_iter()
-                .map(|split| (split.point.index, split.words));
-            (Places::of_run(&file.plan, &file.points), splits.collect())
-        }
-        AnyRun::Stream(run) => {
-            let file = &run.file;
-            let mut flows = wiregauge_explain::of_stream(&file.plan, &file.points).flows;
-            flows.sort_by_key(|flow| flow.point.index);
-            let splits = flows
-                .into_iter()
-                .map(|flow| (flow_number(&flow.point, flow.way), flow.words));
-            (flow_places(file), splits.collect())
-        }
+/// What limits, and the link in a few numbers.
+pub(super) fn said(subject: &Subject) -> Vec<String> {
+    if let Some((run, _)) = subject.exchange_run() {
+        let file = &run.file;
+        let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points);
+        let splits = splits
+            .into_iter()
+            .map(|split| (split.point.index, split.words));
+        let all = wiregauge_explain::models_of_exchange(&file.plan, &file.conditions, &file.points);
+        let mut said = bottlenecks(&Places::of_run(&file.plan, &file.points), splits);
+        said.extend(models(&all, !file.plan.more_links.is_empty()));
+        said
+    } else if let Some((run, _)) = subject.stream_run() {
+        let file = &run.file;
+        let explained = wiregauge_explain::of_stream(&file.plan, &file.points);
+        let mut flows = explained.flows;
+        flows.sort_by_key(|flow| flow.point.index);
+        let splits = flows
+            .into_iter()
+            .map(|flow| (flow_number(&flow.point, flow.way), flow.words));
+        let mut said = bottlenecks(&flow_places(file), splits);
+        said.extend(models(&explained.models, !file.plan.more_links.is_empty()));
+        said
+    } else {
         // What limits a loop is its floor, which is in its table.
-        AnyRun::Loop(_) | AnyRun::Control(_) => return Vec::new(),
-    };
+        Vec::new()
+    }
+}
+
+/// What limits, for all points of which the same is said together.
+fn bottlenecks(places: &Places, splits: impl Iterator<Item = (u32, String)>) -> Vec<String> {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
     for (index, words) in splits {
         match groups.iter_mut().find(|(known, _)| *known == words) {
@@ -88,29 +98,14 @@ pub(super) fn bottlenecks(run: &AnyRun) -> Vec<String> {
 }
 
 /// The link in a few numbers, a sentence a model.
-pub(super) fn models(run: &AnyRun) -> Vec<String> {
-    let (all, links) = match run {
-        AnyRun::Exchange(run) => (
-            wiregauge_explain::models_of_exchange(
-                &run.file.plan,
-                &run.file.conditions,
-                &run.file.points,
-            ),
-            run.file.plan.more_links.len(),
-        ),
-        AnyRun::Stream(run) => (
-            wiregauge_explain::of_stream(&run.file.plan, &run.file.points).models,
-            run.file.plan.more_links.len(),
-        ),
-        AnyRun::Loop(_) | AnyRun::Control(_) => return Vec::new(),
-    };
+fn models(all: &[Modelled], links: bool) -> Vec<String> {
     all.iter()
         .filter_map(|modelled| {
             let mut name = String::new();
             if let (Some(direction), Some(way)) = (modelled.direction, modelled.way) {
                 name.push_str(&format!(", {}", direction.words_of(way)));
             }
-            if links > 0 {
+            if links {
                 name.push_str(&format!(
                     ", {}",
                     link_name(modelled.link, modelled.together)

@@ -84,21 +84,6 @@ pub fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
     exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
 }
 
-/// What an exchange run was for, answered in a sentence.
-pub(crate) fn exchange_answer(file: &RunFile) -> String {
-    brief::exchange_answer(file)
-}
-
-/// What a stream run was for, answered in a sentence.
-pub(crate) fn stream_answer(file: &RunFile<Stream>) -> String {
-    brief::stream_answer(file)
-}
-
-/// What a loop run was for, answered in a sentence.
-pub(crate) fn loop_answer(file: &RunFile<Loop>) -> String {
-    brief::loop_answer(&file.points)
-}
-
 /// Tells of an exchange run, without what only its samples show.
 pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
     exchange_with(file, confidence, &|_| None)

@@ -17,11 +17,6 @@ const LEFT_OUT: &[&str] = &[
     "measured latency",
 ];
 
-/// What the run was for, answered in a sentence.
-pub(in crate::tables) fn loop_answer(points: &[LoopSummary]) -> String {
-    sentence(&answer(points, &Places::of_loop(points)))
-}
-
 /// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
 pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let curves = of_aim(points, Aim::Curve);
@@ -44,7 +39,7 @@ pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
         tables.push(wide(tested(&held, places), &held));
     }
     Brief {
-        answer: loop_answer(points),
+        answer: sentence(&answer(points, &Places::of_loop(points))),
         tables,
     }
 }

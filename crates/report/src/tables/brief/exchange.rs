@@ -15,11 +15,6 @@ use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{Keeping, Plan, PointSummary, Schedule};
 use wiregauge_run::RunFile;
 
-/// What the run was for, answered in a sentence.
-pub(in crate::tables) fn exchange_answer(file: &RunFile) -> String {
-    sentence(&answer::of_exchange(file, &by_number(file)))
-}
-
 /// Links that run together may end in any order.
 fn by_number(file: &RunFile) -> Vec<PointSummary> {
     let mut points = file.points.clone();

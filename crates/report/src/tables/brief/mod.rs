@@ -7,9 +7,9 @@ mod exchange;
 mod points;
 mod stream;
 
-pub(super) use closed_loop::{loop_answer, of_loop};
-pub(super) use exchange::{exchange_answer, of_exchange};
-pub(super) use stream::{of_stream, stream_answer};
+pub(super) use closed_loop::of_loop;
+pub(super) use exchange::of_exchange;
+pub(super) use stream::of_stream;
 
 use super::Table;
 use super::places::Places;

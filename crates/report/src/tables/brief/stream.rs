@@ -1,7 +1,7 @@
 //! A stream run in one table and one sentence.
 
 use super::{Brief, Rated, Used, Wide, is_sure, of_limits, saturation, sentence};
-use crate::tables::flow_rows::{Row, is_of, number, rows};
+use crate::tables::flow_rows::{Row, is_of, number};
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
 use crate::tables::percentile::{Marks, marked, with_mark};
@@ -14,17 +14,9 @@ use crate::tables::stream::{
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
 use wiregauge_record::{BufferNeed, FlowSummary, StreamPlan, StreamPoint, Way};
-use wiregauge_run::{RunFile, Stream};
 
 /// Columns of isochronous packets that only `--full` has.
 const LEFT_OUT_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
-
-/// What the run was for, answered in a sentence.
-pub(in crate::tables) fn stream_answer(file: &RunFile<Stream>) -> String {
-    let rows = rows(&file.points);
-    let places = Places::of_flows(&file.plan, &rows);
-    sentence(&answer(&file.plan, &rows, &places))
-}
 
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> Brief {
