@@ -1,12 +1,12 @@
 //! A loop run as tables: the latency that is needed, how often a shorter one would have stalled, and what the tested
 //! preloads did.
 
+use super::columns::{Columns, MAX, Statistic, under};
 use super::places::Places;
 use super::published::beside_published;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
-use wiregauge_stats::Distribution;
 
 /// Rungs of the curve shown for each point; the figure has them all.
 const RUNGS: usize = 6;
@@ -96,6 +96,11 @@ fn counted(stalls: u64, minutes: f64) -> String {
     }
 }
 
+/// Percentiles without their intervals: a loop has many blocks.
+const P50: Statistic = ("p50", |unit, times| unit.show(times.p50.value));
+const P99: Statistic = ("p99", |unit, times| unit.show(times.p99.value));
+const P999: Statistic = ("p99.9", |unit, times| unit.show(times.p999.value));
+
 fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".into())
 }
@@ -106,119 +111,59 @@ fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
 }
 
 pub(super) fn needed(points: &[&LoopSummary], places: &Places) -> Table {
-    let columns = places.heads_and(&[
-        "MB/s per direction",
-        "period",
-        "latency ms",
-        "buffer B",
-        "stalls/min (95 %)",
-        "floor ms",
-        "latency/floor",
-        "duty",
-    ]);
     let title = "Lowest latency without a stall (overrun or underrun) in this run; buffer: the preload (output \
                  queued before the start) of that latency in whole blocks of notify B; floor: the same without processing, one block plus the \
                  longest host delay";
-    let mut table = Table::new(title, &columns);
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        let floor = point.floor_ns;
-        let ratio = point
-            .needed_ns
-            .zip(floor)
-            .map(|(needed, floor)| needed / floor);
-        cells.extend([
-            format!("{:.1}", point.point.bytes_s() / 1e6),
-            time(point.point.period_ns()),
-            or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(point.needed_bytes.map(grouped)),
-            or_dash(last_rung(point).map(|rung| at_most(rung.per_minute_high))),
-            or_dash(floor.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(ratio.map(|ratio| format!("{ratio:.2}"))),
-            percent(point.duty),
-        ]);
-        table.row(cells);
-    }
-    table
+    let ms = |ns: f64| TimeUnit::Milli.show(ns);
+    let mut columns = Columns::<&LoopSummary>::new();
+    columns.add("MB/s per direction", |p| {
+        format!("{:.1}", p.point.bytes_s() / 1e6)
+    });
+    columns.add("period", |p| time(p.point.period_ns()));
+    columns.some("latency ms", |p| p.needed_ns.map(ms));
+    columns.some("buffer B", |p| p.needed_bytes.map(grouped));
+    columns.some("stalls/min (95 %)", |p| {
+        Some(at_most(last_rung(p)?.per_minute_high))
+    });
+    columns.some("floor ms", |p| p.floor_ns.map(ms));
+    columns.some("latency/floor", |p| {
+        Some(format!("{:.2}", p.needed_ns? / p.floor_ns?))
+    });
+    columns.add("duty", |p| percent(p.duty));
+    columns.table(title, places, points.iter().copied())
 }
 
 fn times(points: &[&LoopSummary], places: &Places) -> Table {
-    let columns = places.heads_and(&[
-        "blocks",
-        "wake p50",
-        "p99",
-        "max",
-        "work p50",
-        "p99",
-        "p99.9",
-        "max",
-        "service p99",
-        "p99.9",
-        "max",
-    ]);
-    let mut table = Table::new(
-        "Wake-up (block arrived to processing starts), work (processing) and service (block arrived to output \
-         delivered), in us",
-        &columns,
-    );
+    let title = "Wake-up (block arrived to processing starts), work (processing) and service (block arrived to output \
+                 delivered), in us";
     let unit = TimeUnit::Micro;
-    let show = |of: Option<&Distribution>, part: &dyn Fn(&Distribution) -> f64| {
-        or_dash(of.map(|of| unit.show(part(of))))
-    };
-    for point in points {
-        let (wake, work) = (point.wake.as_ref(), point.work.as_ref());
-        let service = point.service.as_ref();
-        let mut cells = places.cells(point.point.index);
-        cells.extend([
-            grouped(point.blocks),
-            show(wake, &|d| d.p50.value),
-            show(wake, &|d| d.p99.value),
-            show(wake, &|d| d.max),
-            show(work, &|d| d.p50.value),
-            show(work, &|d| d.p99.value),
-            show(work, &|d| d.p999.value),
-            show(work, &|d| d.max),
-            show(service, &|d| d.p99.value),
-            show(service, &|d| d.p999.value),
-            show(service, &|d| d.max),
-        ]);
-        table.row(cells);
-    }
-    table
+    let mut columns = Columns::<&LoopSummary>::new();
+    columns.add("blocks", |point| grouped(point.blocks));
+    let wake = [under("wake p50", P50), P99, MAX];
+    columns.statistics(unit, |point| point.wake.as_ref(), &wake);
+    let work = [under("work p50", P50), P99, P999, MAX];
+    columns.statistics(unit, |point| point.work.as_ref(), &work);
+    let service = [under("service p99", P99), P999, MAX];
+    columns.statistics(unit, |point| point.service.as_ref(), &service);
+    columns.table(title, places, points.iter().copied())
 }
 
 /// What the host added to the loop, and to a timer thread that outranks it. No ratio: the two woke up at
 /// different instants.
 fn delays(points: &[&LoopSummary], places: &Places) -> Table {
-    let columns = places.heads_and(&[
-        "p50",
-        "p99",
-        "p99.9",
-        "max",
-        "timer p99.9",
-        "max",
-        "timer's CPU",
-    ]);
     let title = "Host delay, in us: of the loop (from when a block could be processed until its processing \
                  began), and of a timer thread beside it, one priority higher (its CPU: any, if not pinned)";
-    let mut table = Table::new(title, &columns);
-    let show = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Micro.show(ns)));
-    for point in points {
-        let delay = point.host_delay.as_ref();
-        let timer = point.timer.as_ref();
-        let mut cells = places.cells(point.point.index);
-        cells.extend([
-            show(delay.map(|d| d.p50.value)),
-            show(delay.map(|d| d.p99.value)),
-            show(delay.map(|d| d.p999.value)),
-            show(delay.map(|d| d.max)),
-            show(timer.map(|t| t.wake_up.p999.value)),
-            show(timer.map(|t| t.wake_up.max)),
-            or_dash(timer.map(|t| t.cpu.map_or("any".into(), |cpu| cpu.to_string()))),
-        ]);
-        table.row(cells);
-    }
-    table
+    let unit = TimeUnit::Micro;
+    let mut columns = Columns::<&LoopSummary>::new();
+    let own = [P50, P99, P999, MAX];
+    columns.statistics(unit, |point| point.host_delay.as_ref(), &own);
+    let timer = [under("timer p99.9", P999), MAX];
+    columns.statistics(unit, |point| Some(&point.timer.as_ref()?.wake_up), &timer);
+    columns.some("timer's CPU", |point| {
+        let cpu = point.timer.as_ref()?.cpu;
+        Some(cpu.map_or("any".into(), |cpu| cpu.to_string()))
+    });
+    columns.table(title, places, points.iter().copied())
 }
 
 /// The ways of a block beside each other, those of one rate and block together; nothing where there was
@@ -309,53 +254,36 @@ fn rungs(curve: &[StallRate]) -> Vec<&StallRate> {
 }
 
 pub(super) fn tested(points: &[&LoopSummary], places: &Places) -> Table {
-    let columns = places.heads_and(&[
-        "preload B",
-        "latency ms",
-        "tested for",
-        "overruns",
-        "underruns",
-        "lowest ms",
-        "stalls/min (95 %)",
-        "measured latency",
-    ]);
-    let mut table = Table::new(
-        "Tested preloads: the latency of a loop is its preload; stalls/min: those counted, and their upper \
-         bound (95 %)",
-        &columns,
-    );
-    for point in points {
-        let minutes = point.elapsed_ns as f64 / 60e9;
-        let stalls = point.overruns + point.underruns;
-        let stalls = (minutes > 0.0).then(|| counted(stalls, minutes));
-        let found = point.verified.as_ref().map(|verified| {
-            let ns = |frames: u64| frames as f64 * 1e9 / point.point.rate_hz as f64;
-            match verified.found_frames {
-                _ if verified.holds() && verified.cable_frames.unwrap_or(0) == 0 => {
-                    "the preload".to_string()
-                }
-                Some(frames) if verified.holds() => format!(
-                    "the preload plus {} of cable",
-                    time(ns(frames - verified.preload_frames))
-                ),
-                Some(frames) => time(ns(frames)),
-                None => "none".to_string(),
-            }
-        });
-        let mut cells = places.cells(point.point.index);
-        cells.extend([
-            grouped(point.point.preload_bytes),
-            TimeUnit::Milli.show(point.point.preload_ns()),
-            time(point.elapsed_ns as f64),
-            grouped(point.overruns),
-            grouped(point.underruns),
-            or_dash(point.needed_ns.map(|ns| TimeUnit::Milli.show(ns))),
-            or_dash(stalls),
-            or_dash(found),
-        ]);
-        table.row(cells);
-    }
-    table
+    let mut columns = Columns::<&LoopSummary>::new();
+    columns.add("preload B", |p| grouped(p.point.preload_bytes));
+    columns.add("latency ms", |p| TimeUnit::Milli.show(p.point.preload_ns()));
+    columns.add("tested for", |p| time(p.elapsed_ns as f64));
+    columns.add("overruns", |p| grouped(p.overruns));
+    columns.add("underruns", |p| grouped(p.underruns));
+    columns.some("lowest ms", |p| Some(TimeUnit::Milli.show(p.needed_ns?)));
+    columns.some("stalls/min (95 %)", |p| {
+        let minutes = p.elapsed_ns as f64 / 60e9;
+        (minutes > 0.0).then(|| counted(p.overruns + p.underruns, minutes))
+    });
+    columns.some("measured latency", found);
+    let title = "Tested preloads: the latency of a loop is its preload; stalls/min: those counted, and their upper \
+                 bound (95 %)";
+    columns.table(title, places, points.iter().copied())
+}
+
+/// The latency that the check of the output found.
+fn found(point: &LoopSummary) -> Option<String> {
+    let verified = point.verified.as_ref()?;
+    let ns = |frames: u64| frames as f64 * 1e9 / point.point.rate_hz as f64;
+    Some(match verified.found_frames {
+        _ if verified.holds() && verified.cable_frames.unwrap_or(0) == 0 => "the preload".into(),
+        Some(frames) if verified.holds() => format!(
+            "the preload plus {} of cable",
+            time(ns(frames - verified.preload_frames))
+        ),
+        Some(frames) => time(ns(frames)),
+        None => "none".into(),
+    })
 }
 
 fn speeds(points: &[LoopSummary]) -> Option<Table> {

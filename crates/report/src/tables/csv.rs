@@ -2,6 +2,7 @@
 //! name of the column, every bound of a confidence interval a column of its own. A cell is empty where
 //! there is no figure. A column that is not known to a program is to be passed over: more may come.
 
+use super::columns::Columns;
 use wiregauge_record::{
     Aim, ControlSummary, Disturbance, Ending, FlowSummary, LoopPlan, LoopSummary, Plan,
     PointSummary, StreamPlan, StreamSummary, Verified,
@@ -30,24 +31,7 @@ pub(super) fn document(run: &AnyRun) -> String {
     }
 }
 
-type Cell<'a, Row> = Box<dyn Fn(Row) -> String + 'a>;
-
-/// The columns of a table of such rows.
-struct Columns<'a, Row>(Vec<(String, Cell<'a, Row>)>);
-
 impl<'a, Row: Copy + 'a> Columns<'a, Row> {
-    fn add<T: ToString>(&mut self, name: impl Into<String>, of: impl Fn(Row) -> T + 'a) {
-        let cell = move |row| of(row).to_string();
-        self.0.push((name.into(), Box::new(cell)));
-    }
-
-    /// A figure that may be missing.
-    fn some<T: ToString>(&mut self, name: impl Into<String>, of: impl Fn(Row) -> Option<T> + 'a) {
-        self.add(name, move |row| {
-            of(row).map_or(String::new(), |value| value.to_string())
-        });
-    }
-
     /// A figure with its bounds; `unit` ends the names.
     fn estimate(
         &mut self,
@@ -92,7 +76,8 @@ impl<'a, Row: Copy + 'a> Columns<'a, Row> {
         let names = self.0.iter().map(|(name, _)| name.as_bytes());
         let mut written = out.write_record(names);
         for row in rows {
-            let cells = self.0.iter().map(|(_, cell)| cell(row));
+            let cells = self.0.iter();
+            let cells = cells.map(|(_, cell)| cell(row).unwrap_or_default());
             written = written.and_then(|()| out.write_record(cells));
         }
         written.expect("memory takes everything, and all rows have the same columns");

@@ -1,16 +1,19 @@
 //! An exchange run as tables with units.
 
-use super::percentile::{around, bounded, interval};
+use super::columns::{
+    CI, Columns, MAX, MAX3, MEAN, MEAN_PLUS_SD, MIN, P50, P90, P99, P999, SD, Statistic, under,
+};
+use super::percentile::interval;
 use super::places::Places;
 use super::point_columns::{dashes, typical};
 use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
 use std::collections::BTreeMap;
-use wiregauge_quantity::{TimeUnit, exact_time, grouped, percent, significant};
-use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, Schedule};
+use wiregauge_quantity::{exact_time, grouped, percent, significant};
+use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, QuerySummary, Schedule};
 use wiregauge_run::RunFile;
-use wiregauge_stats::Estimate;
+use wiregauge_stats::Mode;
 
 /// Every table of a run that has something to say.
 pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
@@ -45,49 +48,33 @@ pub(super) fn explained(mut table: Table, points: &[PointSummary]) -> Table {
     table
 }
 
-fn half_width(unit: TimeUnit, estimate: &Estimate) -> String {
-    around(|ns| unit.show(ns), estimate)
-}
-
 fn times(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Table::new(
-        format!(
-            "RTT in {}; max3: the maximum without the two largest; first: of the first exchange, which is not counted",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "n", "min", "mean", "95 % CI", "SD", "mean+SD", "p50", "p90", "p99", "p99.9", "max3",
-            "max", "first",
-        ]),
+    let title = format!(
+        "RTT in {}; max3: the maximum without the two largest; first: of the first exchange, which is not counted",
+        unit.name()
     );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        cells.push(grouped(point.counts.answered));
-        match &point.rtt {
-            Some(rtt) => cells.extend([
-                unit.show(rtt.min),
-                unit.show(rtt.mean.value),
-                half_width(unit, &rtt.mean),
-                unit.show(rtt.sd),
-                unit.show(rtt.mean_plus_sd),
-                bounded(unit, &rtt.p50),
-                bounded(unit, &rtt.p90),
-                bounded(unit, &rtt.p99),
-                bounded(unit, &rtt.p999),
-                unit.show(rtt.max3),
-                unit.show(rtt.max),
-            ]),
-            None => cells.extend(dashes(11)),
-        }
-        cells.push(
-            point
-                .first_rtt_ns
-                .map_or("-".into(), |first| unit.show(first as f64)),
-        );
-        table.row(cells);
-    }
-    table
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.add("n", |p| grouped(p.counts.answered));
+    columns.statistics(
+        unit,
+        |p| p.rtt.as_ref(),
+        &[
+            MIN,
+            MEAN,
+            CI,
+            SD,
+            MEAN_PLUS_SD,
+            P50,
+            P90,
+            P99,
+            P999,
+            MAX3,
+            MAX,
+        ],
+    );
+    columns.some("first", |p| Some(unit.show(p.first_rtt_ns? as f64)));
+    columns.table(title, places, points)
 }
 
 /// The limit in words; of each link its own where they differ.
@@ -119,7 +106,6 @@ pub(super) fn limits_of(points: &[PointSummary]) -> Option<String> {
 
 fn rates(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.trt.as_ref());
-    let limit = points.iter().find_map(|p| p.limit.as_ref());
     let mut title = format!(
         "TRT in {} (mean time from one start to the next), throughput; achieved depth: mean number of outstanding \
          exchanges",
@@ -128,168 +114,97 @@ fn rates(points: &[PointSummary], places: &Places) -> Table {
     if let Some(limits) = limits_of(points) {
         title += &format!("; {limits}");
     }
-    let mut names = places.heads_and(&[
-        "achieved depth",
-        "TRT mean",
-        "95 % CI",
-        "SD",
-        "p99",
-        "exchanges/s",
-        "OUT kB/s",
-        "IN kB/s",
-    ]);
-    if limit.is_some() {
-        names.push("% of limit");
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.add("achieved depth", |p| format!("{:.2}", p.achieved_depth));
+    columns.statistics(
+        unit,
+        |p| p.trt.as_ref(),
+        &[under("TRT mean", MEAN), CI, SD, P99],
+    );
+    columns.add("exchanges/s", |p| significant(p.throughput.exchanges_s));
+    columns.add("OUT kB/s", |p| {
+        format!("{:.2}", p.throughput.out_bytes_s / 1e3)
+    });
+    columns.add("IN kB/s", |p| {
+        format!("{:.2}", p.throughput.in_bytes_s / 1e3)
+    });
+    if points.iter().any(|p| p.limit.is_some()) {
+        columns.some("% of limit", |p| Some(percent(p.limit.as_ref()?.used)));
     }
-    names.push("CPU us/exchange");
-    let is_tried = points.iter().any(|p| p.batch.is_some());
-    if is_tried {
-        names.push("batch");
+    columns.add("CPU us/exchange", |p| {
+        format!("{:.2}", p.resources.cpu_ns_per_exchange / 1e3)
+    });
+    if points.iter().any(|p| p.batch.is_some()) {
+        columns.some("batch", batch);
     }
-    let mut table = Table::new(title, &names);
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        cells.push(format!("{:.2}", point.achieved_depth));
-        match &point.trt {
-            Some(trt) => cells.extend([
-                unit.show(trt.mean.value),
-                half_width(unit, &trt.mean),
-                unit.show(trt.sd),
-                bounded(unit, &trt.p99),
-            ]),
-            None => cells.extend(dashes(4)),
-        }
-        cells.extend([
-            significant(point.throughput.exchanges_s),
-            format!("{:.2}", point.throughput.out_bytes_s / 1e3),
-            format!("{:.2}", point.throughput.in_bytes_s / 1e3),
-        ]);
-        if limit.is_some() {
-            cells.push(
-                point
-                    .limit
-                    .as_ref()
-                    .map_or("-".into(), |limit| percent(limit.used)),
-            );
-        }
-        cells.push(format!("{:.2}", point.resources.cpu_ns_per_exchange / 1e3));
-        if is_tried {
-            cells.push(batch(point));
-        }
-        table.row(cells);
-    }
-    table
+    columns.table(title, places, points)
 }
 
 /// Requests handed over in one call at most, if a trial chose that.
-fn batch(point: &PointSummary) -> String {
-    match &point.batch {
-        Some(trial) => match trial.chosen {
-            Some(batch) => format!("{batch} (by trial)"),
-            None => "all (by trial)".into(),
-        },
-        None => "-".into(),
-    }
+fn batch(point: &PointSummary) -> Option<String> {
+    Some(match point.batch.as_ref()?.chosen {
+        Some(batch) => format!("{batch} (by trial)"),
+        None => "all (by trial)".into(),
+    })
 }
 
 pub(super) fn intervals(points: &[PointSummary], places: &Places) -> Table {
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Table::new(
-        format!(
-            "95 % confidence intervals of the RTT in {} (allowing for autocorrelation)",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "mean",
-            "p50",
-            "p90",
-            "p99",
-            "p99.9",
-            "independent samples (mean)",
-        ]),
+    let title = format!(
+        "95 % confidence intervals of the RTT in {} (allowing for autocorrelation)",
+        unit.name()
     );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        match &point.rtt {
-            Some(rtt) => {
-                cells.extend(
-                    [&rtt.mean, &rtt.p50, &rtt.p90, &rtt.p99, &rtt.p999]
-                        .map(|of| interval(unit, of)),
-                );
-                cells.push(grouped(rtt.effective_n as u64));
-            }
-            None => cells.extend(dashes(6)),
-        }
-        table.row(cells);
-    }
-    table
+    let all: [Statistic; 5] = [
+        ("mean", |unit, rtt| interval(unit, &rtt.mean)),
+        ("p50", |unit, rtt| interval(unit, &rtt.p50)),
+        ("p90", |unit, rtt| interval(unit, &rtt.p90)),
+        ("p99", |unit, rtt| interval(unit, &rtt.p99)),
+        ("p99.9", |unit, rtt| interval(unit, &rtt.p999)),
+    ];
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.statistics(unit, |p| p.rtt.as_ref(), &all);
+    columns.some("independent samples (mean)", |p| {
+        Some(grouped(p.rtt.as_ref()?.effective_n as u64))
+    });
+    columns.table(title, places, points)
 }
 
 fn from_intended(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| p.from_intended.is_some())?;
     let unit = typical(points, |p| p.from_intended.as_ref());
-    let mut table = Table::new(
-        format!(
-            "Time from the intended start to the last byte, in {} (coordinated omission included); max3: the maximum without the two largest",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "mean", "95 % CI", "p50", "p90", "p99", "p99.9", "max3", "max",
-        ]),
+    let title = format!(
+        "Time from the intended start to the last byte, in {} (coordinated omission included); max3: the maximum without the two largest",
+        unit.name()
     );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        match &point.from_intended {
-            Some(times) => cells.extend([
-                unit.show(times.mean.value),
-                half_width(unit, &times.mean),
-                bounded(unit, &times.p50),
-                bounded(unit, &times.p90),
-                bounded(unit, &times.p99),
-                bounded(unit, &times.p999),
-                unit.show(times.max3),
-                unit.show(times.max),
-            ]),
-            None => cells.extend(dashes(8)),
-        }
-        table.row(cells);
-    }
-    Some(table)
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.statistics(
+        unit,
+        |p| p.from_intended.as_ref(),
+        &[MEAN, CI, P50, P90, P99, P999, MAX3, MAX],
+    );
+    Some(columns.table(title, places, points))
 }
 
 pub(super) fn below(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
-    if plan.below_ns.is_empty() {
-        return None;
-    }
-    let names: Vec<String> = plan
-        .below_ns
-        .iter()
-        .map(|&ns| format!("< {}", exact_time(ns)))
-        .collect();
-    let mut columns: Vec<&str> = places.heads_and(&[]);
-    for name in &names {
-        columns.extend([name.as_str(), "95 % CI"]);
-    }
+    plan.below_ns.first()?;
     let of = match plan.schedule {
         Schedule::EveryNs(_) => "of the time from the intended start",
         Schedule::AsFastAsPossible => "of the RTT",
     };
-    let mut table = Table::new(
-        format!("Percentage of exchanges below a limit {of} (lost ones count as above)"),
-        &columns,
-    );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        for share in &point.below {
-            cells.push(percent(share.share));
-            cells.push(match share.interval() {
-                None => "? .. ?".into(),
+    let title = format!("Percentage of exchanges below a limit {of} (lost ones count as above)");
+    let mut columns = Columns::<&PointSummary>::new();
+    for (at, &ns) in plan.below_ns.iter().enumerate() {
+        columns.some(format!("< {}", exact_time(ns)), move |p| {
+            Some(percent(p.below.get(at)?.share))
+        });
+        columns.some("95 % CI", move |p| {
+            Some(match p.below.get(at)?.interval() {
+                None => "? .. ?".to_owned(),
                 Some((low, high)) => format!("{:.2} .. {:.2}", low * 100.0, high * 100.0),
-            });
-        }
-        table.row(cells);
+            })
+        });
     }
-    Some(table)
+    Some(columns.table(title, places, points))
 }
 
 /// Peaks shown of one point; all of them are in the JSON.
@@ -298,35 +213,30 @@ const PEAKS: usize = 3;
 fn modes(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| p.modes.len() > 1)?;
     let unit = typical(points, |p| p.rtt.as_ref());
-    let mut table = Table::new(
-        format!("Points with more than one RTT peak, in {}", unit.name()),
-        &places.heads_and(&["peaks: percentage at time (from .. to)"]),
-    );
-    for point in points.iter().filter(|p| p.modes.len() > 1) {
-        let mut cells = places.cells(point.point.index);
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.add("peaks: percentage at time (from .. to)", |point| {
         let mut largest = point.modes.clone();
         largest.sort_by(|a, b| b.share.total_cmp(&a.share));
         largest.truncate(PEAKS);
         largest.sort_by(|a, b| a.peak.total_cmp(&b.peak));
-        let mut peaks: Vec<String> = largest
-            .iter()
-            .map(|mode| {
-                format!(
-                    "{} at {} ({} .. {})",
-                    percent(mode.share),
-                    unit.show(mode.peak),
-                    unit.show(mode.low),
-                    unit.show(mode.high)
-                )
-            })
-            .collect();
+        let peak = |mode: &Mode| {
+            format!(
+                "{} at {} ({} .. {})",
+                percent(mode.share),
+                unit.show(mode.peak),
+                unit.show(mode.low),
+                unit.show(mode.high)
+            )
+        };
+        let mut peaks: Vec<String> = largest.iter().map(peak).collect();
         if point.modes.len() > PEAKS {
             peaks.push(format!("{} smaller", point.modes.len() - PEAKS));
         }
-        cells.push(peaks.join("; "));
-        table.row(cells);
-    }
-    Some(table)
+        peaks.join("; ")
+    });
+    let title = format!("Points with more than one RTT peak, in {}", unit.name());
+    let several = points.iter().filter(|p| p.modes.len() > 1);
+    Some(columns.table(title, places, several))
 }
 
 fn phases(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
@@ -334,38 +244,16 @@ fn phases(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table
         return None;
     }
     let unit = typical(points, |p| p.connect.as_ref());
-    let mut table = Table::new(
-        format!(
-            "Parts of an exchange in {}: connection, access (to the first byte), transfer",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "connect p50",
-            "p99",
-            "mean",
-            "access p50",
-            "p99",
-            "mean",
-            "transfer p50",
-            "p99",
-            "mean",
-        ]),
+    let title = format!(
+        "Parts of an exchange in {}: connection, access (to the first byte), transfer",
+        unit.name()
     );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        for part in [&point.connect, &point.access, &point.transfer] {
-            match part {
-                Some(part) => cells.extend([
-                    bounded(unit, &part.p50),
-                    bounded(unit, &part.p99),
-                    unit.show(part.mean.value),
-                ]),
-                None => cells.extend(dashes(3)),
-            }
-        }
-        table.row(cells);
-    }
-    Some(table)
+    let mut columns = Columns::<&PointSummary>::new();
+    let of = |head| [under(head, P50), P99, MEAN];
+    columns.statistics(unit, |p| p.connect.as_ref(), &of("connect p50"));
+    columns.statistics(unit, |p| p.access.as_ref(), &of("access p50"));
+    columns.statistics(unit, |p| p.transfer.as_ref(), &of("transfer p50"));
+    Some(columns.table(title, places, points))
 }
 
 fn device(points: &[PointSummary], places: &Places) -> Option<Table> {
@@ -373,66 +261,47 @@ fn device(points: &[PointSummary], places: &Places) -> Option<Table> {
         .iter()
         .find(|p| p.device.as_ref().is_some_and(|d| d.max > 0.0))?;
     let unit = typical(points, |p| p.device.as_ref());
-    let mut table = Table::new(
-        format!(
-            "Device time (by its own clock) in {}; the rest of the RTT is host and wire",
-            unit.name()
-        ),
-        &places.heads_and(&["mean", "95 % CI", "SD", "p50", "p99", "max", "% of RTT"]),
+    let title = format!(
+        "Device time (by its own clock) in {}; the rest of the RTT is host and wire",
+        unit.name()
     );
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        match (&point.device, &point.rtt) {
-            (Some(device), Some(rtt)) => cells.extend([
-                unit.show(device.mean.value),
-                half_width(unit, &device.mean),
-                unit.show(device.sd),
-                bounded(unit, &device.p50),
-                bounded(unit, &device.p99),
-                unit.show(device.max),
-                percent(device.mean.value / rtt.mean.value),
-            ]),
-            _ => cells.extend(dashes(7)),
-        }
-        table.row(cells);
-    }
-    Some(table)
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.statistics(
+        unit,
+        |p| p.device.as_ref().filter(|_| p.rtt.is_some()),
+        &[MEAN, CI, SD, P50, P99, MAX],
+    );
+    columns.some("% of RTT", |p| {
+        Some(percent(
+            p.device.as_ref()?.mean.value / p.rtt.as_ref()?.mean.value,
+        ))
+    });
+    Some(columns.table(title, places, points))
 }
 
 /// Each query by itself, where there are several.
 pub(super) fn queries(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| !p.queries.is_empty())?;
     let unit = typical(points, |p| p.rtt.as_ref());
-    let is_unexpected = points.iter().any(|p| p.counts.unexpected > 0);
-    let mut names = vec!["query", "n", "failed"];
-    names.extend(is_unexpected.then_some("unexpected"));
-    names.extend(["mean", "p50", "p99", "max"]);
-    let mut table = Table::new(
-        format!("RTT of each query in {}", unit.name()),
-        &places.heads_and(&names),
-    )
-    .quoting(&["query"]);
-    for (point, query) in points
-        .iter()
-        .flat_map(|point| point.queries.iter().map(move |query| (point, query)))
-    {
-        let mut cells = places.cells(point.point.index);
-        cells.push(shortened(&query.name));
-        let failed = query.exchanges - query.answered - query.unexpected;
-        cells.extend([query.answered, failed].map(grouped));
-        cells.extend(is_unexpected.then(|| grouped(query.unexpected)));
-        match &query.rtt {
-            Some(rtt) => cells.extend([
-                unit.show(rtt.mean.value),
-                bounded(unit, &rtt.p50),
-                bounded(unit, &rtt.p99),
-                unit.show(rtt.max),
-            ]),
-            None => cells.extend(dashes(4)),
-        }
-        table.row(cells);
+    let mut columns = Columns::<(&PointSummary, &QuerySummary)>::new();
+    columns.add("query", |(_, query)| shortened(&query.name));
+    columns.add("n", |(_, query)| grouped(query.answered));
+    columns.add("failed", |(_, query)| {
+        grouped(query.exchanges - query.answered - query.unexpected)
+    });
+    if points.iter().any(|p| p.counts.unexpected > 0) {
+        columns.add("unexpected", |(_, query)| grouped(query.unexpected));
     }
-    Some(table)
+    columns.statistics(
+        unit,
+        |(_, query)| query.rtt.as_ref(),
+        &[MEAN, P50, P99, MAX],
+    );
+    let rows = points
+        .iter()
+        .flat_map(|point| point.queries.iter().map(move |query| (point, query)));
+    let title = format!("RTT of each query in {}", unit.name());
+    Some(columns.table(title, places, rows).quoting(&["query"]))
 }
 
 /// A query or a reply that fits in a cell.
@@ -472,41 +341,20 @@ pub(super) fn unexpected(points: &[PointSummary], places: &Places) -> Option<Tab
 
 fn losses(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
-    let mut table = Table::new(
-        "Failed exchanges (only points that have some); late: answered after the timeout; stray bytes belong \
-         to no response",
-        &places.heads_and(&[
-            "exchanges",
-            "answered",
-            "lost",
-            "late",
-            "duplicated",
-            "reordered",
-            "corrupted",
-            "unexpected",
-            "stray bytes",
-        ]),
-    );
-    for point in points.iter().filter(|p| !p.counts.is_clean()) {
-        let counts = &point.counts;
-        let mut cells = places.cells(point.point.index);
-        cells.extend(
-            [
-                counts.exchanges,
-                counts.answered,
-                counts.lost,
-                counts.late,
-                counts.duplicated,
-                counts.reordered,
-                counts.corrupted,
-                counts.unexpected,
-                counts.stray_bytes,
-            ]
-            .map(grouped),
-        );
-        table.row(cells);
-    }
-    Some(table)
+    let title = "Failed exchanges (only points that have some); late: answered after the timeout; stray bytes belong \
+                 to no response";
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.add("exchanges", |p| grouped(p.counts.exchanges));
+    columns.add("answered", |p| grouped(p.counts.answered));
+    columns.add("lost", |p| grouped(p.counts.lost));
+    columns.add("late", |p| grouped(p.counts.late));
+    columns.add("duplicated", |p| grouped(p.counts.duplicated));
+    columns.add("reordered", |p| grouped(p.counts.reordered));
+    columns.add("corrupted", |p| grouped(p.counts.corrupted));
+    columns.add("unexpected", |p| grouped(p.counts.unexpected));
+    columns.add("stray bytes", |p| grouped(p.counts.stray_bytes));
+    let failed = points.iter().filter(|p| !p.counts.is_clean());
+    Some(columns.table(title, places, failed))
 }
 
 /// What links that run at once cost each other.

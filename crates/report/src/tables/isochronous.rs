@@ -1,7 +1,7 @@
 //! The packets of isochronous streams: how many moved no data, and how evenly transfers completed.
 
-use super::flow_rows::{Row, number};
-use super::percentile::bounded;
+use super::columns::{Columns, MAX, P50, P99, under};
+use super::flow_rows::Row;
 use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, exact_time, grouped};
@@ -24,38 +24,26 @@ pub(super) fn table(rows: &[Row<'_>], places: &Places) -> Option<Table> {
         exact_time(first.interval_ns),
         unit.name()
     );
-    let names = [
-        "packets",
-        "missed",
-        "empty",
-        "errors",
-        "skipped",
-        "jitter p50",
-        "p99",
-        "max",
+    let mut columns = Columns::<Row<'_>>::new();
+    let counts: [(&str, fn(&IsochronousCounts) -> u64); 5] = [
+        ("packets", |counts| counts.packets),
+        ("missed", IsochronousCounts::missed),
+        ("empty", |counts| counts.empty),
+        ("errors", IsochronousCounts::failed),
+        ("skipped", |counts| counts.skipped),
     ];
-    let mut table = Table::new(title, &places.heads_and(&names));
-    for (row, counts) in counted(rows) {
-        let mut cells = places.cells(number(row));
-        let numbers = [
-            counts.packets,
-            counts.missed(),
-            counts.empty,
-            counts.failed(),
-            counts.skipped,
-        ];
-        cells.extend(numbers.map(grouped));
-        match &counts.jitter {
-            Some(jitter) => cells.extend([
-                bounded(unit, &jitter.p50),
-                bounded(unit, &jitter.p99),
-                unit.show(jitter.max),
-            ]),
-            None => cells.extend(vec!["-".to_owned(); 3]),
-        }
-        table.row(cells);
+    for (head, count) in counts {
+        columns.some(head, move |(_, flow)| {
+            Some(grouped(count(flow.isochronous.as_ref()?)))
+        });
     }
-    Some(table)
+    columns.statistics(
+        unit,
+        |(_, flow)| flow.isochronous.as_ref()?.jitter.as_ref(),
+        &[under("jitter p50", P50), P99, MAX],
+    );
+    let rows = counted(rows).map(|(row, _)| *row);
+    Some(columns.table(title, places, rows))
 }
 
 /// `0 of 1,600 packets missed`.

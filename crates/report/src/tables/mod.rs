@@ -3,6 +3,7 @@
 mod brief;
 mod can;
 mod closed_loop;
+mod columns;
 mod comparison;
 mod conditions;
 mod control;

@@ -1,6 +1,7 @@
 //! What was recorded of a stream, and whether the storage kept pace.
 
-use super::flow_rows::{Row, number};
+use super::columns::Columns;
+use super::flow_rows::Row;
 use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{grouped, time};
@@ -8,35 +9,21 @@ use wiregauge_record::Recording;
 
 /// One row for each recording.
 pub(super) fn table(rows: &[Row<'_>], places: &Places) -> Option<Table> {
-    let recorded = || {
-        let rows = rows.iter();
-        rows.filter_map(|row| Some((row, row.1.recording.as_ref()?)))
+    let recorded = |row: &Row<'_>| row.1.recording.is_some();
+    rows.iter().find(|row| recorded(row))?;
+    let mut columns = Columns::<Row<'_>>::new();
+    let mut add = |head: &str, of: fn(&Recording) -> String| {
+        columns.some(head, move |(_, flow)| flow.recording.as_ref().map(of));
     };
-    recorded().next()?;
-    let names = [
-        "file",
-        "files",
-        "bytes",
-        "missing",
-        "buffer B",
-        "peak waiting B",
-        "receiver waited",
-    ];
-    let mut table = Table::new("Recording of what was received", &places.heads_and(&names));
-    for (row, one) in recorded() {
-        let mut cells = places.cells(number(row));
-        cells.extend([
-            one.file.clone(),
-            one.files.to_string(),
-            grouped(one.bytes),
-            grouped(one.missing_bytes),
-            grouped(one.buffer_bytes),
-            grouped(one.peak_waiting_bytes),
-            waited(one),
-        ]);
-        table.row(cells);
-    }
-    Some(table)
+    add("file", |one| one.file.clone());
+    add("files", |one| one.files.to_string());
+    add("bytes", |one| grouped(one.bytes));
+    add("missing", |one| grouped(one.missing_bytes));
+    add("buffer B", |one| grouped(one.buffer_bytes));
+    add("peak waiting B", |one| grouped(one.peak_waiting_bytes));
+    add("receiver waited", waited);
+    let rows = rows.iter().copied().filter(recorded);
+    Some(columns.table("Recording of what was received", places, rows))
 }
 
 fn waited(one: &Recording) -> String {

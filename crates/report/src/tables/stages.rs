@@ -1,10 +1,12 @@
 //! Where the RTT went, by the kernel's own records.
 
+use super::columns::Columns;
 use super::places::Places;
-use super::point_columns::{dashes, typical};
+use super::point_columns::typical;
 use super::table::Table;
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Plan, PointSummary};
+use wiregauge_stats::Distribution;
 
 /// The mean parts of the RTT, where the kernel's records were requested.
 pub(super) fn stages(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {
@@ -20,52 +22,43 @@ pub(super) fn stages(plan: &Plan, points: &[PointSummary], places: &Places) -> O
         true => "URBs of usbmon",
         false => "time stamps of the kernel",
     };
-    let mut rest = vec!["n", "RTT", "host, sending"];
-    rest.extend(is_usb.then_some("bus, OUT"));
-    rest.push(match is_usb {
-        true => "device + bus, IN",
-        false => "network + device",
-    });
-    rest.extend(has_device.then_some("of which device"));
-    rest.push("host, receiving");
     let title = format!(
         "Where the RTT goes ({source}): means in {}, which add up to the RTT",
         unit.name()
     );
-    let mut table = Table::new(title, &places.heads_and(&rest));
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        let Some(stages) = &point.stages else {
-            cells.extend(dashes(rest.len()));
-            table.row(cells);
-            continue;
-        };
-        cells.push(grouped(stages.rtt.n));
-        cells.extend([&stages.rtt, &stages.sending].map(|part| unit.show(part.mean.value)));
-        if is_usb {
-            let request = stages.request.as_ref();
-            cells.push(request.map_or("-".into(), |part| unit.show(part.mean.value)));
-        }
-        cells.push(unit.show(stages.response.mean.value));
-        if has_device {
-            let device = point.device.as_ref();
-            cells.push(device.map_or("-".into(), |part| unit.show(part.mean.value)));
-        }
-        cells.push(unit.show(stages.receiving.mean.value));
-        table.row(cells);
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.some("n", |point| Some(grouped(point.stages.as_ref()?.rtt.n)));
+    let mut mean = |head: &str, of: fn(&PointSummary) -> Option<&Distribution>| {
+        columns.some(head, move |point| Some(unit.show(of(point)?.mean.value)));
+    };
+    mean("RTT", |point| Some(&point.stages.as_ref()?.rtt));
+    mean("host, sending", |point| {
+        Some(&point.stages.as_ref()?.sending)
+    });
+    if is_usb {
+        mean("bus, OUT", |point| point.stages.as_ref()?.request.as_ref());
     }
-    Some(table)
+    let response = match is_usb {
+        true => "device + bus, IN",
+        false => "network + device",
+    };
+    mean(response, |point| Some(&point.stages.as_ref()?.response));
+    if has_device {
+        mean("of which device", |point| {
+            point.device.as_ref().filter(|_| point.stages.is_some())
+        });
+    }
+    mean("host, receiving", |point| {
+        Some(&point.stages.as_ref()?.receiving)
+    });
+    Some(columns.table(title, places, points))
 }
 
 /// Stamps of what is received come from the kernel's stack, of what is sent from the driver.
 fn without(points: &[PointSummary], places: &Places) -> Table {
     let title = "Where the RTT goes: not known, no exchange has both time stamps. Does the driver stamp what is \
                  sent (ethtool -T: software-transmit)?";
-    let mut table = Table::new(title, &places.heads_and(&["n"]));
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        cells.push("0".into());
-        table.row(cells);
-    }
-    table
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.add("n", |_| "0");
+    columns.table(title, places, points)
 }

@@ -1,15 +1,16 @@
 //! A stream run as tables: what passes each way, how evenly, and the buffer that a device needs for
 //! it.
 
+use super::columns::{Columns, MAX, P50, P99, under};
 use super::flow_rows::{Row, number};
 use super::limit_share::LimitShare;
-use super::percentile::{around, bounded};
+use super::percentile::around;
 use super::places::Places;
 use super::table::Table;
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
-use wiregauge_stats::{Distribution, Estimate};
+use wiregauge_stats::Estimate;
 
 /// What became of the bytes, in words; nothing where a table says more.
 pub(super) fn both_ends(file: &RunFile<Stream>, rows: &[Row<'_>]) -> Option<String> {
@@ -62,37 +63,30 @@ pub(super) fn tables(rows: &[Row<'_>], places: &Places) -> Vec<Table> {
 
 fn rates(rows: &[Row<'_>], places: &Places) -> Table {
     let unit = unit_of(rows);
-    let limit = rows.iter().find_map(|(_, flow)| flow.limit.as_ref());
     let title = match limit_of(rows) {
         Some(limit) => format!("Rates; {limit}"),
         None => "Rates".to_owned(),
     };
     let by_device = |flow: &FlowSummary| flow.device?.bytes_s();
-    let has_clock = rows.iter().any(|(_, flow)| by_device(flow).is_some());
-    let mut names = places.heads_and(&["transfers", unit.name(), "95 % CI"]);
-    names.extend(limit.map(|_| "% of limit"));
-    names.extend(has_clock.then_some("by device"));
-    names.extend(["achieved queue", "CPU us/MB"]);
-    let mut table = Table::new(title, &names);
-    for row in rows {
-        let flow = row.1;
-        let mut cells = places.cells(number(row));
-        cells.push(grouped(flow.transfers));
-        match &flow.rate {
-            Some(rate) => cells.extend([unit.show(rate.value), half_width(unit, rate)]),
-            None => cells.extend(["-".to_owned(), "-".to_owned()]),
-        }
-        if limit.is_some() {
-            cells.push(share_of_limit(row));
-        }
-        if has_clock {
-            cells.push(by_device(flow).map_or("-".to_owned(), |rate| unit.show(rate)));
-        }
-        cells.push(format!("{:.2}", flow.achieved_queue));
-        cells.push(grouped((flow.cpu_ns_per_mb / 1e3).round() as u64));
-        table.row(cells);
+    let mut columns = Columns::<Row<'_>>::new();
+    columns.add("transfers", |(_, flow)| grouped(flow.transfers));
+    columns.some(unit.name(), |(_, flow)| Some(unit.show(flow.rate?.value)));
+    columns.some("95 % CI", |(_, flow)| {
+        Some(half_width(unit, flow.rate.as_ref()?))
+    });
+    if rows.iter().any(|(_, flow)| flow.limit.is_some()) {
+        columns.add("% of limit", |row| share_of_limit(&row));
     }
-    table
+    if rows.iter().any(|(_, flow)| by_device(flow).is_some()) {
+        columns.some("by device", |(_, flow)| Some(unit.show(by_device(flow)?)));
+    }
+    columns.add("achieved queue", |(_, flow)| {
+        format!("{:.2}", flow.achieved_queue)
+    });
+    columns.add("CPU us/MB", |(_, flow)| {
+        grouped((flow.cpu_ns_per_mb / 1e3).round() as u64)
+    });
+    columns.table(title, places, rows.iter().copied())
 }
 
 /// The limit in words; with both directions of a shared medium, that it is for both together.
@@ -123,42 +117,26 @@ pub(super) fn share_of_limit(row: &Row<'_>) -> String {
 
 /// The packets on the bus, where the device models it and reports them.
 fn modelled_bus(rows: &[Row<'_>], places: &Places) -> Option<Table> {
-    let count = |row: &Row<'_>| row.1.device.and_then(|device| device.bus);
-    rows.iter().find_map(count)?;
-    let mut table = Table::new(
-        "Modelled bus, as the device counted: packets and NAKs of the endpoint, and shares of the time",
-        &places.heads_and(&[
-            "packets",
-            "NAKs",
-            "NAKs/s",
-            "not ready",
-            "packets on bus",
-            "NAKs on bus",
-            "others on bus",
-        ]),
-    );
-    for row in rows {
-        let mut cells = places.cells(number(row));
-        match count(row) {
-            Some(bus) => cells.extend(bus_cells(&bus)),
-            None => cells.extend(vec!["-".to_owned(); 7]),
-        }
-        table.row(cells);
+    let bus = |(_, flow): Row<'_>| flow.device.and_then(|device| device.bus);
+    rows.iter().copied().find_map(bus)?;
+    let mut columns = Columns::<Row<'_>>::new();
+    columns.some("packets", |row| Some(grouped(bus(row)?.packets)));
+    columns.some("NAKs", |row| Some(grouped(bus(row)?.naks)));
+    columns.some("NAKs/s", |row| Some(naks_s(&bus(row)?)));
+    let shares: [(&str, fn(&BusCount) -> u64); 4] = [
+        ("not ready", |bus| bus.not_ready_ns),
+        ("packets on bus", |bus| bus.packets_ns),
+        ("NAKs on bus", |bus| bus.naks_ns),
+        ("others on bus", |bus| bus.others_ns),
+    ];
+    for (head, busy_ns) in shares {
+        columns.some(head, move |row| {
+            let bus = bus(row)?;
+            Some(percent(bus.share(busy_ns(&bus))))
+        });
     }
-    Some(table)
-}
-
-fn bus_cells(bus: &BusCount) -> [String; 7] {
-    let share = |busy_ns| percent(bus.share(busy_ns));
-    [
-        grouped(bus.packets),
-        grouped(bus.naks),
-        naks_s(bus),
-        share(bus.not_ready_ns),
-        share(bus.packets_ns),
-        share(bus.naks_ns),
-        share(bus.others_ns),
-    ]
+    let title = "Modelled bus, as the device counted: packets and NAKs of the endpoint, and shares of the time";
+    Some(columns.table(title, places, rows.iter().copied()))
 }
 
 /// NAKs a second.
@@ -225,38 +203,21 @@ fn interference(rows: &[Row<'_>]) -> Option<Table> {
 
 fn gaps(rows: &[Row<'_>], places: &Places) -> Table {
     let unit = typical_gap(rows);
-    let mut table = Table::new(
-        format!(
-            "Times in {}: gap between completions, gap in the host between two transfers, transfer",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "gap p50",
-            "p99",
-            "max",
-            "host gap p50",
-            "p99",
-            "max",
-            "transfer p50",
-            "p99",
-        ]),
+    let title = format!(
+        "Times in {}: gap between completions, gap in the host between two transfers, transfer",
+        unit.name()
     );
-    for row in rows {
-        let flow = row.1;
-        let mut cells = places.cells(number(row));
-        let mut add = |times: &Option<Distribution>, with_max: bool| match times {
-            Some(times) => {
-                cells.extend([bounded(unit, &times.p50), bounded(unit, &times.p99)]);
-                cells.extend(with_max.then(|| unit.show(times.max)));
-            }
-            None => cells.extend(vec!["-".to_owned(); 2 + usize::from(with_max)]),
-        };
-        add(&flow.gap, true);
-        add(&flow.host_gap, true);
-        add(&flow.transfer_time, false);
-        table.row(cells);
-    }
-    table
+    let mut columns = Columns::<Row<'_>>::new();
+    let of = |head| [under(head, P50), P99, MAX];
+    columns.statistics(unit, |(_, flow)| flow.gap.as_ref(), &of("gap p50"));
+    columns.statistics(
+        unit,
+        |(_, flow)| flow.host_gap.as_ref(),
+        &of("host gap p50"),
+    );
+    let transfer = [under("transfer p50", P50), P99];
+    columns.statistics(unit, |(_, flow)| flow.transfer_time.as_ref(), &transfer);
+    columns.table(title, places, rows.iter().copied())
 }
 
 /// The unit in which most gaps read well.
@@ -282,41 +243,29 @@ pub(super) fn known(bytes: Option<u64>) -> String {
 
 fn damage(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let jumps = |flow: &FlowSummary| flow.jumps.unwrap_or(0) > 0;
-    let hurt = |flow: &FlowSummary| flow.counts.is_damaged() || jumps(flow) || flow.stalls > 0;
-    rows.iter().find(|(_, flow)| hurt(flow))?;
-    let with_jumps = rows.iter().any(|(_, flow)| flow.jumps.is_some());
-    let mut names = vec![
-        "sent",
-        "received",
-        "lost",
-        "duplicated",
-        "corrupted",
-        "stray",
-        "stalls",
-    ];
-    names.extend(with_jumps.then_some("jumps"));
-    let mut table = Table::new(
-        "Byte errors (only rows that have some)",
-        &places.heads_and(&names),
-    );
-    for row in rows.iter().filter(|(_, flow)| hurt(flow)) {
-        let (counts, flow) = (&row.1.counts, row.1);
-        let mut cells = places.cells(number(row));
-        let is_known = counts.received.is_some();
-        let found = [
-            counts.sent,
-            counts.received,
-            lost(flow),
-            Some(counts.duplicated).filter(|_| is_known),
-            Some(counts.corrupted).filter(|_| is_known),
-            Some(counts.stray).filter(|_| is_known),
-            Some(flow.stalls),
-        ];
-        cells.extend(found.map(known));
-        cells.extend(with_jumps.then(|| known(flow.jumps)));
-        table.row(cells);
+    let hurt = |(_, flow): &Row<'_>| flow.counts.is_damaged() || jumps(flow) || flow.stalls > 0;
+    rows.iter().find(|row| hurt(row))?;
+    let received = |flow: &FlowSummary, bytes: u64| flow.counts.received.map(|_| bytes);
+    let mut columns = Columns::<Row<'_>>::new();
+    columns.add("sent", |(_, flow)| known(flow.counts.sent));
+    columns.add("received", |(_, flow)| known(flow.counts.received));
+    columns.add("lost", |(_, flow)| known(lost(flow)));
+    columns.add("duplicated", |(_, flow)| {
+        known(received(flow, flow.counts.duplicated))
+    });
+    columns.add("corrupted", |(_, flow)| {
+        known(received(flow, flow.counts.corrupted))
+    });
+    columns.add("stray", |(_, flow)| {
+        known(received(flow, flow.counts.stray))
+    });
+    columns.add("stalls", |(_, flow)| grouped(flow.stalls));
+    if rows.iter().any(|(_, flow)| flow.jumps.is_some()) {
+        columns.add("jumps", |(_, flow)| known(flow.jumps));
     }
-    Some(table)
+    let title = "Byte errors (only rows that have some)";
+    let hurt = rows.iter().copied().filter(hurt);
+    Some(columns.table(title, places, hurt))
 }
 
 pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
