@@ -2,7 +2,7 @@
 
 use crate::values;
 use anyhow::bail;
-use wiregauge_record::{LoopPoint, Point, StreamPoint};
+use wiregauge_compare::Parts;
 use wiregauge_run::AnyRun;
 
 /// Names, and for each the values that a point may have.
@@ -41,50 +41,6 @@ pub fn filter(text: &str) -> Result<PointFilter, String> {
         text: text.to_owned(),
         terms,
     })
-}
-
-/// The names of a point and its values.
-trait Named: Copy {
-    fn parts(&self) -> Vec<(&'static str, String)>;
-}
-
-/// `yes` or `no`.
-fn yes(is: bool) -> String {
-    if is { "yes" } else { "no" }.to_owned()
-}
-
-impl Named for Point {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("out", self.out_bytes.to_string()),
-            ("in", self.in_bytes.to_string()),
-            ("depth", self.depth.to_string()),
-            ("link", self.link.to_string()),
-            ("together", yes(self.together)),
-        ]
-    }
-}
-
-impl Named for StreamPoint {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("direction", self.direction.name().to_owned()),
-            ("transfer", self.transfer_bytes.to_string()),
-            ("queue", self.queue.to_string()),
-            ("link", self.link.to_string()),
-            ("together", yes(self.together)),
-        ]
-    }
-}
-
-impl Named for LoopPoint {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("rate", self.rate_hz.to_string()),
-            ("channels", self.channels.to_string()),
-            ("notify", self.notify_bytes.to_string()),
-        ]
-    }
 }
 
 impl PointFilter {
@@ -155,7 +111,7 @@ impl PointFilter {
         ))
     }
 
-    fn keep<P: Named, S>(
+    fn keep<P: Parts, S>(
         &self,
         run: &str,
         planned: &mut Vec<P>,
@@ -197,7 +153,7 @@ impl PointFilter {
         Ok((points.len(), all))
     }
 
-    fn wants<P: Named>(&self, point: P) -> bool {
+    fn wants<P: Parts>(&self, point: P) -> bool {
         let parts = point.parts();
         self.terms.iter().all(|(name, values)| {
             parts.iter().any(|(known, is)| {
@@ -222,6 +178,7 @@ fn same(name: &str, typed: &str, is: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wiregauge_record::Point;
 
     fn point(in_bytes: u32, depth: u32) -> Point {
         Point {

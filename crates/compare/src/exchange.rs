@@ -6,13 +6,12 @@
 
 use crate::conditions::schedule;
 use crate::figure::{Figure, part};
-use crate::key::{Key, Place, yes};
-use crate::setting::Settings;
+use crate::key::{Key, Place};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{
-    Carried, Figure as Named, Part, Phase, Point, Problem, Sample, Schedule, Starts, Throughput,
-    Times, grouped,
+    Carried, Figure as Named, Part, Phase, Problem, Sample, Schedule, Starts, Throughput, Times,
+    grouped,
 };
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Events, Series};
@@ -70,17 +69,6 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-pub(crate) fn key(point: &Point) -> Key {
-    let parts = vec![
-        ("out", point.out_bytes.to_string()),
-        ("in", point.in_bytes.to_string()),
-        ("depth", point.depth.to_string()),
-        ("link", point.link.to_string()),
-        ("together", yes(point.together)),
-    ];
-    Key::new(parts, Settings::of_exchange(point))
-}
-
 /// What in the plans makes figures hard to compare.
 pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
     let each = |of: &dyn Fn(&Run<Exchange>) -> String| {
@@ -119,7 +107,7 @@ impl Side for Run<Exchange> {
         let points = self.file.points.iter().enumerate();
         points
             .filter(|(_, point)| point.counts.exchanges > 0)
-            .map(|(at, point)| (key(&point.point), at))
+            .map(|(at, point)| (Key::of_exchange(&point.point), at))
             .collect()
     }
 

@@ -4,6 +4,7 @@
 use crate::setting::Settings;
 use serde::{Serialize, Serializer};
 use std::fmt;
+use wiregauge_record::{LoopPoint, Point, StreamPoint, Way};
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +17,20 @@ pub struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(parts: Vec<(&'static str, String)>, settings: Settings) -> Key {
+    pub(crate) fn of_exchange(point: &Point) -> Key {
+        Key {
+            parts: point.parts(),
+            settings: Settings::of_exchange(point),
+            again: 0,
+        }
+    }
+
+    pub(crate) fn of_flow(point: &StreamPoint, way: Way) -> Key {
+        let mut parts = point.parts();
+        parts.insert(3, ("way", way.name().to_owned()));
         Key {
             parts,
-            settings,
+            settings: Settings::of_flow(point, way),
             again: 0,
         }
     }
@@ -68,6 +79,46 @@ impl Serialize for Key {
     }
 }
 
+/// A point by the names of its settings, in JSON and in `--points`.
+pub trait Parts: Copy {
+    /// The names with the values that the point has.
+    fn parts(&self) -> Vec<(&'static str, String)>;
+}
+
+impl Parts for Point {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("out", self.out_bytes.to_string()),
+            ("in", self.in_bytes.to_string()),
+            ("depth", self.depth.to_string()),
+            ("link", self.link.to_string()),
+            ("together", yes(self.together)),
+        ]
+    }
+}
+
+impl Parts for StreamPoint {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("direction", self.direction.name().to_owned()),
+            ("transfer", self.transfer_bytes.to_string()),
+            ("queue", self.queue.to_string()),
+            ("link", self.link.to_string()),
+            ("together", yes(self.together)),
+        ]
+    }
+}
+
+impl Parts for LoopPoint {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("rate", self.rate_hz.to_string()),
+            ("channels", self.channels.to_string()),
+            ("notify", self.notify_bytes.to_string()),
+        ]
+    }
+}
+
 /// A point of a run: what was asked, and where it stands in the run.
 pub(crate) type Place = (Key, usize);
 
@@ -79,10 +130,10 @@ pub(crate) fn yes(is_so: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Direction, Point, StreamPoint, Way};
+    use wiregauge_record::Direction;
 
     fn exchange(link: u32, together: bool, sizes: (u32, u32)) -> Key {
-        crate::exchange::key(&Point {
+        Key::of_exchange(&Point {
             index: 0,
             out_bytes: sizes.0,
             in_bytes: sizes.1,
@@ -101,7 +152,7 @@ mod tests {
             link: 0,
             together: false,
         };
-        crate::stream::key(&point, way)
+        Key::of_flow(&point, way)
     }
 
     #[test]

@@ -68,7 +68,7 @@ mod tests {
     use wiregauge_record::Point;
 
     fn key(depth: u32) -> Key {
-        crate::exchange::key(&Point {
+        Key::of_exchange(&Point {
             index: 0,
             out_bytes: 16,
             in_bytes: 48,

@@ -1,11 +1,10 @@
 //! The figures of a stream point, one way of it at a time, out of its transfers.
 
 use crate::figure::{Figure, part};
-use crate::key::{Key, Place, yes};
-use crate::setting::Settings;
+use crate::key::{Key, Place};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{
-    Carried, Figure as Named, FlowSummary, Part, Problem, StreamPoint, StreamSummariser, Times, Way,
+    Carried, Figure as Named, FlowSummary, Part, Problem, StreamSummariser, Times,
 };
 use wiregauge_run::{Run, RunError, Stream};
 use wiregauge_stats::{Confidence, Estimate, Series};
@@ -54,25 +53,13 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-pub(crate) fn key(point: &StreamPoint, way: Way) -> Key {
-    let parts = vec![
-        ("direction", point.direction.name().to_owned()),
-        ("transfer", point.transfer_bytes.to_string()),
-        ("queue", point.queue.to_string()),
-        ("way", way.name().to_owned()),
-        ("link", point.link.to_string()),
-        ("together", yes(point.together)),
-    ];
-    Key::new(parts, Settings::of_flow(point, way))
-}
-
 impl Side for Run<Stream> {
     fn places(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for (at, summary) in self.file.points.iter().enumerate() {
             for (way, flow) in summary.flows.iter().enumerate().take(WAYS) {
                 if flow.transfers > 0 {
-                    places.push((key(&summary.point, flow.way), at * WAYS + way));
+                    places.push((Key::of_flow(&summary.point, flow.way), at * WAYS + way));
                 }
             }
         }
