@@ -161,6 +161,57 @@ fn gain(faster: f64) -> String {
     }
 }
 
+impl ExchangeVerdict {
+    /// The verdict in a few words, for an answer; `None` where it is about a schedule or other points, which the
+    /// answer names itself.
+    pub fn short(&self) -> Option<String> {
+        Some(match self {
+            ExchangeVerdict::Nothing
+            | ExchangeVerdict::ScheduleUnknown
+            | ExchangeVerdict::Schedule { .. }
+            | ExchangeVerdict::Behind { .. }
+            | ExchangeVerdict::Unfinished { .. }
+            | ExchangeVerdict::SlowestStage { .. }
+            | ExchangeVerdict::Outlier { .. }
+            | ExchangeVerdict::TooFew { .. }
+            | ExchangeVerdict::Waiting { .. } => return None,
+            ExchangeVerdict::Losses { waited } => format!(
+                "losses limit the rate: {} of the time is spent waiting for them",
+                percent(*waited)
+            ),
+            ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
+            ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
+                "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
+            ),
+            ExchangeVerdict::Device { share } => format!(
+                "bottleneck: the device ({} of the RTT is device time)",
+                percent(*share)
+            ),
+            ExchangeVerdict::DeviceBusy { .. } => {
+                "bottleneck: the device (it needs nearly the whole TRT)".into()
+            }
+            ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
+                Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
+                None => "only one exchange at a time is possible".into(),
+            },
+            ExchangeVerdict::Connection { share, larger } => match larger {
+                Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
+                None => format!(
+                    "opening the link takes {} of each exchange",
+                    percent(*share)
+                ),
+            },
+            ExchangeVerdict::HostBehind { achieved, depth } => {
+                format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
+            }
+            ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
+                Some(_) => "a higher --depth may be faster".into(),
+                None => "the device allows no higher --depth".into(),
+            },
+        })
+    }
+}
+
 impl fmt::Display for ExchangeVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

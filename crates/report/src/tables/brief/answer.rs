@@ -131,63 +131,23 @@ fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
 fn limited(file: &RunFile, point: &PointSummary) -> Option<String> {
     let points = std::slice::from_ref(point);
     let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, points);
-    Some(match &splits.first()?.verdict {
-        ExchangeVerdict::Nothing
-        | ExchangeVerdict::ScheduleUnknown
-        | ExchangeVerdict::Schedule { .. }
-        | ExchangeVerdict::Unfinished { .. }
-        | ExchangeVerdict::SlowestStage { .. }
-        | ExchangeVerdict::Outlier { .. }
-        | ExchangeVerdict::TooFew { .. }
-        | ExchangeVerdict::Waiting { .. } => return None,
-        ExchangeVerdict::Behind { .. } => {
-            let median =
-                |of: &Option<Distribution>| of.as_ref().map_or(0.0, |times| times.p50.value);
-            let each_ns = median(&point.connect) + median(&point.rtt);
-            let Schedule::EveryNs(period_ns) = file.plan.schedule else {
-                return None;
-            };
-            if each_ns <= period_ns as f64 * f64::from(point.point.depth) {
-                return None;
-            }
-            match file.plan.connect {
-                Connect::Once => format!("median RTT {}", time(each_ns)),
-                Connect::Each => format!("median of opening and RTT {}", time(each_ns)),
-            }
-        }
-        ExchangeVerdict::Losses { waited } => format!(
-            "losses limit the rate: {} of the time is spent waiting for them",
-            percent(*waited)
-        ),
-        ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
-        ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
-            "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
-        ),
-        ExchangeVerdict::Device { share } => format!(
-            "bottleneck: the device ({} of the RTT is device time)",
-            percent(*share)
-        ),
-        ExchangeVerdict::DeviceBusy { .. } => {
-            "bottleneck: the device (it needs nearly the whole TRT)".into()
-        }
-        ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
-            Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
-            None => "only one exchange at a time is possible".into(),
-        },
-        ExchangeVerdict::Connection { share, larger } => match larger {
-            Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
-            None => format!(
-                "opening the link takes {} of each exchange",
-                percent(*share)
-            ),
-        },
-        ExchangeVerdict::HostBehind { achieved, depth } => {
-            format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
-        }
-        ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
-            Some(_) => "a higher --depth may be faster".into(),
-            None => "the device allows no higher --depth".into(),
-        },
+    match &splits.first()?.verdict {
+        ExchangeVerdict::Behind { .. } => too_long(&file.plan, point),
+        verdict => verdict.short(),
+    }
+}
+
+/// The median time of exchanges that take longer than the schedule leaves for them.
+fn too_long(plan: &Plan, point: &PointSummary) -> Option<String> {
+    let median = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |times| times.p50.value);
+    let each_ns = median(&point.connect) + median(&point.rtt);
+    let Schedule::EveryNs(period_ns) = plan.schedule else {
+        return None;
+    };
+    let is_longer = each_ns > period_ns as f64 * f64::from(point.point.depth);
+    is_longer.then(|| match plan.connect {
+        Connect::Once => format!("median RTT {}", time(each_ns)),
+        Connect::Each => format!("median of opening and RTT {}", time(each_ns)),
     })
 }
 
