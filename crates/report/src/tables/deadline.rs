@@ -1,8 +1,9 @@
 //! What a run means for a control loop, in tables with units; what is not known, and why.
 
+use super::columns::{Columns, MAX, Numbered, P999};
 use super::no_tail::{Extent, Refused, by_reason};
-use super::percentile::bounded;
 use super::places::Places;
+use super::point_columns::unit_of;
 use super::table::Table;
 use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
@@ -43,19 +44,18 @@ fn of_loop(deadlines: &Deadlines) -> String {
 }
 
 fn unit(points: &[DeadlinePoint]) -> TimeUnit {
-    let medians = points
-        .iter()
-        .filter_map(|p| Some(p.response.as_ref()?.p50.value));
-    let mut medians: Vec<f64> = medians.collect();
-    medians.sort_by(f64::total_cmp);
-    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+    let responses = points.iter().filter_map(|p| p.response.as_ref());
+    unit_of(responses.map(|times| times.p50.value))
+}
+
+impl Numbered for &DeadlinePoint {
+    fn number(self) -> u32 {
+        self.point.index
+    }
 }
 
 fn cycles(deadlines: &Deadlines) -> Table {
-    let points = &deadlines.points[..];
-    let shown = &deadlines.places;
-    let unit = unit(points);
-    let rest = ["cycles", "missed", "%", "95 % CI", "p50", "p99.9", "max"];
+    let unit = unit(&deadlines.points);
     let response = match deadlines.taken {
         Taken::AsScheduled => "response from the intended start",
         Taken::Replayed | Taken::ReplayedFrom { .. } => "response",
@@ -65,67 +65,43 @@ fn cycles(deadlines: &Deadlines) -> Table {
         of_loop(deadlines),
         unit.name()
     );
-    let mut table = Table::new(title, &shown.heads_and(&rest));
-    for point in points {
-        let mut row = shown.cells(point.point.index);
-        let found = &point.cycles;
-        row.extend([
-            grouped(found.cycles),
-            grouped(found.missed),
-            percent_number(found.share.value),
-            interval_of_share(point),
-        ]);
-        match &point.response {
-            Some(response) => {
-                row.extend([
-                    unit.show(response.p50.value),
-                    bounded(unit, &response.p999),
-                    unit.show(response.max),
-                ]);
-            }
-            None => row.extend(["-", "-", "-"].map(String::from)),
-        }
-        table.row(row);
-    }
-    table
+    let mut columns = Columns::<&DeadlinePoint>::new();
+    columns.add("cycles", |point| grouped(point.cycles.cycles));
+    columns.add("missed", |point| grouped(point.cycles.missed));
+    columns.add("%", |point| percent_number(point.cycles.share.value));
+    columns.add("95 % CI", interval_of_share);
+    columns.some("p50", |point| {
+        Some(unit.show(point.response.as_ref()?.p50.value))
+    });
+    columns.statistics(unit, |point| point.response.as_ref(), &[P999, MAX]);
+    columns.table(title, &deadlines.places, &deadlines.points)
 }
 
 fn bursts(deadlines: &Deadlines) -> Table {
-    let points = &deadlines.points[..];
-    let shown = &deadlines.places;
-    let rest = [
-        "independent cycles",
-        "bursts",
-        "longest",
-        "mean (if 10+ bursts)",
-        "mean time between bursts",
-    ];
     let period_ns = deadlines.control_loop.period_ns;
     let period = period_ns as f64;
     let title = format!(
         "Bursts of missed cycles; lengths in cycles, times as cycles of {} each",
         exact_time(period_ns)
     );
-    let mut table = Table::new(title, &shown.heads_and(&rest));
-    for point in points {
-        let mut row = shown.cells(point.point.index);
+    let mut columns = Columns::<&DeadlinePoint>::new();
+    columns.add("independent cycles", |point| {
+        grouped(point.cycles.effective_cycles.round() as u64)
+    });
+    columns.add("bursts", |point| grouped(point.cycles.runs));
+    columns.add("longest", |point| grouped(point.cycles.longest_run));
+    columns.some("mean (if 10+ bursts)", |point| {
+        Some(format!("{:.1}", point.cycles.mean_run?))
+    });
+    columns.some("mean time between bursts", |point| {
         let found = &point.cycles;
-        row.extend([
-            grouped(found.effective_cycles.round() as u64),
-            grouped(found.runs),
-            grouped(found.longest_run),
-            found
-                .mean_run
-                .map_or("-".into(), |mean| format!("{mean:.1}")),
-            match (found.runs, found.share.high) {
-                (0, Some(high)) if found.cycles > 0 => format!("> {}", about_time(period / high)),
-                (0, _) => "-".into(),
-                (runs, _) => about_time(period * found.cycles as f64 / runs as f64),
-            },
-        ]);
-        table.row(row);
-    }
-    table
+        match (found.runs, found.share.high) {
+            (0, Some(high)) if found.cycles > 0 => Some(format!("> {}", about_time(period / high))),
+            (0, _) => None,
+            (runs, _) => Some(about_time(period * found.cycles as f64 / runs as f64)),
+        }
+    });
+    columns.table(title, &deadlines.places, &deadlines.points)
 }
 
 fn interval_of_share(point: &DeadlinePoint) -> String {

@@ -6,6 +6,7 @@ use super::flow_rows::{Row, number};
 use super::limit_share::LimitShare;
 use super::percentile::around;
 use super::places::Places;
+use super::point_columns;
 use super::table::Table;
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
@@ -223,9 +224,7 @@ fn gaps(rows: &[Row<'_>], places: &Places) -> Table {
 /// The unit in which most gaps read well.
 pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
     let gaps = rows.iter().filter_map(|(_, flow)| flow.gap.as_ref());
-    let mut medians: Vec<f64> = gaps.map(|gap| gap.p50.value).collect();
-    medians.sort_by(f64::total_cmp);
-    TimeUnit::fitting(medians.get(medians.len() / 2).copied().unwrap_or(0.0))
+    point_columns::unit_of(gaps.map(|gap| gap.p50.value))
 }
 
 /// Bytes that are known to be lost; `None` where only the device could know.
