@@ -6,7 +6,7 @@ use wiregauge_compare::{Setting, Settings, alone_or_together};
 use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
 use wiregauge_quantity::{self as units, TimeUnit};
 use wiregauge_record::{Calibration, Conditions, Plan, StreamPlan};
-use wiregauge_report::tables::Table;
+use wiregauge_report::tables::{Columns, Table};
 
 /// Floors before and after a run that differ by more than this factor are those of two states of the host.
 const FLOORS: f64 = 2.0;
@@ -58,56 +58,31 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
         (true, false) => "stack+device+bus",
         (true, true) => "device+bus",
     };
-    let mut columns = vec![];
+    let mut columns = Columns::<&FlowSplit>::new();
     if links {
-        columns.push("link");
+        columns.add("link", |flow| link(flow.point.link, flow.point.together));
     }
-    columns.extend([
-        "direction",
-        "transfer B",
-        "queue",
-        "achieved",
-        "application",
-        "%",
-    ]);
+    columns.add("direction", |flow| flow.point.direction.words_of(flow.way));
+    columns.add("transfer B", |flow| flow.point.transfer_bytes);
+    columns.add("queue", |flow| flow.point.queue);
+    columns.add("achieved", |flow| format!("{:.2}", flow.achieved_queue));
+    let mut timed = |head: &str, of: fn(&FlowSplit) -> Option<f64>| {
+        columns.add(head, move |flow| shown(unit, of(flow)));
+        columns.add("%", move |flow| part(flow.share(of(flow))));
+    };
+    timed("application", |flow| flow.application_ns);
     if watched {
-        columns.extend(["stack", "%"]);
+        timed("stack", |flow| flow.stack_ns);
     }
-    columns.extend([rest, "%", "per transfer", "MB/s", "bottleneck"]);
-    let mut table = Table::new(
-        format!(
-            "Where the time of a transfer goes: means in {}, and % of the total",
-            unit.name()
-        ),
-        &columns,
+    timed(rest, |flow| flow.device_bus_ns);
+    columns.add("per transfer", |flow| shown(unit, flow.transfer_ns));
+    columns.add("MB/s", |flow| format!("{:.3}", flow.bytes_s / 1e6));
+    columns.add("bottleneck", |flow| flow.verdict.side());
+    let title = format!(
+        "Where the time of a transfer goes: means in {}, and % of the total",
+        unit.name()
     );
-    for flow in flows {
-        let mut cells = Vec::new();
-        if links {
-            cells.push(link(flow.point.link, flow.point.together));
-        }
-        cells.extend([
-            flow.point.direction.words_of(flow.way).into(),
-            flow.point.transfer_bytes.to_string(),
-            flow.point.queue.to_string(),
-            format!("{:.2}", flow.achieved_queue),
-            shown(unit, flow.application_ns),
-            part(flow.share(flow.application_ns)),
-        ]);
-        if watched {
-            cells.push(shown(unit, flow.stack_ns));
-            cells.push(part(flow.share(flow.stack_ns)));
-        }
-        cells.extend([
-            shown(unit, flow.device_bus_ns),
-            part(flow.share(flow.device_bus_ns)),
-            shown(unit, flow.transfer_ns),
-            format!("{:.3}", flow.bytes_s / 1e6),
-            flow.verdict.side().into(),
-        ]);
-        table.row(cells);
-    }
-    table
+    columns.of_rows(title, flows)
 }
 
 /// The cell of a link, under a head that says what it is.
@@ -199,67 +174,42 @@ pub fn exchange(
 ) -> io::Result<()> {
     let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
     let links = !plan.more_links.is_empty();
-    let mut columns = vec![];
-    if links {
-        columns.push("link");
-    }
-    columns.extend(["OUT B", "IN B", "depth", "achieved"]);
     // With a new connection for each, it comes before the RTT.
     let each = splits.iter().any(|split| split.connect_ns.is_some());
-    let whole = match each {
-        true => {
-            columns.extend(["connect", "%"]);
-            "connect + RTT"
-        }
-        false => "the total",
-    };
-    columns.extend([
-        "RTT",
-        "device",
-        "%",
-        "host",
-        "%",
-        "wire and waiting",
-        "%",
-        "TRT",
-    ]);
-    let mut table = Table::new(
-        format!(
-            "Where the time of an exchange goes: means in {}, and % of {whole}{}",
-            unit.name(),
-            match splits.iter().any(|split| split.host_ns.is_some()) {
-                true => "; host: p50 of the floor before the run",
-                false => "",
-            }
-        ),
-        &columns,
-    );
-    for split in splits {
-        let point = split.point;
-        let mut cells = Vec::new();
-        if links {
-            cells.push(link(point.link, point.together));
-        }
-        cells.extend([
-            point.out_bytes.to_string(),
-            match point.in_bytes {
-                0 => "any".into(),
-                bytes => bytes.to_string(),
-            },
-            point.depth.to_string(),
-            format!("{:.2}", split.achieved_depth),
-        ]);
-        let of = |ns: Option<f64>| [shown(unit, ns), part(split.share(ns))];
-        if each {
-            cells.extend(of(split.connect_ns));
-        }
-        cells.push(shown(unit, split.rtt_ns));
-        for ns in [split.device_ns, split.host_ns, split.wire_ns] {
-            cells.extend(of(ns));
-        }
-        cells.push(shown(unit, split.trt_ns));
-        table.row(cells);
+    let mut columns = Columns::<&ExchangeSplit>::new();
+    if links {
+        columns.add("link", |split| link(split.point.link, split.point.together));
     }
+    columns.add("OUT B", |split| split.point.out_bytes);
+    columns.add("IN B", |split| match split.point.in_bytes {
+        0 => "any".to_owned(),
+        bytes => bytes.to_string(),
+    });
+    columns.add("depth", |split| split.point.depth);
+    columns.add("achieved", |split| format!("{:.2}", split.achieved_depth));
+    if each {
+        columns.add("connect", |split| shown(unit, split.connect_ns));
+        columns.add("%", |split| part(split.share(split.connect_ns)));
+    }
+    columns.add("RTT", |split| shown(unit, split.rtt_ns));
+    let mut timed = |head: &str, of: fn(&ExchangeSplit) -> Option<f64>| {
+        columns.add(head, move |split| shown(unit, of(split)));
+        columns.add("%", move |split| part(split.share(of(split))));
+    };
+    timed("device", |split| split.device_ns);
+    timed("host", |split| split.host_ns);
+    timed("wire and waiting", |split| split.wire_ns);
+    columns.add("TRT", |split| shown(unit, split.trt_ns));
+    let title = format!(
+        "Where the time of an exchange goes: means in {}, and % of {}{}",
+        unit.name(),
+        if each { "connect + RTT" } else { "the total" },
+        match splits.iter().any(|split| split.host_ns.is_some()) {
+            true => "; host: p50 of the floor before the run",
+            false => "",
+        }
+    );
+    let table = columns.of_rows(title, splits);
     print(out, table)?;
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for split in splits {

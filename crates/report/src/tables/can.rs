@@ -1,52 +1,40 @@
 //! What a CAN link counted besides exchanges.
 
+use super::columns::Columns;
 use super::places::Places;
-
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, grouped, percent};
 use wiregauge_record::PointSummary;
 
 /// Bus load, error frames, lost frames, and the wait between the kernel and the program; only columns that say something.
 pub(super) fn can(points: &[PointSummary], places: &Places) -> Option<Table> {
-    type Cell = fn(&wiregauge_record::CanCounts, &PointSummary) -> Option<String>;
-    let all: [(&str, Cell); 8] = [
-        ("own bus load", |can, point| {
-            can.bus_load(point.counts.exchanges, point.elapsed_ns)
-                .map(share)
-        }),
-        ("error frames", |can, _| counted(can.error_frames)),
-        ("not acknowledged", |can, _| counted(can.unacknowledged)),
-        ("remote frames", |can, _| counted(can.remote_frames)),
-        ("lost at the socket", |can, _| counted(can.lost_frames)),
-        ("failed messages", |can, _| counted(can.failed_messages)),
-        ("kernel wait us, mean", |can, _| {
-            Some(us(can.mean_wait_ns()?))
-        }),
-        ("max", |can, _| {
-            let longest_ns = can.longest_wait_ns as f64;
-            (can.timestamps > 0).then(|| us(longest_ns))
-        }),
-    ];
-    let cell = |point: &PointSummary, cell: &Cell| cell(point.can.as_ref()?, point);
-    let shown: Vec<_> = all
-        .iter()
-        .filter(|(_, of)| points.iter().any(|point| cell(point, of).is_some()))
-        .collect();
-    if shown.is_empty() {
-        return None;
-    }
-    let heads: Vec<&str> = shown.iter().map(|(head, _)| *head).collect();
-    let mut table = Table::new("CAN", &places.heads_and(&heads));
-    for point in points {
-        let mut cells = places.cells(point.point.index);
-        cells.extend(
-            shown
-                .iter()
-                .map(|(_, of)| cell(point, of).unwrap_or("-".into())),
-        );
-        table.row(cells);
-    }
-    Some(table)
+    let mut columns = Columns::<&PointSummary>::new();
+    columns.some("own bus load", |p| {
+        let load = p.can.as_ref()?.bus_load(p.counts.exchanges, p.elapsed_ns);
+        load.map(share)
+    });
+    columns.some("error frames", |p| counted(p.can.as_ref()?.error_frames));
+    columns.some("not acknowledged", |p| {
+        counted(p.can.as_ref()?.unacknowledged)
+    });
+    columns.some("remote frames", |p| counted(p.can.as_ref()?.remote_frames));
+    columns.some("lost at the socket", |p| {
+        counted(p.can.as_ref()?.lost_frames)
+    });
+    columns.some("failed messages", |p| {
+        counted(p.can.as_ref()?.failed_messages)
+    });
+    columns.some("kernel wait us, mean", |p| {
+        Some(us(p.can.as_ref()?.mean_wait_ns()?))
+    });
+    columns.some("max", |p| {
+        let can = p.can.as_ref()?;
+        (can.timestamps > 0).then(|| us(can.longest_wait_ns as f64))
+    });
+    columns
+        .0
+        .retain(|(_, cell)| points.iter().any(|point| cell(point).is_some()));
+    (!columns.0.is_empty()).then(|| columns.table("CAN", places, points))
 }
 
 fn counted(n: u64) -> Option<String> {

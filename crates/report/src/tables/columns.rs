@@ -10,8 +10,8 @@ use wiregauge_stats::Distribution;
 
 type Cell<'a, Row> = Box<dyn Fn(Row) -> Option<String> + 'a>;
 
-/// The columns of a table of such rows.
-pub(super) struct Columns<'a, Row>(pub(super) Vec<(String, Cell<'a, Row>)>);
+/// The columns of a table: each has a head, and makes a cell of a row.
+pub struct Columns<'a, Row>(pub(super) Vec<(String, Cell<'a, Row>)>);
 
 /// The head of a column, and how a cell of it shows times.
 pub(super) type Statistic = (&'static str, fn(TimeUnit, &Distribution) -> String);
@@ -37,16 +37,19 @@ pub(super) const fn under(head: &'static str, statistic: Statistic) -> Statistic
 }
 
 impl<'a, Row: Copy + 'a> Columns<'a, Row> {
-    pub(super) fn new() -> Columns<'a, Row> {
+    /// A table without columns.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Columns<'a, Row> {
         Columns(Vec::new())
     }
 
-    pub(super) fn add<T: ToString>(&mut self, head: impl Into<String>, of: impl Fn(Row) -> T + 'a) {
+    /// Adds a column: its head, and the cell of a row.
+    pub fn add<T: ToString>(&mut self, head: impl Into<String>, of: impl Fn(Row) -> T + 'a) {
         self.some(head, move |row| Some(of(row)));
     }
 
-    /// A value that may be missing.
-    pub(super) fn some<T: ToString>(
+    /// Adds a column of values that may be missing.
+    pub fn some<T: ToString>(
         &mut self,
         head: impl Into<String>,
         of: impl Fn(Row) -> Option<T> + 'a,
@@ -66,21 +69,38 @@ impl<'a, Row: Copy + 'a> Columns<'a, Row> {
             self.some(head, move |row| Some(shown(unit, of(row)?)));
         }
     }
-}
 
-impl<'a, Row: Numbered + 'a> Columns<'a, Row> {
-    /// The table of these rows, behind the settings that vary; a dash where a value is missing.
+    /// The table of these rows; a dash where a value is missing.
+    pub fn of_rows(&self, title: impl Into<String>, rows: impl IntoIterator<Item = Row>) -> Table {
+        self.behind(title, &[], rows.into_iter().map(|row| (Vec::new(), row)))
+    }
+
+    /// The table of these rows, behind the settings that vary.
     pub(super) fn table(
         &self,
         title: impl Into<String>,
         places: &Places,
         rows: impl IntoIterator<Item = Row>,
+    ) -> Table
+    where
+        Row: Numbered,
+    {
+        let rows = rows.into_iter();
+        let rows = rows.map(|row| (places.cells(row.number()), row));
+        self.behind(title, &places.heads(), rows)
+    }
+
+    /// Behind columns of these heads, whose cells come with the rows.
+    fn behind(
+        &self,
+        title: impl Into<String>,
+        first: &[&str],
+        rows: impl Iterator<Item = (Vec<String>, Row)>,
     ) -> Table {
-        let mut heads: Vec<&str> = places.heads();
-        heads.extend(self.0.iter().map(|(head, _)| head.as_str()));
+        let own = self.0.iter().map(|(head, _)| head.as_str());
+        let heads: Vec<&str> = first.iter().copied().chain(own).collect();
         let mut table = Table::new(title, &heads);
-        for row in rows {
-            let mut cells = places.cells(row.number());
+        for (mut cells, row) in rows {
             let own = self.0.iter().map(|(_, cell)| cell(row));
             cells.extend(own.map(|cell| cell.unwrap_or_else(|| "-".to_owned())));
             table.row(cells);

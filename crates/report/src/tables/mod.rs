@@ -35,6 +35,7 @@ mod warnings;
 mod words;
 
 pub use brief::Brief;
+pub use columns::Columns;
 pub use comparison::{ComparisonTables, of_comparison};
 pub use control::{LoopVerdicts, loop_figure, of_controls, of_controls_and_predictions};
 pub use deadline::{missed_share, of_deadlines};
