@@ -241,9 +241,9 @@ fn a_run_too_short_to_show_a_tail_does_not_claim_it() {
     assert_eq!(ended.code, Some(1), "{ended}");
     let first = ended.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("best setting: "), "{ended}");
-    let open = ". Limit p99.9<20s (measured ";
+    let open = ". Limit undecided: p99.9<20s (measured ";
     assert!(
-        first.contains(open) && first.contains(") undecided. Use --confirm "),
+        first.contains(open) && first.contains("). Use --confirm "),
         "{ended}"
     );
     // Left to itself the run is long enough.

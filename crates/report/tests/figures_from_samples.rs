@@ -165,7 +165,7 @@ fn a_buffer_of_few_transfers_is_drawn_at_the_rates_asked_for_and_the_caption_say
     let few = "data-point=\"out-4096-1\"";
     assert!(figure.svg.contains(few), "{}", figure.svg);
     let caption = &figure.caption;
-    let words = "At the rates of --rate only: OUT, 4,096 B (39 transfers are too few";
+    let words = "At the rates of --rate only: OUT, transfers of 4,096 B (39 transfers are too few";
     assert!(caption.contains(words), "{caption}");
     // Neither sustains it.
     let words = "Faster than the axis: --rate 20 MB/s.";

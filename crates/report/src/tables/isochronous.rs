@@ -25,7 +25,8 @@ pub(super) fn table(rows: &[Row<'_>], places: &Places) -> Option<Table> {
         unit.name()
     );
     let mut columns = Columns::<Row<'_>>::new();
-    let counts: [(&str, fn(&IsochronousCounts) -> u64); 5] = [
+    type Counted = (&'static str, fn(&IsochronousCounts) -> u64);
+    let counts: [Counted; 5] = [
         ("packets", |counts| counts.packets),
         ("missed", IsochronousCounts::missed),
         ("empty", |counts| counts.empty),

@@ -124,7 +124,8 @@ fn modelled_bus(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     columns.some("packets", |row| Some(grouped(bus(row)?.packets)));
     columns.some("NAKs", |row| Some(grouped(bus(row)?.naks)));
     columns.some("NAKs/s", |row| Some(naks_s(&bus(row)?)));
-    let shares: [(&str, fn(&BusCount) -> u64); 4] = [
+    type Share = (&'static str, fn(&BusCount) -> u64);
+    let shares: [Share; 4] = [
         ("not ready", |bus| bus.not_ready_ns),
         ("packets on bus", |bus| bus.packets_ns),
         ("NAKs on bus", |bus| bus.naks_ns),

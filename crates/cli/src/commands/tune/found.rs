@@ -532,7 +532,7 @@ mod tests {
         let short = ("p99<20ms", 20e6, 15.8e6, None);
         assert_eq!(
             said(&[short], Some("860")).as_deref(),
-            Some("Limit p99<20ms (measured 15.80 ms) undecided. Use --confirm 860 to decide.")
+            Some("Limit undecided: p99<20ms (measured 15.80 ms). Use --confirm 860 to decide.")
         );
         let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
         let violated = ("p90<5ms", 5e6, 16e6, None);
