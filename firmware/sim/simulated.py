@@ -32,8 +32,10 @@ _own_ports: set[int] = set()
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody has, of TCP or UDP, and that nobody gets while the board is reset: the
-    system gives none of these to who asks for any, and other boards see the lock."""
+    """Return a port of the loopback that nobody has, of TCP or UDP, and that nobody gets while the board is reset.
+
+    The system gives none of these to who asks for any, and other boards see the lock.
+    """
     global _port_locks
     if _port_locks is None:
         _port_locks = open(pathlib.Path(tempfile.gettempdir()) / "wiregauge-ports.lock", "a")
