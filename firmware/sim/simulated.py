@@ -19,7 +19,7 @@ import threading
 import time
 import tty
 from dataclasses import dataclass, field
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 # prctl(2).
 PR_SET_PDEATHSIG = 1
@@ -27,7 +27,7 @@ READY_S = 60
 
 
 #: A byte for each port, locked by the board that has it for as long as the board lives.
-_port_locks: TextIO | None = None
+_port_locks: int | None = None
 _own_ports: set[int] = set()
 
 
@@ -38,7 +38,8 @@ def free_port() -> int:
     """
     global _port_locks
     if _port_locks is None:
-        _port_locks = open(pathlib.Path(tempfile.gettempdir()) / "wiregauge-ports.lock", "a")
+        path = pathlib.Path(tempfile.gettempdir()) / "wiregauge-ports.lock"
+        _port_locks = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
     lowest_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(max(lowest_given // 2, 1024), lowest_given)
