@@ -32,7 +32,7 @@ _own_ports: set[int] = set()
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody has, of TCP or UDP, and that nobody gets while the board is reset.
+    """Return a port of the loopback that nobody has, nor gets while the board is reset; of TCP and UDP alike.
 
     The system gives none of these to who asks for any, and other boards see the lock.
     """
