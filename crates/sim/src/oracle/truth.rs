@@ -12,6 +12,8 @@ pub struct Truth {
     next: Option<Tag>,
     came: VecDeque<u64>,
     recognised: VecDeque<u64>,
+    /// Bytes that stand behind an echo came.
+    has_surplus: bool,
     /// Bytes of something else came: nothing can be said about this link any more.
     void: bool,
 }
@@ -27,6 +29,7 @@ impl Truth {
         self.void |= !has_marks || !world.is_undamaged();
         for byte in bytes {
             if byte.tag.answer == Tag::SURPLUS && self.next.is_none() {
+                self.has_surplus = true;
                 continue;
             }
             let Some(given) = world.given(byte.tag.answer).filter(|_| !self.void) else {
@@ -39,7 +42,9 @@ impl Truth {
             };
             // What an earlier point left behind has other sizes, and short echoes look alike.
             let is_ours = given.number >= base && given.bytes >= 4;
-            if !is_next || !is_ours {
+            // Four bytes of what stands behind an echo are by chance those of another one.
+            let is_certain = given.bytes > 4 || !self.has_surplus;
+            if !is_next || !is_ours || !is_certain {
                 self.void = true;
                 return;
             }
