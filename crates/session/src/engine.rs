@@ -246,10 +246,17 @@ impl<C: Codec> Engine<C> {
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
         match self.may_begin() {
-            true if self.confirm.is_due() => self.output.unsent(1),
+            true if self.confirm.is_due() || self.is_answered_early() => self.output.unsent(1),
             true => self.output.unsent(self.config.batch),
             false => &self.output.unsent(1)[..self.output.rest_of_begun().unwrap_or(0)],
         }
+    }
+
+    /// True if a reply came to a request before its end was sent, as a message does that nobody asked for. What follows it
+    /// begins a request while nothing is outstanding, so it is not sent with it.
+    #[inline]
+    fn is_answered_early(&self) -> bool {
+        self.window.waiting() == 0 && !self.is_numbered() && self.output.rest_of_begun().is_some()
     }
 
     /// True if what is to be handed over begins a request while nothing is outstanding.

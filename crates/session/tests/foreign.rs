@@ -138,6 +138,30 @@ fn a_message_that_nobody_asked_for_answers_nothing_even_if_its_end_comes_after_t
 }
 
 #[test]
+fn a_message_that_answers_half_a_request_does_not_let_the_next_one_begin_within_the_message_after_it()
+ {
+    let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
+    engine.set_batch(2);
+    for _ in 0..2 {
+        engine.stage(4, |_, _, to| to.extend_from_slice(b"????"));
+    }
+    assert_eq!(engine.outgoing().len(), 8, "both at once");
+    engine.sent(0, 2);
+    let came = receive(&mut engine, b"nononon", MS);
+    assert_eq!(ended(&came), [(0, Outcome::Answered)]);
+    assert_eq!(engine.outgoing().len(), 2, "no more than the rest");
+    engine.sent(MS, 2);
+    assert!(engine.begins());
+    assert_eq!(engine.gap_ends_ns(), Some(MS + TIMEOUT));
+    receive(&mut engine, b"o", 2 * MS);
+    assert_eq!(engine.gap_ends_ns(), None);
+    assert_eq!(engine.outgoing().len(), 4);
+    engine.sent(2 * MS, 4);
+    let came = receive(&mut engine, b"1111", 3 * MS);
+    assert_eq!(ended(&came), [(1, Outcome::Answered)]);
+}
+
+#[test]
 fn what_comes_at_rest_without_a_known_end_delays_the_next_request_until_the_line_is_quiet() {
     let mut engine = engine(&Framing::Raw, false, TIMEOUT);
     // Of a reply that came too late to be expected.
