@@ -122,9 +122,17 @@ struct Counter {
     host_gap: Spread,
     transfer_gap: Spread,
     first_ns: Option<u64>,
-    last_ns: u64,
     changed_ns: u64,
     completed_ns: Option<u64>,
+    pending_ns: u128,
+    idle_ns: u64,
+    counted: Counted,
+}
+
+/// From the first submission to the last completion: what follows are URBs that the program takes back when it ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    ns: u64,
     pending_ns: u128,
     idle_ns: u64,
 }
@@ -189,11 +197,11 @@ impl Counter {
             host_gap: Spread::default(),
             transfer_gap: Spread::default(),
             first_ns: None,
-            last_ns: 0,
             changed_ns: 0,
             completed_ns: None,
             pending_ns: 0,
             idle_ns: 0,
+            counted: Counted::default(),
         }
     }
 
@@ -225,8 +233,11 @@ impl Counter {
                     urb.stage == UrbStage::Completed && matches!(urb.status, -2 | -104);
                 // EREMOTEIO: fewer bytes than requested, where the driver wants to know it.
                 if is_cancelled {
+                    // The program did not wait for it, so nothing is known of the time in which it was pending.
                     self.cancelled += 1;
-                } else if urb.stage == UrbStage::Refused || !matches!(urb.status, 0 | -121) {
+                    return;
+                }
+                if urb.stage == UrbStage::Refused || !matches!(urb.status, 0 | -121) {
                     self.failed += 1;
                 } else {
                     self.transfers += 1;
@@ -240,6 +251,11 @@ impl Counter {
                     }
                 }
                 self.completed_ns = Some(at_ns);
+                self.counted = Counted {
+                    ns: at_ns.saturating_sub(self.first_ns.unwrap_or(at_ns)),
+                    pending_ns: self.pending_ns,
+                    idle_ns: self.idle_ns,
+                };
             }
         }
     }
@@ -254,14 +270,10 @@ impl Counter {
             }
         }
         self.changed_ns = at_ns;
-        self.last_ns = self.last_ns.max(at_ns);
     }
 
     fn finish(self, (bus, device, endpoint): (u16, u8, u8)) -> UrbEndpoint {
-        let whole_ns = self
-            .last_ns
-            .saturating_sub(self.first_ns.unwrap_or(self.last_ns));
-        let of_whole = |value: f64| match whole_ns {
+        let of_whole = |value: f64| match self.counted.ns {
             0 => 0.0,
             ns => value / ns as f64,
         };
@@ -281,8 +293,8 @@ impl Counter {
             urb_time: self.urb_time.times(),
             host_gap: self.host_gap.times(),
             transfer_gap: self.transfer_gap.times(),
-            pending: of_whole(self.pending_ns as f64),
-            idle: of_whole(self.idle_ns as f64),
+            pending: of_whole(self.counted.pending_ns as f64),
+            idle: of_whole(self.counted.idle_ns as f64),
             verdict: None,
             words: None,
         };

@@ -345,6 +345,41 @@ fn urbs_that_the_host_took_back_are_not_failures() {
 }
 
 #[test]
+fn the_time_of_urbs_that_the_host_took_back_at_the_end_is_no_time_of_transfers() {
+    let header = PcapHeader {
+        datalink: DataLink::from(220),
+        endianness: Endianness::Little,
+        ..PcapHeader::default()
+    };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    let begin = Duration::from_secs(1_700_000_000);
+    let mut write = |at_ms: u64, id: u64, stage: u8, status: i32| {
+        let mut bytes = usbmon(id, stage, 0x81, 64, false);
+        bytes[28..32].copy_from_slice(&status.to_le_bytes());
+        let at = begin + Duration::from_millis(at_ms);
+        let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
+        writer.write_packet(&packet).unwrap();
+    };
+    // Ten transfers of 1 ms, 3 ms apart; then 10 s in which a read that is cancelled was pending.
+    for id in 0..10 {
+        write(4 * id, id, b'S', -115);
+        write(4 * id + 1, id, b'C', 0);
+    }
+    write(40, 10, b'S', -115);
+    write(10_000, 10, b'C', -2);
+    let file = writer.into_writer();
+    let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
+        panic!("URBs");
+    };
+    let one = &host.endpoints[0];
+    assert_eq!((one.transfers, one.cancelled), (10, 1));
+    assert!((one.idle - 27.0 / 37.0).abs() < 1e-9, "{}", one.idle);
+    assert!((one.pending - 10.0 / 37.0).abs() < 1e-9, "{}", one.pending);
+    let gap = one.transfer_gap.unwrap();
+    assert_eq!((gap.count, gap.p50_ns), (9, 4_000_000));
+}
+
+#[test]
 fn the_packet_at_which_time_goes_back_is_named() {
     let mut writer = Writer::new(Vec::new(), Speed::Full).unwrap();
     for at_us in [10_u64, 20, 5, 30, 25] {

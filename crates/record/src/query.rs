@@ -10,7 +10,7 @@ pub struct Queries {
     pub list: Vec<Query>,
     /// Where a reply ends.
     pub reply: ReplyEnd,
-    /// A regular expression; a reply that does not match it is unexpected.
+    /// A regular expression over bytes; a reply that does not match it is unexpected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
 }

@@ -3,7 +3,7 @@
 use crate::codec::{Codec, Generator, Matching, Parsed};
 use crate::replies::Replies;
 use crate::window::Window;
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use wiregauge_record::Queries;
 
 /// Queries at one point of a sweep.
@@ -25,7 +25,9 @@ impl Query {
         if queries.list.iter().any(|query| query.bytes.is_empty()) {
             return Err("an empty query is not valid".into());
         }
-        let expect = queries.expect.as_deref().map(Regex::new).transpose();
+        // A reply has bytes, in no certain encoding: `\xaa` is one of them.
+        let of_bytes = |pattern: &str| RegexBuilder::new(pattern).unicode(false).build();
+        let expect = queries.expect.as_deref().map(of_bytes).transpose();
         Ok(Query {
             replies: Replies::new(&queries.reply, datagram)?,
             expect: expect.map_err(|error| {

@@ -42,6 +42,14 @@ fn the_expected_reply_is_compared_without_its_end() {
 }
 
 #[test]
+fn an_escape_of_the_expected_reply_is_one_byte() {
+    let queries = queries(b"?", ReplyEnd::Bytes(2), Some(r"^\xaa\x55$"));
+    let mut codec = Query::new(&queries, false).expect("sound queries");
+    assert_eq!(verdict(&mut codec, b"\xaa\x55"), Verdict::Intact);
+    assert_eq!(verdict(&mut codec, b"\xc2\xaa"), Verdict::Unexpected);
+}
+
+#[test]
 fn a_write_that_is_confirmed_for_another_register_or_value_is_unexpected() {
     // Registers or coils, one or several.
     for function in [5, 6, 15, 16] {

@@ -30,7 +30,7 @@ pub struct QueryArgs {
     /// A reply ends when nothing is received for TIME; longer than any pause within a reply.
     #[arg(long, value_name = "TIME", value_parser = values::duration, group = "reply")]
     pub idle: Option<Duration>,
-    /// Count replies that do not match this regular expression separately, and store them.
+    /// Count replies that do not match this regular expression separately, and store them. It matches bytes: ^\\xaa\\x55.
     #[arg(long, value_name = "REGEX")]
     pub expect: Option<String>,
     /// Modbus: address of the unit [default: 1].
