@@ -70,14 +70,10 @@ def check_tail(checks: Checks, point: dict, values: np.ndarray, where: str) -> N
         checks.that(agree, "a tail agrees with what was counted", detail)
     level, one_in = beyond["level"], beyond["one_in"]
     if level and one_in:
-        counted = int(np.sum(values > level["value"]))
-        detail = f"{where}: 1 in {one_in} exceeds {level}, {counted} of {n} do"
-        agree = agrees(n / one_in, counted, together)
-        checks.that(agree, "a level is exceeded as often as said", detail)
-        if level["high"] is not None:
-            counted = int(np.sum(values > level["high"]))
-            agree = counted <= n / one_in or agrees(n / one_in, counted, together)
-            checks.that(agree, "an upper bound is not refuted by the count", detail)
+        counted = int(np.sum(values > level))
+        detail = f"{where}: 1 in {one_in} exceeds {level} at most, {counted} of {n} do"
+        agree = counted <= n / one_in or agrees(n / one_in, counted, together)
+        checks.that(agree, "an upper bound is not refuted by the count", detail)
 
 
 def check_late(checks: Checks, point: dict, values: np.ndarray, where: str) -> None:
@@ -89,15 +85,7 @@ def check_late(checks: Checks, point: dict, values: np.ndarray, where: str) -> N
     counted = int(np.sum(values > limit))
     detail = f"{where}: {late}, {counted} of {n} over {limit}"
     together = tail["over"] / max(tail["independent"], 1e-9)
-    if late["how"] == "share":
-        share = late["value"]
-        checks.that(0 <= share <= 1, "a share of late responses is within 0 and 1", detail)
-        agree = agrees(n * share, counted, together)
-        checks.that(agree, "an extrapolated share agrees with the count", detail)
-        if late["high"] is not None:
-            agree = counted <= n * late["high"] or agrees(n * late["high"], counted, together)
-            checks.that(agree, "an upper bound is not refuted by the count", detail)
-    elif late["how"] == "rarer":
+    if late["how"] == "rarer":
         agree = counted == 0 or agrees(n * late["than"], counted, together)
         checks.that(agree, "`rarer than` is not refuted by the count", detail)
         checks.that(0 < late["than"] <= 1, "`rarer than` is a share", detail)

@@ -82,8 +82,6 @@ class Held:
 
 def exceeding(answer):
     """The interval of a share, or None where counting answers it."""
-    if answer["how"] == "share":
-        return answer["low"], answer["high"]
     return (0.0, answer["than"]) if answer["how"] == "rarer" else None
 
 
@@ -108,7 +106,7 @@ def deadline(name, order, n, seeds):
                 of_limits[at].add(interval, seldom / n)
             for at, rarity in enumerate(rarities):
                 found = (levels["levels"] or [None] * len(RARE))[at]
-                interval = (found["low"], found["high"]) if found else None
+                interval = (0.0, found) if found else None
                 of_levels[at].add(interval, distribution.isf(1 / rarity) * MS)
     return of_limits + of_levels
 

@@ -135,7 +135,7 @@ fn tail(values: &[u64], limits: &[f64]) -> Value {
 
 fn levels(values: &[u64], rarities: &[f64]) -> Value {
     let tail = responses(values).tail();
-    let levels: Option<Vec<Option<Estimate>>> = tail.as_ref().ok().map(|tail| {
+    let levels: Option<Vec<Option<f64>>> = tail.as_ref().ok().map(|tail| {
         let carried = |&&one_in: &&f64| tail.carries(one_in).is_ok();
         let level = |one_in: &f64| {
             Some(one_in)

@@ -9,7 +9,7 @@ use crate::reading::Reading;
 use crate::series::Series;
 use crate::tail::{Peaks, Tail};
 use crate::tested_fit::{FEWEST, REACH, THRESHOLDS, tested_fit};
-use crate::types::{Confidence, Estimate};
+use crate::types::Confidence;
 use serde::Serialize;
 
 /// A tenth of all values is fitted, but no more than the first of these where they are worth enough
@@ -54,17 +54,16 @@ pub struct FittedTail {
     excesses: Vec<f64>,
 }
 
-/// How often a limit is exceeded.
+/// How often a limit is exceeded. The tail may end anywhere beyond the largest value (a timeout, a buffer, a watchdog),
+/// so that only an upper bound can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "how")]
 pub enum Exceeding {
     /// The limit lies within what was measured: counting answers it.
     Seen,
-    /// By this share of the values.
-    Share(Estimate),
-    /// Rarer than the values support.
+    /// By fewer values.
     Rarer {
-        /// At most by this share of the values.
+        /// Than this share of them.
         than: f64,
     },
 }
@@ -236,52 +235,31 @@ impl FittedTail {
             return Exceeding::Seen;
         }
         let rarest = 1.0 / one_in.min(self.carried);
-        let (value, low, high) = self.exceeded(excess, sure);
-        if value < rarest {
-            return Exceeding::Rarer {
-                than: high.max(rarest),
-            };
+        let share = self.over_share();
+        let high =
+            (self.fit()).exceeded_at_most(&self.excesses, excess, share, self.independent, sure);
+        Exceeding::Rarer {
+            than: (share * high).clamp(rarest, 1.0),
         }
-        Exceeding::Share(Estimate {
-            value,
-            low: (low >= rarest).then_some(low),
-            high: Some(high),
-        })
     }
 
-    /// The fitted share over an excess and its bounds, however rare.
-    fn exceeded(&self, excess: f64, sure: Confidence) -> (f64, f64, f64) {
-        let (fit, share) = (self.fit(), self.over_share());
-        let (low, high) =
-            fit.exceeded_between(&self.excesses, excess, share, self.independent, sure);
-        (
-            share * fit.exceeded(excess),
-            share * low,
-            (share * high).min(1.0),
-        )
-    }
-
-    /// The value that one in so many exceeds; `None` where that is less than those over the threshold, or
-    /// so far beyond the largest that it only says that the tail is heavy. The same of its upper bound.
-    pub fn level(&self, one_in: f64, sure: Confidence) -> Option<Estimate> {
+    /// The value that one in so many exceeds at most; `None` where that is less than those over the threshold, or so far
+    /// beyond the largest that it only says that the tail is heavy.
+    pub fn level(&self, one_in: f64, sure: Confidence) -> Option<f64> {
         let ratio = self.over_share() * one_in;
         if ratio <= 1.0 {
             return None;
         }
-        let fit = self.fit();
-        let (low, high) = fit.interval(&self.excesses, ratio, self.independent, sure);
-        let value = self.threshold + fit.level(ratio);
+        let (_, high) = self
+            .fit()
+            .interval(&self.excesses, ratio, self.independent, sure);
         let most = HEAVY * (self.threshold + self.excesses[0]);
-        (value <= most).then_some(Estimate {
-            value,
-            low: Some(self.threshold + low),
-            high: Some(self.threshold + high).filter(|&high| high <= most),
-        })
+        Some(self.threshold + high).filter(|&high| high <= most)
     }
 
     /// The tail as a curve from the threshold to one in so many: that many levels, in equal steps of
     /// the logarithm of their rarity.
-    pub fn curve(&self, one_in: f64, steps: u32, sure: Confidence) -> Vec<(f64, Estimate)> {
+    pub fn curve(&self, one_in: f64, steps: u32, sure: Confidence) -> Vec<(f64, f64)> {
         let from = 1.0 / self.over_share();
         let step = (one_in / from).max(1.0).powf(1.0 / f64::from(steps.max(1)));
         let at = |number: u32| {

@@ -122,18 +122,17 @@ impl Pareto {
         (-growth.ln_1p() / self.shape).exp()
     }
 
-    /// Bounds of that part, from the same profile likelihood as `interval`, asked the other way
+    /// The upper bound of that part, from the same profile likelihood as `interval`, asked the other way
     /// round: the level is given, and its rarity varies. The uncertainty of the `share` of all values
-    /// that lie above the threshold is added. The lower bound is 0 where a distribution that ends
-    /// before the level explains the excesses as well.
-    pub(crate) fn exceeded_between(
+    /// that lie above the threshold is added.
+    pub(crate) fn exceeded_at_most(
         self,
         excesses: &[f64],
         excess: f64,
         share: f64,
         independent: f64,
         sure: Confidence,
-    ) -> (f64, f64) {
+    ) -> f64 {
         let t = student(independent - 1.0, sure);
         let at = |rarity: f64| profile(excesses, rarity.exp(), excess);
         let here = -self.exceeded(excess).ln();
@@ -147,8 +146,6 @@ impl Pareto {
         let deepest = at(best_at) - 0.5 * t * t * excesses.len() as f64 / independent;
         let middle = here.min(RAREST);
         let by_share = t * ((1.0 - share) / independent).sqrt();
-        let rarer = edge(|step| at(best_at + step) >= deepest, RAREST - best_at);
-        let rarer = rarer.map(|step| (best_at + step - middle).max(0.0).hypot(by_share));
         let oftener = edge(|step| at(best_at - step) >= deepest, best_at - 1e-6);
         let oftener = oftener.unwrap_or(best_at);
         let oftener = (middle - best_at + oftener).max(0.0).hypot(by_share);
@@ -156,10 +153,7 @@ impl Pareto {
             let rarity = excess / scale;
             (by_share.hypot(rarity * t / independent.sqrt()) - rarity).exp()
         });
-        (
-            rarer.map_or(0.0, |distance| (-middle - distance).exp()),
-            (oftener - middle).exp().max(endless).min(1.0),
-        )
+        (oftener - middle).exp().max(endless).min(1.0)
     }
 
     /// Anderson and Darling's statistic: how far the excesses, in descending order, lie from the

@@ -90,14 +90,10 @@ fn responses(shape: Shape, order: Order, seed: u64, n: usize) -> Responses {
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     runs: f64,
-    /// Told something: a share, or that it is rarer than can be told.
+    /// An upper bound was told.
     printed: f64,
-    /// Of those: the truth was held.
+    /// Of those: the truth was not above it.
     held: f64,
-    /// Of those: a share.
-    shares: f64,
-    /// Too small a share was told of.
-    above: f64,
     /// Sum of the logarithms of upper bound over truth.
     width: f64,
 }
@@ -114,18 +110,13 @@ fn coverage<const N: usize>(
         for (found, share) in found.iter_mut().zip(shares) {
             found.runs += 1.0;
             let Ok(tail) = &tail else { continue };
-            let (low, high) = match tail.exceeding(shape.exceeded_by(share), f64::INFINITY, SURE) {
-                Exceeding::Seen => continue,
-                Exceeding::Share(printed) => {
-                    found.shares += 1.0;
-                    (printed.low.unwrap_or(0.0), printed.high.unwrap_or(1.0))
-                }
-                Exceeding::Rarer { than } => (0.0, than),
+            let limit = shape.exceeded_by(share);
+            let Exceeding::Rarer { than } = tail.exceeding(limit, f64::INFINITY, SURE) else {
+                continue;
             };
             found.printed += 1.0;
-            found.held += f64::from(u8::from((low..=high).contains(&share)));
-            found.above += f64::from(u8::from(high < share));
-            found.width += (high / share).ln();
+            found.held += f64::from(u8::from(share <= than));
+            found.width += (than / share).ln();
         }
     }
     found
@@ -165,7 +156,7 @@ fn a_tail_that_seems_to_end_is_bounded_as_one_that_does_not() {
                 continue;
             };
             printed += 1;
-            above += u32::from(level.high.is_some_and(|high| high < truth));
+            above += u32::from(level < truth);
         }
         assert!(printed >= 30, "one in {rarer} n: {printed} printed");
         assert!(
@@ -283,16 +274,14 @@ fn a_tail_of_two_causes_is_refused_unless_the_second_has_enough_of_its_own() {
     two_causes(1, 0.02).for_each(|value| responses.push(value));
     let tail = responses.tail().expect("a tail");
     assert!(tail.threshold > 4e6, "{}", tail.threshold);
-    // What was exceeded is counted; just beyond the largest, the fit holds the truth.
+    // What was exceeded is counted; just beyond the largest, the bound holds the truth.
     assert_eq!(tail.exceeding(4.7e6, 1e5, SURE), Exceeding::Seen);
     let largest = responses.series().distribution().expect("values").max;
     let truth = 0.02 * (-(largest - 4.2e6) / 1e5).exp();
-    let (low, high) = match tail.exceeding(largest + 1.0, f64::INFINITY, SURE) {
-        Exceeding::Share(share) => (share.low.unwrap_or(0.0), share.high.unwrap_or(1.0)),
-        Exceeding::Rarer { than } => (0.0, than),
-        Exceeding::Seen => panic!("{tail:?}"),
+    let Exceeding::Rarer { than } = tail.exceeding(largest + 1.0, f64::INFINITY, SURE) else {
+        panic!("{tail:?}");
     };
-    assert!((low..=high).contains(&truth), "{low} {truth} {high}");
+    assert!(truth <= than, "{truth} {than}");
 }
 
 #[test]
@@ -400,10 +389,9 @@ fn table_of_coverage() {
                 let found = coverage((shape, order), n, shares, seeds(200));
                 let cells = found.map(|f| match f.printed >= 0.05 * f.runs {
                     true => format!(
-                        "{:.0} % ({:.0} % told, {:.0} % low, x {:.1})",
+                        "{:.0} % of {:.0} %, x {:.1}",
                         100.0 * f.held / f.printed,
                         100.0 * f.printed / f.runs,
-                        100.0 * f.above / f.printed,
                         (f.width / f.printed).exp()
                     ),
                     false => "-".to_owned(),

@@ -400,17 +400,6 @@ impl Frame {
         put(&self.area, &Polygon::new(outline, fill(colour, opacity)));
     }
 
-    /// The area between a low and a high value along the horizontal axis: `(y, low, high)`.
-    pub(crate) fn band_across(&self, edges: &[(f64, f64, f64)], colour: &str, opacity: f64) {
-        if edges.len() < 2 {
-            return;
-        }
-        let there = edges.iter().map(|(y, low, _)| (*low, *y));
-        let back = edges.iter().rev().map(|(y, _, high)| (*high, *y));
-        let outline: Vec<(f64, f64)> = there.chain(back).collect();
-        put(&self.area, &Polygon::new(outline, fill(colour, opacity)));
-    }
-
     /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (x, low, high) in bounds {

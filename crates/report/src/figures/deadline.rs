@@ -1,5 +1,5 @@
 //! How often a cycle gets its response later than a time or never, on logarithmic axes: what was measured, the
-//! deadline, and the fitted tail of the responses with its band as far as it is supported.
+//! deadline, and the upper bound of the fitted tail of the responses as far as it is supported.
 
 use super::Figure;
 use super::axes::{Axis, bounds};
@@ -11,13 +11,9 @@ use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines, Taken};
 use hdrhistogram::Histogram;
 use wiregauge_quantity::{exact_time, time};
-use wiregauge_stats::Estimate;
 
 /// More curves cannot be distinguished.
 const MOST_CURVES: usize = 4;
-
-/// Opacity of a band.
-const BAND: f64 = 0.18;
 
 /// Of the runs with a schedule, the cycles being its periods.
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
@@ -62,15 +58,13 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         });
     }
     if drawn.iter().any(|point| !point.beyond.curve.is_empty()) {
-        legend.push((Key::Line(fitted(0)), "fitted tail".to_owned()).into());
-        let band = Key::Area(fitted(0).colour, BAND);
-        legend.push((band, "its 95 % interval".to_owned()).into());
+        legend.push((Key::Line(fitted(0)), "fitted tail at most".to_owned()).into());
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let limits = limits(drawn, deadlines.control_loop.deadline_ns as f64);
     let lows = answered().map(|point| point.responses.min() as f64);
     let highs = answered().flat_map(|point| {
-        let reach = point.beyond.curve.last().and_then(|(_, level)| level.high);
+        let reach = point.beyond.curve.last().map(|(_, level)| *level);
         // A heavy tail's bound would push all else to the left.
         let most = point.responses.max() as f64;
         [most, reach.unwrap_or(most).min(20.0 * most)]
@@ -94,26 +88,9 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     );
     let frame = canvas.frame(canvas.place(), "", x, y);
     for (number, point) in drawn.iter().enumerate() {
-        let curve = tail(point);
         frame.open_point("tail", &point_key::exchange(point.point));
-        let band = |&(share, level): &(f64, Estimate)| {
-            (
-                share,
-                level.low.unwrap_or(level.value),
-                // Beyond what is supported: to the edge.
-                level.high.unwrap_or(f64::MAX),
-            )
-        };
-        frame.band_across(
-            &curve.iter().map(band).collect::<Vec<_>>(),
-            fitted(number).colour,
-            BAND,
-        );
-        let line: Vec<_> = curve
-            .iter()
-            .map(|(share, level)| (level.value, *share))
-            .collect();
-        let inside: Vec<_> = line.into_iter().take_while(|at| frame.holds(*at)).collect();
+        let line = tail(point).into_iter().map(|(share, level)| (level, share));
+        let inside: Vec<_> = line.take_while(|at| frame.holds(*at)).collect();
         frame.line_of(&inside, fitted(number), 1.2);
         frame.close();
         frame.open_point("measured", &point_key::exchange(point.point));
@@ -150,9 +127,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     caption += match drawn.iter().all(|point| point.beyond.curve.is_empty()) {
         true => " There is no extrapolation.",
         false => {
-            " From the threshold on: the generalised Pareto tail fitted to the correct responses alone, as far as the \
-             data support it, above the share of cycles without one, with the 95 % interval of the response time at \
-             each share."
+            " From the threshold on: the upper bound (95 %) of the generalised Pareto tail fitted to the correct responses \
+             alone, as far as the data support it, above the share of cycles without one."
         }
     };
     if drawn.len() < of {
@@ -207,8 +183,8 @@ fn fitted(number: usize) -> Series {
     }
 }
 
-/// The fitted tail: at which time which share of the cycles has a later response or none.
-fn tail(point: &DeadlinePoint) -> Vec<(f64, Estimate)> {
+/// The bound of the fitted tail: which share of the cycles has a response later than which time, or none, at most.
+fn tail(point: &DeadlinePoint) -> Vec<(f64, f64)> {
     let responses = point.responses.len() as f64;
     let cycles = responses.max(point.cycles.cycles as f64);
     let share = |one_in: f64| (cycles - responses + responses / one_in) / cycles;
@@ -255,7 +231,7 @@ mod tests {
     use crate::load::{Beyond, ControlLoop};
     use crate::tables::Places;
     use wiregauge_record::Point;
-    use wiregauge_stats::{Confidence, Missed, Responses};
+    use wiregauge_stats::{Confidence, Estimate, Missed, Responses};
 
     const MS: u64 = 1_000_000;
 
@@ -364,18 +340,18 @@ mod tests {
         point.beyond.curve = curve;
         let tail = tail(&point);
         let measured = survival(&point.responses, point.cycles.cycles, (1.0, 1e9));
-        let shares = tail.iter().filter(|(_, level)| level.value < 2e6);
+        let shares = tail.iter().filter(|(_, level)| *level < 2e6);
         let mut compared = 0;
         for (share, level) in shares {
-            let after = measured.iter().rev().find(|at| at.0 <= level.value);
+            let after = measured.iter().rev().find(|at| at.0 <= *level);
             let (_, found) = after.expect("all are later");
-            assert!((share - found).abs() < 2e-3, "{share} {found}");
+            assert!((0.0..1e-2).contains(&(share - found)), "{share} {found}");
             compared += 1;
         }
         assert!(compared > 3, "{compared}");
         let figure = of_deadlines(&of(vec![point])).expect("it is drawn");
         assert_eq!(figure.svg.matches("class=\"tail\"").count(), 1);
-        assert!(figure.svg.contains(">fitted tail<"));
+        assert!(figure.svg.contains(">fitted tail at most<"));
         let words = "above the share of cycles without one";
         assert!(figure.caption.contains(words), "{}", figure.caption);
     }

@@ -10,8 +10,7 @@ use serde::Serialize;
 use wiregauge_record::{Point, Schedule};
 use wiregauge_run::{AnyRun, Exchange, Run, RunError};
 use wiregauge_stats::{
-    Confidence, CycleRule, Cycles, Distribution, Estimate, Exceeding, FittedTail, Missed, NoTail,
-    Responses,
+    Confidence, CycleRule, Cycles, Distribution, Exceeding, FittedTail, Missed, NoTail, Responses,
 };
 
 /// Steps of the drawn tail.
@@ -79,11 +78,11 @@ pub struct Beyond {
     pub one_in: Option<f64>,
     /// How often a response takes longer than `limit_ns`.
     pub late: Option<Exceeding>,
-    /// The response time in nanoseconds that one in `one_in` exceeds.
-    pub level: Option<Estimate>,
-    /// The tail as a curve: one in how many exceeds which response time.
+    /// The response time in nanoseconds that one in `one_in` exceeds at most.
+    pub level: Option<f64>,
+    /// The upper bound of the tail as a curve: one in how many exceeds at most which response time.
     #[serde(skip)]
-    pub curve: Vec<(f64, Estimate)>,
+    pub curve: Vec<(f64, f64)>,
 }
 
 /// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs.

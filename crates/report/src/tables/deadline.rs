@@ -13,7 +13,7 @@ use wiregauge_quantity::{
     TimeUnit, about, about_time, exact_time, grouped, percent_number, two_digits,
 };
 use wiregauge_run::RunFile;
-use wiregauge_stats::{Estimate, Exceeding};
+use wiregauge_stats::Exceeding;
 
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
@@ -144,14 +144,13 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
             "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
             unit.name()
         ),
-        &shown.heads_and(&["deadline", "1 in", "95 % CI", "per hour"]),
+        &shown.heads_and(&["deadline", "1 in", "per hour"]),
     );
     let mut levels = Table::new(
         format!("Response that one in N exceeds, in {}", unit.name()),
         &shown.heads_and(&[
             "1 in",
             "exceeds",
-            "95 % CI",
             "threshold",
             "over",
             "independent excesses",
@@ -171,50 +170,25 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     vec![rates, levels]
 }
 
-/// One in how many is late, its interval, and how many are in an hour.
-fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 3] {
-    let one_in = |share: f64| about(1.0 / share);
-    let an_hour = |share: f64| two_digits(share * 3600e9 / period_ns);
+/// Rarer than one in how many is a late response, and fewer than how many are in an hour.
+fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 2] {
     match beyond.late {
-        Some(Exceeding::Share(share)) => {
-            let high = share.high.unwrap_or(1.0);
-            [
-                one_in(share.value),
-                match share.low {
-                    Some(low) => format!("{} to {}", one_in(high), one_in(low)),
-                    None => format!("{} or more", one_in(high)),
-                },
-                an_hour(share.value),
-            ]
-        }
         Some(Exceeding::Rarer { than }) => [
-            format!("> {}", one_in(than)),
-            "-".into(),
-            format!("< {}", an_hour(than)),
+            format!("> {}", about(1.0 / than)),
+            format!("< {}", two_digits(than * 3600e9 / period_ns)),
         ],
-        Some(Exceeding::Seen) | None => ["counted above", "-", "-"].map(String::from),
+        Some(Exceeding::Seen) | None => ["counted above", "-"].map(String::from),
     }
 }
 
 fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
     let (Some(tail), Some(one_in)) = (&beyond.tail, beyond.one_in) else {
-        return vec!["-".into(); 7];
+        return vec!["-".into(); 6];
     };
-    let (level, bounds) = match &beyond.level {
-        Some(Estimate { value, low, high }) => (
-            unit.show(*value),
-            match (low, high) {
-                (Some(low), Some(high)) => format!("{} to {}", unit.show(*low), unit.show(*high)),
-                (Some(low), None) => format!("{} or more", unit.show(*low)),
-                _ => "-".into(),
-            },
-        ),
-        None => ("-".into(), "-".into()),
-    };
+    let level = beyond.level.map(|level| format!("< {}", unit.show(level)));
     vec![
         about(one_in),
-        level,
-        bounds,
+        level.unwrap_or_else(|| "-".into()),
         unit.show(tail.threshold),
         grouped(tail.over),
         grouped(tail.independent.round() as u64),
@@ -235,6 +209,16 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(
             "`<`: no miss was observed, and the value is the upper bound (95 %) of the miss rate."
+                .into(),
+        );
+    }
+    if deadlines
+        .points
+        .iter()
+        .any(|point| point.beyond.late.is_some())
+    {
+        notes.push(
+            "Tail: bounds (95 %), without an estimate, because it may end anywhere beyond the longest response."
                 .into(),
         );
     }
