@@ -3,8 +3,10 @@
 use crate::constraint;
 use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Unmatched, Verdict};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Unmatched};
 use wiregauge_record::{Better, Unit};
+use wiregauge_stats::Estimate;
+use wiregauge_tune::{Bound, Compliance};
 
 /// What a comparison must not show.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,14 +195,28 @@ impl FailIf {
     }
 
     fn judge_one(&self, point: &ComparedPoint, compared: &Compared, judged: &mut Judged) {
+        let (point, figure) = (&point.point, compared.figure);
         let Some(found) = compared.judged() else {
-            judged
-                .undecided
-                .push(format!("at {}: unknown on one side or both", point.point));
+            let unknown = format!("{point} {figure}: unknown on one side or both");
+            judged.undecided.push(unknown);
             return;
         };
+        let text = format!("{point} {figure}: {}", shown(figure, &found));
+        let longer = match found.low.and(found.high) {
+            Some(_) => "",
+            None => ": too few independent samples, or drift. Repeat each side with a longer run",
+        };
+        match self.compliance(figure.better(), found) {
+            Compliance::Met => {}
+            Compliance::Violated => judged.met.push(text),
+            Compliance::Undecided => judged.undecided.push(text + longer),
+        }
+    }
+
+    /// Whether a change is within the bound, by its interval.
+    fn compliance(&self, better: Better, found: Estimate) -> Compliance {
         // As a change for the worse, the better or either, so that more of it is more to object to.
-        let signs: &[f64] = match (self.change, compared.figure.better()) {
+        let signs: &[f64] = match (self.change, better) {
             (Change::Different, _) => &[1.0, -1.0],
             (Change::More, _)
             | (Change::Worse, Better::Lower)
@@ -209,38 +225,31 @@ impl FailIf {
             | (Change::Worse, Better::Higher)
             | (Change::Better, Better::Lower) => &[-1.0],
         };
-        let is_shown = matches!(compared.verdict, Verdict::Worse | Verdict::Better);
-        let met = is_shown && signs.iter().any(|sign| sign * found.value > self.bound);
-        let may_be = signs.iter().any(|&sign| {
-            let bound = if sign > 0.0 { found.high } else { found.low };
-            bound.is_none_or(|bound| sign * bound > self.bound)
-        });
-        let unit = match compared.figure.unit() {
-            Unit::Share => "percentage points",
-            _ => "%",
+        let negative = Estimate {
+            value: -found.value,
+            low: found.high.map(|high| -high),
+            high: found.low.map(|low| -low),
         };
-        let percent = |part: f64| format!("{:+.2} {unit}", part * 100.0);
-        let printed = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
-        let interval = format!("{} to {}", printed(found.low), printed(found.high));
-        if met {
-            let (figure, value) = (compared.figure, percent(found.value));
-            let met = format!("{} {figure}: {value} ({interval})", point.point);
-            judged.met.push(met);
-        } else if may_be {
-            let reason = match (found.low, found.high) {
-                (None, None) => {
-                    "no interval: too few independent samples, or drift. Repeat each side with a longer run".into()
-                }
-                (Some(_), Some(_)) => format!("the interval {interval} reaches beyond the limit"),
-                _ => format!(
-                    "the interval {interval} is open: too few independent samples, or drift. Repeat each side \
-                     with a longer run"
-                ),
-            };
-            judged
-                .undecided
-                .push(format!("at {}: {reason}", point.point));
-        }
+        let of_sign = signs.iter().map(|&sign| match sign > 0.0 {
+            true => Compliance::by_interval(Bound::AtMost(self.bound), found),
+            false => Compliance::by_interval(Bound::AtMost(self.bound), negative),
+        });
+        of_sign.max().unwrap_or(Compliance::Undecided)
+    }
+}
+
+/// A change with its interval, relative or in percentage points.
+fn shown(figure: Figure, found: &Estimate) -> String {
+    let unit = match figure.unit() {
+        Unit::Share => "percentage points",
+        _ => "%",
+    };
+    let percent = |part: f64| format!("{:+.2} {unit}", part * 100.0);
+    let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), percent);
+    let value = percent(found.value);
+    match (found.low, found.high) {
+        (None, None) => format!("{value} (no interval)"),
+        (low, high) => format!("{value} ({} to {})", bound(low), bound(high)),
     }
 }
 
@@ -258,6 +267,29 @@ mod tests {
         assert_eq!(parse("p99>5%worse").unwrap().bound, 0.05);
         let buffer = parse("buffer(24MB/s) > 5% more").unwrap().figure;
         assert_eq!(buffer, Figure::Buffer(24_000_000));
+    }
+
+    #[test]
+    fn a_condition_is_met_by_the_interval_and_not_by_the_estimate() {
+        let judged = |text: &str, low, high| {
+            let condition = parse(text).unwrap();
+            let found = Estimate {
+                value: 0.08,
+                low,
+                high,
+            };
+            condition.compliance(Better::Lower, found)
+        };
+        let [ruled_out, met, open] = [Compliance::Met, Compliance::Violated, Compliance::Undecided];
+        assert_eq!(judged("p99 > 5% worse", Some(0.06), Some(0.1)), met);
+        assert_eq!(judged("p99 > 5% worse", Some(0.06), None), met);
+        assert_eq!(judged("p99 > 5% worse", Some(0.03), Some(0.1)), open);
+        assert_eq!(judged("p99 > 5% different", Some(0.06), Some(0.1)), met);
+        assert_eq!(judged("p99 > 5% different", None, Some(0.1)), open);
+        assert_eq!(judged("p99 > 5% better", Some(0.03), Some(0.1)), ruled_out);
+        assert_eq!(judged("p99 > 5% less", None, Some(0.1)), open);
+        assert_eq!(judged("p99 > 10% worse", Some(0.06), Some(0.1)), ruled_out);
+        assert_eq!(judged("p99 > 0% worse", Some(0.0), Some(0.1)), open);
     }
 
     #[test]

@@ -5,17 +5,17 @@ use serde::Serialize;
 use wiregauge_model::LinkModel;
 use wiregauge_stats::Estimate;
 
-/// Whether a run proves that a constraint is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Whether a run proves that a constraint is met; the worst is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compliance {
     /// The whole interval is within the limit. (For "at most 0", which no finite run can prove: none was counted.)
     Met,
+    /// The interval contains the limit, or the run is too short to have one.
+    Undecided,
     /// The whole interval is beyond the limit, or a figure that must be 0 is not, or there is no such figure: no response
     /// was measured, or a percentile lies among the exchanges without one.
     Violated,
-    /// The interval contains the limit, or the run is too short to have one.
-    Undecided,
 }
 
 /// One constraint, judged by one run.
@@ -34,7 +34,12 @@ impl Verdict {
     pub fn of(bound: Bound, found: Option<Estimate>) -> Verdict {
         let compliance = match found {
             None => Compliance::Violated,
-            Some(found) => judged(bound, found),
+            // No finite run proves that there never is one: the count decides.
+            Some(found) if bound == Bound::AtMost(0.0) => match bound.keeps(found.value) {
+                true => Compliance::Met,
+                false => Compliance::Violated,
+            },
+            Some(found) => Compliance::by_interval(bound, found),
         };
         Verdict {
             bound,
@@ -44,24 +49,20 @@ impl Verdict {
     }
 }
 
-fn judged(bound: Bound, found: Estimate) -> Compliance {
-    if bound == Bound::AtMost(0.0) {
-        return if bound.keeps(found.value) {
-            Compliance::Met
-        } else {
-            Compliance::Violated
+impl Compliance {
+    /// Of a value that lies within an interval: what is not proven is undecided.
+    pub fn by_interval(bound: Bound, found: Estimate) -> Compliance {
+        let (near, far) = match bound.is_upper() {
+            true => (found.low, found.high),
+            false => (found.high, found.low),
         };
-    }
-    let (near, far) = match bound.is_upper() {
-        true => (found.low, found.high),
-        false => (found.high, found.low),
-    };
-    if far.is_some_and(|value| bound.keeps(value)) {
-        Compliance::Met
-    } else if near.is_some_and(|value| !bound.keeps(value)) {
-        Compliance::Violated
-    } else {
-        Compliance::Undecided
+        if far.is_some_and(|value| bound.keeps(value)) {
+            Compliance::Met
+        } else if near.is_some_and(|value| !bound.keeps(value)) {
+            Compliance::Violated
+        } else {
+            Compliance::Undecided
+        }
     }
 }
 

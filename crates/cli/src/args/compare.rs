@@ -16,12 +16,12 @@ Examples:
 All confidence intervals of a comparison hold jointly with 95 %: two runs of the same thing rarely
 differ, however many points they have. Why several runs per side are better: docs/compare.md.
 
---fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the estimate exceeds the limit
-and the difference is significant. It is undecided (exit code 1, with --undecided pass 0) if the
-interval of the difference reaches beyond the limit, or one side did not measure the point. FIGURE is
-a name of --require with an interval: mean, p50, p90, p99, p99.9, the same of trt., exchanges,
-throughput, lost or below(2ms) for exchanges; throughput, gap.p99 (and .mean, .p50, .p90, .p99.9),
-the same of transfer., lost, corrupted or buffer(24MB/s) for streams.
+--fail-if '[POINT:] FIGURE > PERCENT% worse' is met (exit code 1) if the whole interval of the
+difference is beyond PERCENT. It is undecided (exit code 1, with --undecided pass 0) if the interval
+contains PERCENT or there is none, or one side did not measure the point.
+FIGURE is a name of --require with an interval: mean, p50, p90, p99, p99.9, the same of trt.,
+exchanges, throughput, lost or below(2ms) for exchanges; throughput, gap.p99 (and .mean, .p50, .p90,
+.p99.9), the same of transfer., lost, corrupted or buffer(24MB/s) for streams.
 Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
 percentage points. POINT: in=48,depth=4.";
 
