@@ -183,15 +183,30 @@ impl Part {
             Part::Mean => times.mean,
             Part::Sd => bare(times.sd),
             Part::MeanPlusSd => bare(times.mean_plus_sd),
-            Part::P50 => times.p50,
-            Part::P90 => times.p90,
-            Part::P99 => times.p99,
-            Part::P999 => times.p999,
+            Part::P50 => bounded(times.p50, None, &[times.p90, times.p99, times.p999]),
+            Part::P90 => bounded(times.p90, None, &[times.p99, times.p999]),
+            Part::P99 => bounded(times.p99, Some(times.p50), &[times.p999]),
+            Part::P999 => bounded(times.p999, Some(times.p90), &[]),
             Part::Iqr => bare(times.iqr),
             Part::P99MinusP50 => bare(times.p99_minus_p50),
             Part::Max3 => bare(times.max3),
             Part::Max => bare(times.max),
         }
+    }
+}
+
+/// A percentile; a bound that it lacks is one that others prove, however the samples depend on each other.
+///
+/// The upper bound of a higher percentile holds for it. It is at least the sample `below`: on average 1 % of the
+/// samples lie above their true p99, so half of them do with a probability of at most 2 % (Markov's inequality), and
+/// likewise a tenth above their true p99.9 with one of at most 1 %.
+fn bounded(own: Estimate, below: Option<Estimate>, higher: &[Estimate]) -> Estimate {
+    let seen = || Some(below?.value.min(own.value));
+    let above = || higher.iter().find_map(|higher| higher.high);
+    Estimate {
+        value: own.value,
+        low: own.low.or_else(seen),
+        high: own.high.or_else(above).map(|high| high.max(own.value)),
     }
 }
 
@@ -293,6 +308,29 @@ pub(crate) mod tests {
         let speed = value("in-throughput").unwrap();
         assert!((speed.value / exchanges.value - 100.0).abs() < 1e-9);
         assert!(speed.low <= Some(speed.value) && speed.high >= Some(speed.value));
+    }
+
+    #[test]
+    fn a_percentile_without_an_interval_has_the_bounds_that_others_prove() {
+        let mut point = measured(1000);
+        let rtt = point.rtt.as_mut().unwrap();
+        for percentile in [&mut rtt.p50, &mut rtt.p90, &mut rtt.p99, &mut rtt.p999] {
+            (percentile.low, percentile.high) = (None, None);
+        }
+        rtt.p90.high = Some(3e6);
+        let (p50, p90) = (rtt.p50.value, rtt.p90.value);
+        let bounds = |name: &str| {
+            let found = Figure::parse(name).unwrap().of_point(&point).unwrap();
+            (found.low, found.high)
+        };
+        assert_eq!(bounds("p50"), (None, Some(3e6)));
+        assert_eq!(bounds("p90"), (None, Some(3e6)));
+        assert_eq!(bounds("p99"), (Some(p50), None));
+        assert_eq!(bounds("p99.9"), (Some(p90), None));
+        // A bound of its own is kept.
+        point.rtt.as_mut().unwrap().p99.low = Some(0.5);
+        let p99 = Figure::parse("p99").unwrap().of_point(&point).unwrap();
+        assert_eq!(p99.low, Some(0.5));
     }
 
     #[test]
