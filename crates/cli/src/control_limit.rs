@@ -1,10 +1,11 @@
 //! `--require` of `wiregauge control`: a figure with its limit, or a verdict that must be reached at every point.
 
 use crate::constraint::{self, Constraint};
+use crate::limit_value::Held;
 use wiregauge_control::Assessment;
 use wiregauge_record::{Figure, LoopFigure};
 use wiregauge_report::load::ControlPoint;
-use wiregauge_report::tables::{LoopVerdicts, loop_figure};
+use wiregauge_report::tables::LoopVerdicts;
 use wiregauge_stats::Estimate;
 use wiregauge_tune::Compliance;
 
@@ -56,10 +57,10 @@ impl ControlLimit {
         }
     }
 
-    /// Whether a point meets it, and what was found.
-    pub fn judge(&self, point: &ControlPoint) -> (Compliance, String) {
+    /// What a point has where it should meet it.
+    pub fn judge(&self, point: &ControlPoint) -> Held {
         let Some(assessment) = &point.assessment else {
-            return (Compliance::Violated, "no response arrived in time".into());
+            return Held::missed("no response arrived in time".into());
         };
         match self {
             ControlLimit::Figure(constraint) => of_figure(constraint, assessment),
@@ -68,50 +69,49 @@ impl ControlLimit {
     }
 }
 
-fn of_figure(limit: &Constraint, assessment: &Assessment) -> (Compliance, String) {
+fn of_figure(limit: &Constraint, assessment: &Assessment) -> Held {
     let found = &assessment.on_trace;
-    if limit.figure != Figure::Control(LoopFigure::Cost) {
-        let growth = Estimate {
+    let interval = found.interval.as_ref();
+    let found = match limit.figure {
+        Figure::Control(LoopFigure::Cost) => found.cost.map(|value| Estimate {
+            value,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        }),
+        _ => Some(Estimate {
             value: found.growth,
             low: Some(found.growth),
             high: Some(found.growth),
-        };
-        let shown = loop_figure(LoopFigure::Growth, found.growth);
-        return (limit.judge(Some(growth)), shown);
+        }),
+    };
+    match found {
+        Some(found) => Held::new(limit, limit.judge(Some(found)), &found, false),
+        None => Held::missed("unbounded: the loop did not hold".into()),
     }
-    let Some(cost) = found.cost else {
-        let unbounded = "unbounded (the loop did not hold)";
-        return (Compliance::Violated, unbounded.into());
-    };
-    let shown = |value| loop_figure(LoopFigure::Cost, value);
-    let beside = match &found.interval {
-        None => "(no 95 % interval: use a longer run)".to_owned(),
-        Some(found) => format!("(95 %: {} to {})", shown(found.low), shown(found.high)),
-    };
-    let judged = limit.judge(Some(Estimate {
-        value: cost,
-        low: found.interval.as_ref().map(|found| found.low),
-        high: found.interval.as_ref().map(|found| found.high),
-    }));
-    (judged, format!("{} {beside}", shown(cost)))
 }
 
 impl Verdict {
-    fn judge(self, assessment: &Assessment) -> (Compliance, String) {
+    fn judge(self, assessment: &Assessment) -> Held {
         let found = LoopVerdicts::of(assessment);
         let (found, met, open, of) = match self {
             Verdict::Held => (found.on_trace, "held", "", "on this trace"),
             Verdict::Holds => (found.long_run, "holds", "no statement", "in the long run"),
             Verdict::Proved => (found.any_order, "proved", "not proved", "in any order"),
         };
-        let compliance = if found == met {
-            Compliance::Met
+        let line = format!("{of}: {found}");
+        let (compliance, value) = if found == met {
+            (Compliance::Met, String::new())
         } else if found == open {
-            Compliance::Undecided
+            (Compliance::Undecided, line.clone())
         } else {
-            Compliance::Violated
+            (Compliance::Violated, line.clone())
         };
-        (compliance, format!("{of}: {found}"))
+        Held {
+            compliance,
+            excess: 0.0,
+            value,
+            line,
+        }
     }
 }
 

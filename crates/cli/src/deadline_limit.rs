@@ -1,6 +1,7 @@
 //! What `--require` of `wiregauge deadline` finds at a point, and the number of responses of `--beyond`.
 
 use crate::constraint::Constraint;
+use crate::limit_value::{Held, beyond};
 use crate::values::decimal_unit;
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Figure, Problem};
@@ -25,19 +26,8 @@ pub fn one_in(text: &str) -> Result<f64, String> {
         })
 }
 
-/// What was measured at a point of what a limit is on.
-pub fn found(limit: &Constraint, point: &DeadlinePoint) -> String {
-    match limit.figure {
-        Figure::Longest => match point.cycles.longest_run {
-            1 => "1 cycle".into(),
-            longest => format!("{} cycles", grouped(longest)),
-        },
-        _ => missed_share(point),
-    }
-}
-
-/// Whether a point meets a limit. One without a cycle meets none.
-pub fn judge(limit: &Constraint, point: &DeadlinePoint) -> Compliance {
+/// What a point has where it should meet a limit. One without a cycle meets none.
+pub fn judge(limit: &Constraint, point: &DeadlinePoint) -> Held {
     let cycles = &point.cycles;
     let seen = |number: u64| Estimate {
         value: number as f64,
@@ -51,7 +41,22 @@ pub fn judge(limit: &Constraint, point: &DeadlinePoint) -> Compliance {
         Figure::Longest => Some(seen(cycles.longest_run)),
         _ => None,
     };
-    limit.judge(found)
+    let Some(found) = found else {
+        return Held::missed(missed_share(point));
+    };
+    let held = Held::new(limit, limit.judge(Some(found)), &found, false);
+    let text = match (limit.figure, cycles.longest_run) {
+        (Figure::Longest, 1) => "1 cycle".into(),
+        (Figure::Longest, longest) => format!("{} cycles", grouped(longest)),
+        _ => missed_share(point),
+    };
+    Held {
+        line: match held.compliance {
+            Compliance::Violated => text + &beyond(limit, found.value),
+            _ => text,
+        },
+        ..held
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod declared;
 mod fail_if;
 mod failure;
 mod hints;
+mod limit_value;
 mod loop_model;
 #[cfg(test)]
 mod made_up;

@@ -312,7 +312,44 @@ fn a_required_limit_decides_the_exit_code() {
     desk.wiregauge(&format!("{exchange} --require min<1ns"))
         .assert()
         .code(1)
-        .stderr(is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s)\n").unwrap());
+        .stderr(
+            is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s), \d+ times the limit\n")
+                .unwrap(),
+        );
+}
+
+#[test]
+fn a_verdict_has_the_value_and_says_from_when_it_counts() {
+    let desk = Desk::new();
+    let exchange = "exchange null:// --count 100 --no-calibration --no-store";
+    let scheduled = format!("{exchange} --rate 10000");
+    let met = r"\nLimit met: max<10s \([\d.]+ (ns|us|ms|s) from the intended start\)\.";
+    desk.wiregauge(&format!("{scheduled} --require max<10s"))
+        .assert()
+        .code(0)
+        .stdout(is_match(met).unwrap());
+    let missed = r"limit missed: max<1ns: [\d.]+ (ns|us|ms|s) from the intended start, [\d.]+ times the limit\n";
+    desk.wiregauge(&format!("{scheduled} --require max<1ns"))
+        .assert()
+        .code(1)
+        .stderr(is_match(missed).unwrap());
+    desk.wiregauge(&format!("{exchange} --require max<10s --full"))
+        .assert()
+        .code(0)
+        .stdout(is_match(r"\nLimit met: max<10s \([\d.]+ (ns|us|ms|s)\)\.\n").unwrap());
+}
+
+#[test]
+fn a_limit_that_half_of_the_exchanges_exceed_is_missed_without_an_interval() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 3ms");
+    let exchange = format!("exchange {} --count 10", server.address);
+    desk.wiregauge(&format!(
+        "{exchange} --no-calibration --no-store --require p99<2ms"
+    ))
+    .assert()
+    .code(1)
+    .stderr(contains("limit missed: p99<2ms: "));
 }
 
 #[test]

@@ -60,8 +60,8 @@ A limit of --require is met if the whole 95 % interval of the figure is within i
 all of it is beyond, undecided if the interval contains it: then use a longer run, or
 --undecided pass.
 Figures for --require: p50, p99, p99.9, mean, max, trt, lost, in-throughput and others:
-all in `wiregauge help tune`; with --interval or --rate also from-intended.p99 and others
-(documentation: docs/tune.md).";
+all in `wiregauge help tune` (documentation: docs/tune.md). With --interval or --rate p99
+counts from the intended start; rtt.p99 counts from the real start, as the table does.";
 
 /// `--connect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -80,18 +80,14 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     ))
 }
 
-/// The limits, and the points at which they are missed or undecided.
+/// Each limit, at every point.
 fn judged(args: &ControlArgs, controls: &Controls) -> Vec<Judged> {
     let of_limit = |limit: &ControlLimit| {
-        let unmet = controls.points.iter().filter_map(|point| {
-            let (compliance, found) = limit.judge(point);
+        let held = controls.points.iter().map(|point| {
             let place = controls.places.at(point.point.index);
-            Unmet::unless_met(compliance, || format!("{}: {found}{place}", limit.text()))
+            limit.judge(point).at(&place)
         });
-        Judged {
-            limit: limit.text().to_owned(),
-            unmet: unmet.collect(),
-        }
+        Judged::new(limit.text(), held.collect())
     };
     args.require.iter().map(of_limit).collect()
 }

@@ -4,17 +4,18 @@ use super::chosen_points::chosen;
 use super::cycles::{self, Requested};
 use super::ending;
 use super::printed;
-use super::unmet::{self, Stated, Unmet};
+use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
 use crate::args::DeadlineArgs;
 use crate::caller::{Session, absolute, remark};
+use crate::constraint::Constraint;
 use crate::deadline_limit;
 use crate::output::files::{self, size};
 use anyhow::bail;
 use std::path::Path;
 use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::{self, Deadlines};
-use wiregauge_report::tables;
+use wiregauge_report::tables::{self, Tables};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
 const SCALE: f32 = 3.0;
@@ -53,7 +54,9 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     meter.clear();
     drop(meter);
     let deadlines = deadlines?;
-    let unmet = unmet(args, &deadlines);
+    let judged = judged(args, &deadlines);
+    let verdict = unmet::verdict(&judged);
+    let unmet: Vec<Unmet> = judged.into_iter().flat_map(|one| one.unmet).collect();
     if args.json {
         let mut value = serde_json::to_value(&deadlines)?;
         value["run"] = run.name().into();
@@ -65,7 +68,11 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
-        printed::computed(&tables::of_deadlines(&run.file, &deadlines), true, session)?;
+        let tables = Tables {
+            verdict,
+            ..tables::of_deadlines(&run.file, &deadlines)
+        };
+        printed::computed(&tables, true, session)?;
     }
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {
@@ -81,26 +88,16 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     ))
 }
 
-/// The limits that are missed or undecided, at each point.
-fn unmet(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Unmet> {
-    let places = &deadlines.places;
-    let mut unmet = Vec::new();
-    for limit in &args.require {
-        for point in &deadlines.points {
-            let place = places.at(point.point.index);
-            unmet.extend(Unmet::unless_met(
-                deadline_limit::judge(limit, point),
-                || {
-                    format!(
-                        "{}: {}{place}",
-                        limit.text,
-                        deadline_limit::found(limit, point)
-                    )
-                },
-            ));
-        }
-    }
-    unmet
+/// Each limit, at every point.
+fn judged(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Judged> {
+    let of_limit = |limit: &Constraint| {
+        let held = deadlines.points.iter().map(|point| {
+            let place = deadlines.places.at(point.point.index);
+            deadline_limit::judge(limit, point).at(&place)
+        });
+        Judged::new(&limit.text, held.collect())
+    };
+    args.require.iter().map(of_limit).collect()
 }
 
 fn format(file: &Path) -> anyhow::Result<Format> {

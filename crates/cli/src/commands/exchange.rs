@@ -1,13 +1,13 @@
 //! `wiregauge exchange`: measure, store, print.
 
 use super::measure::Measurement;
-use super::tune::{shown, with_bounds};
-use super::unmet::{Judged, Unmet};
+use super::unmet::Judged;
 use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
 use crate::caller::Session;
 use crate::constraint::Constraint;
+use crate::limit_value::{Held, shown};
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_measure::exchange;
@@ -58,63 +58,41 @@ fn is_empty(file: &RunFile) -> bool {
         .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
-/// Of each limit that is missed or undecided a line: the limit, the worst value with its interval, and where.
+/// Each limit with its worst value, and where.
 fn judged(args: &ExchangeArgs, file: &RunFile) -> Vec<Judged> {
     let places = Places::of_run(&file.plan, &file.points);
     let of = |limit: &Constraint| {
-        let unmet = missed(limit, file, &places).or_else(|| undecided(limit, file, &places));
-        Judged {
-            limit: limit.text.clone(),
-            unmet: unmet.into_iter().collect(),
-        }
+        let worst = worst(limit, &file.points, &places);
+        Judged::new(&limit.text, worst.into_iter().collect())
     };
     args.require.iter().map(of).collect()
 }
 
-fn missed(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> {
-    let is_broken = |point: &&PointSummary| limit.of_point(point) == Compliance::Violated;
-    let broken: Vec<&PointSummary> = file.points.iter().filter(is_broken).collect();
-    let excess = |point: &PointSummary| excess(limit, point);
-    let worst = broken.iter().max_by(|a, b| {
-        let (a, b) = (excess(a), excess(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+/// The limit at its worst point, and at how many others it is not met either.
+fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option<Held> {
+    let point = points.iter().max_by(|a, b| {
+        let by_compliance = limit.of_point(a).cmp(&limit.of_point(b));
+        let (a, b) = (excess(limit, a), excess(limit, b));
+        by_compliance.then(a.0.cmp(&b.0)).then(a.1.total_cmp(&b.1))
     })?;
-    let place = places.at(worst.point.index);
-    let more = others(broken.len() - 1, "missed");
-    let found = found(limit, worst);
-    let text = format!("{}: {found}{place}{more}", limit.text);
-    Some(Unmet::missed(text))
-}
-
-/// The point whose interval reaches furthest beyond the limit.
-fn undecided(limit: &Constraint, file: &RunFile, places: &Places) -> Option<Unmet> {
-    let is_open = |point: &&PointSummary| limit.of_point(point) == Compliance::Undecided;
-    let beyond = |point: &PointSummary| {
-        let found = limit.figure.of_point(point);
-        let bound = found.and_then(|found| {
-            if limit.is_lower() {
-                found.low
-            } else {
-                found.high
-            }
-        });
-        bound.map_or(f64::INFINITY, |bound| (bound - limit.value).abs())
+    let held = found(limit, point).at(&places.at(point.point.index));
+    let same = |other: &&PointSummary| limit.of_point(other) == held.compliance;
+    let count = points.iter().filter(same).count() - 1;
+    let more = match held.compliance {
+        Compliance::Met => String::new(),
+        Compliance::Violated => others(count, "missed"),
+        Compliance::Undecided => {
+            let exchanges = match point.counts.exchanges {
+                1 => "1 exchange".into(),
+                many => format!("{} exchanges", grouped(many)),
+            };
+            format!(" with {exchanges}{}", others(count, "undecided"))
+        }
     };
-    let open: Vec<&PointSummary> = file.points.iter().filter(is_open).collect();
-    let point = open.iter().max_by(|a, b| {
-        // Of several without a bound, the one with the worst value.
-        let by_bound = beyond(a).total_cmp(&beyond(b));
-        by_bound.then(excess(limit, a).1.total_cmp(&excess(limit, b).1))
-    })?;
-    let place = places.at(point.point.index);
-    let more = others(open.len() - 1, "undecided");
-    let exchanges = match point.counts.exchanges {
-        1 => "1 exchange".into(),
-        many => format!("{} exchanges", grouped(many)),
-    };
-    let found = found(limit, point);
-    let text = format!("{}: {found}{place} with {exchanges}{more}", limit.text);
-    Some(Unmet::undecided(text))
+    Some(Held {
+        line: held.line + &more,
+        ..held
+    })
 }
 
 /// `; also missed at 2 other points`.
@@ -137,17 +115,28 @@ fn excess(limit: &Constraint, point: &PointSummary) -> (u8, f64) {
 }
 
 /// What a point has where it should meet a limit: `15.99 ms (95 %: 8.331 ms .. ?)`.
-fn found(limit: &Constraint, point: &PointSummary) -> String {
+fn found(limit: &Constraint, point: &PointSummary) -> Held {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
         (Some(share), _) => {
             let slowest = slowest(limit, point, share).unwrap_or_default();
-            format!(
-                "undefined, because {} of the exchanges have no correct answer in time{slowest}",
+            let why = format!(
+                "{} of the exchanges have no correct answer in time",
                 percent(share)
-            )
+            );
+            Held {
+                value: format!("undefined: {why}"),
+                ..Held::missed(format!("undefined, because {why}{slowest}"))
+            }
         }
-        (None, Some(found)) => with_bounds(limit.figure, &found) + &without_answer(limit, point),
-        (None, None) => "not measured".into(),
+        (None, Some(found)) => {
+            let is_scheduled = point.from_intended.is_some();
+            let held = Held::new(limit, limit.of_point(point), &found, is_scheduled);
+            Held {
+                line: held.line + &without_answer(limit, point),
+                ..held
+            }
+        }
+        (None, None) => Held::missed("not measured".into()),
     }
 }
 
@@ -222,13 +211,14 @@ mod tests {
     #[test]
     fn what_lost_counts_besides_losses_is_named() {
         let limit: Constraint = constraint::of_exchanges("lost<0.1%").expect("a limit");
-        let both = found(&limit, &point(0, 3, 1));
+        let both = found(&limit, &point(0, 3, 1)).line;
         assert!(both.starts_with("4 % (95 %: "), "{both}");
         assert!(
             both.ends_with(", of 100: 3 lost or late, 1 with wrong bytes"),
             "{both}"
         );
-        assert!(found(&limit, &point(0, 3, 0)).ends_with(')'));
+        let lost = found(&limit, &point(0, 3, 0)).line;
+        assert!(!lost.contains("of 100"), "{lost}");
     }
 
     #[test]

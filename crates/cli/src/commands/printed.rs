@@ -170,14 +170,19 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
     if !extent.quiet {
         heading(out, printed, extent.width)?;
     }
+    let answer = brief.map(|brief| &brief.answer);
+    let answer: Vec<&str> = printed
+        .verdict
+        .iter()
+        .chain(answer)
+        .map(String::as_str)
+        .collect();
+    if !extent.quiet && !answer.is_empty() {
+        let answer = wrapped(&answer.join(" "), extent.width, "  ");
+        writeln!(out, "\n{HEADING}{answer}{RESET}")?;
+    }
     match brief {
         Some(brief) => {
-            if !extent.quiet {
-                let parts = printed.verdict.iter().chain([&brief.answer]);
-                let answer = parts.cloned().collect::<Vec<_>>().join(" ");
-                let answer = wrapped(&answer, extent.width, "  ");
-                writeln!(out, "\n{HEADING}{answer}{RESET}")?;
-            }
             for one in brief.tables(extent.table_width) {
                 table(out, &one, extent.width)?;
             }

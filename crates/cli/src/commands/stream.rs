@@ -1,13 +1,13 @@
 //! `wiregauge stream`: measure, store, print.
 
 use super::measure::Measurement;
-use super::tune::with_bounds;
-use super::unmet::{Judged, Unmet};
+use super::unmet::Judged;
 use super::{plan, printed, recording};
 use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::caller::Session;
 use crate::constraint::Constraint;
+use crate::limit_value::Held;
 use crate::output::files;
 use crate::output::progress::Extent;
 use std::sync::{Mutex, PoisonError};
@@ -74,7 +74,7 @@ fn is_empty(file: &RunFile<Stream>) -> bool {
     flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
 }
 
-/// Of each limit the rows that miss it or leave it undecided, with what was measured.
+/// Each limit, at every row that it speaks of.
 fn judged(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Judged> {
     // In the order of the table, whatever the order in which links ended.
     let mut points: Vec<&StreamSummary> = file.points.iter().collect();
@@ -84,25 +84,23 @@ fn judged(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Judged> {
         .flat_map(|point| point.flows.iter().map(|flow| (point.point, flow)));
     let rows: Vec<(StreamPoint, &FlowSummary)> = flows.collect();
     let of = |limit: &Constraint| {
-        let unmet = rows.iter().filter_map(|(point, flow)| {
-            Unmet::unless_met(limit.of_flow(flow), || {
-                let (text, found) = (&limit.text, found(limit, flow));
-                let place = Settings::of_flow(point, flow.way).short_name();
-                format!("{text}: {found} ({place})")
-            })
+        let of_way = rows.iter().filter(|(_, flow)| limit.is_of(flow.way));
+        let held = of_way.map(|(point, flow)| {
+            let held = match limit.figure.of_flow(flow) {
+                Some(found) => Held::new(limit, limit.of_flow(flow), &found, false),
+                None => Held::missed("not measured".into()),
+            };
+            let place = Settings::of_flow(point, flow.way).short_name();
+            Held {
+                value: match rows.len() {
+                    1 => held.value,
+                    _ => format!("{}, {place}", held.value),
+                },
+                line: format!("{} ({place})", held.line),
+                ..held
+            }
         });
-        Judged {
-            limit: limit.text.clone(),
-            unmet: unmet.collect(),
-        }
+        Judged::new(&limit.text, held.collect())
     };
     args.require.iter().map(of).collect()
-}
-
-/// What a row has where it should meet a limit.
-fn found(limit: &Constraint, flow: &FlowSummary) -> String {
-    let found = limit.figure.of_flow(flow);
-    found.map_or("not measured".into(), |found| {
-        with_bounds(limit.figure, &found)
-    })
 }

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::Undecided;
 use crate::caller::{Session, remark};
+use crate::limit_value::Held;
 use crate::output::style::{BAD, CAUTION, RESET};
 use wiregauge_tune::Compliance;
 
@@ -31,15 +32,6 @@ impl Unmet {
         }
     }
 
-    /// One that is not met; its text is made only then.
-    pub fn unless_met(compliance: Compliance, text: impl FnOnce() -> String) -> Option<Unmet> {
-        match compliance {
-            Compliance::Met => None,
-            Compliance::Violated => Some(Unmet::missed(text())),
-            Compliance::Undecided => Some(Unmet::undecided(text())),
-        }
-    }
-
     /// The text for a program, which sees no line that begins with what it is.
     pub fn whole(&self) -> String {
         match self.is_decided {
@@ -49,28 +41,67 @@ impl Unmet {
     }
 }
 
-/// A stated limit, and where a result does not show it to be met.
+/// A stated limit, and what became of it.
 pub struct Judged {
     /// As it was stated.
-    pub limit: String,
-    /// A line for each place.
+    limit: String,
+    /// At its worst place.
+    compliance: Compliance,
+    /// The value there.
+    value: String,
+    /// A line for each place where it is not met.
     pub unmet: Vec<Unmet>,
 }
 
-/// `Limits missed: p99<1us; met: lost=0.`; `None` without a limit.
+impl Judged {
+    /// Of a limit at all its places.
+    pub fn new(limit: &str, places: Vec<Held>) -> Judged {
+        let unmet = places.iter().filter_map(|held| {
+            let text = format!("{limit}: {}", held.line);
+            match held.compliance {
+                Compliance::Met => None,
+                Compliance::Undecided => Some(Unmet::undecided(text)),
+                Compliance::Violated => Some(Unmet::missed(text)),
+            }
+        });
+        let unmet = unmet.collect();
+        let worst = places.into_iter().max_by(|a, b| {
+            let by_compliance = a.compliance.cmp(&b.compliance);
+            by_compliance.then(a.excess.total_cmp(&b.excess))
+        });
+        let (compliance, value) = worst.map_or((Compliance::Met, String::new()), |worst| {
+            (worst.compliance, worst.value)
+        });
+        Judged {
+            limit: limit.to_owned(),
+            compliance,
+            value,
+            unmet,
+        }
+    }
+
+    /// `p99<2ms (0.31 ms)`.
+    fn with_value(&self) -> String {
+        match self.value.is_empty() {
+            true => self.limit.clone(),
+            false => format!("{} ({})", self.limit, self.value),
+        }
+    }
+}
+
+/// `Limits missed: p99<1us (20.1 us, 20.1 times the limit); met: lost=0 (0).`; `None` without a limit.
 pub fn verdict(judged: &[Judged]) -> Option<String> {
-    let state = |one: &Judged| match one.unmet.iter().any(|unmet| unmet.is_decided) {
-        true => "missed",
-        false if one.unmet.is_empty() => "met",
-        false => "undecided",
+    let parts = [
+        ("missed", Compliance::Violated),
+        ("undecided", Compliance::Undecided),
+        ("met", Compliance::Met),
+    ];
+    let of_state = |(word, wanted): (&str, Compliance)| -> Option<String> {
+        let those = judged.iter().filter(|one| one.compliance == wanted);
+        let those: Vec<String> = those.map(Judged::with_value).collect();
+        (!those.is_empty()).then(|| format!("{word}: {}", those.join(", ")))
     };
-    let of_state = |wanted: &&str| -> Option<String> {
-        let those = judged.iter().filter(|one| state(one) == *wanted);
-        let those: Vec<&str> = those.map(|one| one.limit.as_str()).collect();
-        (!those.is_empty()).then(|| format!("{wanted}: {}", those.join(", ")))
-    };
-    let parts = ["missed", "undecided", "met"];
-    let parts: Vec<String> = parts.iter().filter_map(of_state).collect();
+    let parts: Vec<String> = parts.into_iter().filter_map(of_state).collect();
     match judged.len() {
         0 => None,
         1 => Some(format!("Limit {}.", parts.concat())),
@@ -123,25 +154,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_verdict_names_each_limit_with_what_became_of_it() {
-        let judged = |limit: &str, unmet: Vec<Unmet>| Judged {
-            limit: limit.into(),
-            unmet,
+    fn the_verdict_names_each_limit_with_what_became_of_it_at_its_worst_place() {
+        let held = |compliance, excess, value: &str| Held {
+            compliance,
+            excess,
+            value: value.into(),
+            line: format!("{value} (95 %)"),
         };
-        let met = || judged("lost=0", Vec::new());
+        let met = || Judged::new("lost=0", vec![held(Compliance::Met, -1.0, "0")]);
         assert_eq!(verdict(&[]), None);
-        assert_eq!(verdict(&[met()]).as_deref(), Some("Limit met: lost=0."));
+        assert_eq!(verdict(&[met()]).as_deref(), Some("Limit met: lost=0 (0)."));
         let missed = |limit| {
-            judged(
-                limit,
-                vec![Unmet::undecided("a".into()), Unmet::missed("b".into())],
-            )
+            let places = [
+                held(Compliance::Violated, 1.0, "2 us"),
+                held(Compliance::Violated, 2.0, "3 us"),
+                held(Compliance::Undecided, 3.0, "4 us"),
+            ];
+            Judged::new(limit, places.into())
         };
-        let open = judged("p90<1ms", vec![Unmet::undecided("c".into())]);
+        let lines = missed("p99<1us").unmet;
+        let lines: Vec<String> = lines.iter().map(Unmet::whole).collect();
+        let first = ["p99<1us: 2 us (95 %)", "p99<1us: 3 us (95 %)"];
+        assert_eq!(lines[..2], first);
+        assert_eq!(lines[2], "undecided: p99<1us: 4 us (95 %)");
+        let open = Judged::new("p90<1ms", vec![held(Compliance::Undecided, 0.1, "1 ms")]);
         let all = [missed("p99<1us"), met(), open, missed("max<2us")];
         assert_eq!(
             verdict(&all).as_deref(),
-            Some("Limits missed: p99<1us, max<2us; undecided: p90<1ms; met: lost=0.")
+            Some(
+                "Limits missed: p99<1us (3 us), max<2us (3 us); undecided: p90<1ms (1 ms); met: lost=0 (0)."
+            )
         );
+        // A verdict that is required says itself what was found.
+        let held = Judged::new("held", vec![held(Compliance::Met, 0.0, "")]);
+        assert_eq!(verdict(&[held]).as_deref(), Some("Limit met: held."));
     }
 }

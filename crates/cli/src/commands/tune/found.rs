@@ -7,6 +7,7 @@ use super::task::{Kind, Task};
 use super::trade_offs::{Difference, Rival, Row, refutes};
 use crate::commands::unmet::{self, Judged, Unmet};
 use crate::constraint::Constraint;
+use crate::limit_value::{Held, is_exact};
 use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::LinkError;
@@ -14,7 +15,6 @@ use wiregauge_model::Figures;
 use wiregauge_quantity as units;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times};
 use wiregauge_report::figures::{Front, FrontMark};
-use wiregauge_report::tables::loop_figure;
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Advice, Candidate, Choice, Compliance, Purpose, Sense, Verdict, Why};
 
@@ -130,19 +130,8 @@ impl Found {
             let text = "the setting found is not confirmed by a new run";
             unmet.push(Unmet::undecided(text.into()));
         }
-        for (constraint, verdict) in self.task.constraints.iter().zip(&best.constraints) {
-            let found = match &verdict.found {
-                Some(found) => with_bounds(constraint.figure, found),
-                None => "it could not be measured".into(),
-            };
-            let longer = match verdict.compliance {
-                Compliance::Undecided => needed.as_str(),
-                _ => "",
-            };
-            unmet.extend(Unmet::unless_met(verdict.compliance, || {
-                format!("{}: {found}{longer}", constraint.text)
-            }));
-        }
+        let judged = self.judged(&needed).into_iter();
+        unmet.extend(judged.flat_map(|one| one.unmet));
         unmet
     }
 
@@ -198,9 +187,26 @@ impl Found {
     pub fn limits(&self) -> Option<String> {
         let best = self.advice.best.as_ref()?;
         match best.confirmed {
-            true => limits(self.verdicts(), self.required(best).as_deref()),
+            true => {
+                let sentence = unmet::verdict(&self.judged(""))?;
+                let longer = self.required(best).map_or(String::new(), |length| {
+                    format!(" Use --confirm {length} to decide.")
+                });
+                Some(sentence + &longer)
+            }
             false => Some("Not confirmed by a new run.".into()),
         }
+    }
+
+    /// The constraints at the best setting.
+    fn judged(&self, longer: &str) -> Vec<Judged> {
+        let best = self.advice.best.as_ref();
+        let taken = best.and_then(|best| self.longest(&best.at));
+        let is_scheduled = matches!(
+            taken,
+            Some((Taken::Exchanges { point, .. }, _)) if point.from_intended.is_some()
+        );
+        judged(self.verdicts(), longer, is_scheduled)
     }
 
     /// What the new run of a setting did not prove: `p99<2ms missed`. `None` if it proved all, or there was none.
@@ -438,29 +444,24 @@ impl Found {
     }
 }
 
-/// `None` without constraints. What is not met has its value; `required` is the length of a run that decides.
-fn limits<'a>(
+/// Constraints with what was found; `longer`: the length of a run that decides, in words. `is_scheduled`: the exchanges
+/// begin on a schedule.
+fn judged<'a>(
     verdicts: impl Iterator<Item = (&'a Constraint, &'a Verdict)>,
-    required: Option<&str>,
-) -> Option<String> {
+    longer: &str,
+    is_scheduled: bool,
+) -> Vec<Judged> {
     let judged = verdicts.map(|(constraint, verdict)| {
-        let unmet = Unmet::unless_met(verdict.compliance, String::new);
-        let measured = match (&unmet, verdict.found) {
-            (Some(_), Some(found)) => {
-                format!(" (measured {})", shown(constraint.figure, found.value))
-            }
-            _ => String::new(),
+        let mut held = match &verdict.found {
+            Some(found) => Held::new(constraint, verdict.compliance, found, is_scheduled),
+            None => Held::missed("it could not be measured".into()),
         };
-        Judged {
-            limit: format!("{}{measured}", constraint.text),
-            unmet: unmet.into_iter().collect(),
+        if held.compliance == Compliance::Undecided {
+            held.line += longer;
         }
+        Judged::new(&constraint.text, vec![held])
     });
-    let sentence = unmet::verdict(&judged.collect::<Vec<Judged>>())?;
-    let longer = required.map_or(String::new(), |length| {
-        format!(" Use --confirm {length} to decide.")
-    });
-    Some(sentence + &longer)
+    judged.collect()
 }
 
 /// Without a choice that something else beats.
@@ -476,47 +477,13 @@ fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
     points
 }
 
-/// A value of a figure, with its unit.
-pub fn shown(figure: Figure, value: f64) -> String {
-    if let Figure::Control(of) = figure {
-        return loop_figure(of, value);
-    }
-    units::of_unit(figure.unit(), value)
-}
-
-/// True of what was seen, and tells no more than that: it has no interval.
-pub fn is_exact(figure: Figure, found: &Estimate) -> bool {
-    figure.is_bare() || (found.low == Some(found.value) && found.high == found.low)
-}
-
-/// A value and its interval.
-pub fn with_bounds(figure: Figure, found: &Estimate) -> String {
-    let value = shown(figure, found.value);
-    if is_exact(figure, found) {
-        return value;
-    }
-    if found.low.is_none() && found.high.is_none() {
-        return format!("{value} (no 95 % interval)");
-    }
-    let bound = |bound: Option<f64>| bound.map_or("?".into(), |b| shown(figure, b));
-    let between = match (found.low, found.high) {
-        (Some(_), Some(_)) => "to",
-        _ => "..",
-    };
-    format!(
-        "{value} (95 %: {} {between} {})",
-        bound(found.low),
-        bound(found.high)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::constraint::of_exchanges;
     use wiregauge_tune::Bound;
 
-    fn said(open: &[(&str, f64, f64, Option<f64>)], required: Option<&str>) -> Option<String> {
+    fn said(open: &[(&str, f64, f64, Option<f64>)]) -> Option<String> {
         let both = open.iter().map(|&(text, limit, value, high)| {
             let low = Some(0.5 * value);
             let found = Some(Estimate { value, low, high });
@@ -524,36 +491,29 @@ mod tests {
             (constraint, Verdict::of(Bound::Below(limit), found))
         });
         let both: Vec<(Constraint, Verdict)> = both.collect();
-        limits(both.iter().map(|(c, v)| (c, v)), required)
+        unmet::verdict(&judged(both.iter().map(|(c, v)| (c, v)), "", false))
     }
 
     #[test]
     fn each_constraint_is_named_with_what_became_of_it() {
         let short = ("p99<20ms", 20e6, 15.8e6, None);
         assert_eq!(
-            said(&[short], Some("860")).as_deref(),
-            Some("Limit undecided: p99<20ms (measured 15.80 ms). Use --confirm 860 to decide.")
+            said(&[short]).as_deref(),
+            Some("Limit undecided: p99<20ms (15.80 ms; 95 %: 7.900 ms .. ?).")
         );
         let met = ("p50<20ms", 20e6, 10e6, Some(11e6));
         let violated = ("p90<5ms", 5e6, 16e6, None);
         assert_eq!(
-            said(&[met, short, violated], None).as_deref(),
+            said(&[met, short, violated]).as_deref(),
             Some(
-                "Limits missed: p90<5ms (measured 16.00 ms); undecided: p99<20ms (measured 15.80 ms); met: p50<20ms."
+                "Limits missed: p90<5ms (16.00 ms, 3.20 times the limit); undecided: p99<20ms (15.80 ms; 95 %: 7.900 \
+                 ms .. ?); met: p50<20ms (10.00 ms)."
             )
         );
-        assert_eq!(said(&[met], None).as_deref(), Some("Limit met: p50<20ms."));
-        assert_eq!(said(&[], None), None);
-    }
-
-    #[test]
-    fn a_value_without_bounds_says_so() {
-        let found = Estimate {
-            value: 27.5e3,
-            low: None,
-            high: None,
-        };
-        let p99 = of_exchanges("p99<20ms").expect("a constraint").figure;
-        assert_eq!(with_bounds(p99, &found), "27.50 us (no 95 % interval)");
+        assert_eq!(
+            said(&[met]).as_deref(),
+            Some("Limit met: p50<20ms (10.00 ms).")
+        );
+        assert_eq!(said(&[]), None);
     }
 }

@@ -24,7 +24,6 @@ use crate::failure::{StorageFailed, unless_nobody_reads};
 use crate::output::files;
 use anyhow::bail;
 use found::{Ended, Found};
-pub(super) use found::{shown, with_bounds};
 use search::{Hunt, Places};
 use std::io::Write;
 use std::path::Path;

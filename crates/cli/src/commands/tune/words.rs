@@ -1,13 +1,14 @@
 //! What was found, for people: the setting in one line, then what proves it, what else there is, why
 //! it is so, what it cost to find out, and how to use it.
 
-use super::found::{Ended, Found, is_exact, shown, with_bounds};
+use super::found::{Ended, Found};
 use super::loop_costs;
 use super::modelled;
 use super::task::Kind;
 use super::trade_offs::{Difference, Row};
 use super::usage;
 use crate::constraint::Constraint;
+use crate::limit_value::{is_exact, shown, with_bounds};
 use crate::output::style::{CAUTION, HEADING, RESET, TYPE};
 use std::io::{self, Write};
 use wiregauge_command_line::quoted;
