@@ -74,125 +74,111 @@ impl Of {
         }
     }
 
+    /// What has them, their names and a limit on one.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Of::Exchanges => ("exchanges", OF_EXCHANGES, "p99<2ms"),
+            Of::Streams => ("streams", OF_STREAMS, "in.rate>1MB/s"),
+            Of::Control => ("a control loop", OF_CONTROL, "control.cost<20"),
+            Of::Cycles => ("cycles", OF_CYCLES, "missed<0.1%"),
+            Of::Any => ("any run", "", "p99<2ms"),
+        }
+    }
+
     /// What to say of a name that is no figure.
     fn unknown(self, name: &str) -> String {
         let mut names = Figure::names();
         names.retain(|name| Figure::parse(name).is_some_and(|figure| self.has(figure)));
         let hint = did_you_mean(name, &names).unwrap_or_else(|| match self {
-            Of::Exchanges => format!("; figures are {OF_EXCHANGES}"),
-            Of::Streams => format!("; figures are {OF_STREAMS}"),
-            Of::Control => format!("; figures are {OF_CONTROL}"),
-            Of::Cycles => format!("; figures are {OF_CYCLES}"),
             Of::Any => {
                 format!(
                     "; exchanges have {OF_EXCHANGES}; streams have {OF_STREAMS}; control loops have {OF_CONTROL}"
                 )
             }
+            _ => format!("; figures are {}", self.words().1),
         });
         format!("unknown figure `{name}`{hint}")
+    }
+
+    /// What to say of a figure of something else.
+    fn foreign(self, name: &str, limit: &Constraint) -> String {
+        let (what, names, _) = self.words();
+        let instead = match (self, limit.figure) {
+            // They come from the delays and the model of a loop.
+            (Of::Exchanges | Of::Streams, Figure::Control(_)) => {
+                return format!(
+                    "`{0}` requires the model of a control loop: measure, then use wiregauge control RUN --model FILE \
+                     --require '{1}'",
+                    limit.figure, limit.text
+                );
+            }
+            (Of::Streams, Figure::Time(Times::Answer, _)) => {
+                format!(": use gap.{0} or transfer.{0}", limit.figure)
+            }
+            (Of::Control | Of::Cycles, _) => format!("; figures are {names}"),
+            _ => String::new(),
+        };
+        format!("`{name}` is not a figure of {what}{instead}")
+    }
+
+    /// True of a figure that nobody wants to be large: a lower limit is a slip of the keyboard.
+    fn needs_upper(self, figure: Figure) -> bool {
+        let is_time = figure.unit() == Unit::Time && self != Of::Streams;
+        is_time || figure.is_of_control() || self == Of::Cycles
     }
 }
 
 /// A limit of `exchange --require`: `p99<2ms`, `lost<0.1%`.
 pub fn of_exchanges(text: &str) -> Result<Constraint, String> {
-    let limit = parse(text, Of::Exchanges)?;
-    requires_no_model(&limit)?;
-    if limit.way.is_some() || !limit.figure.is_of_exchanges() {
-        let name = name_of(text);
-        return Err(format!("`{name}` is a figure of streams, not of exchanges"));
-    }
-    upper_if_time(limit)
+    limit(text, Of::Exchanges)
 }
 
 /// A limit of `stream --require`: `in.rate>1MB/s`, `lost=0`, `gap.max<5ms`.
 pub fn of_streams(text: &str) -> Result<Constraint, String> {
-    let limit = parse(text, Of::Streams)?;
-    requires_no_model(&limit)?;
-    if limit.figure.is_of_streams() {
-        return Ok(limit);
-    }
-    let instead = match limit.figure {
-        Figure::Time(Times::Answer, _) => {
-            format!(": use gap.{0} or transfer.{0}", limit.figure)
-        }
-        _ => String::new(),
-    };
-    let name = name_of(text);
-    Err(format!(
-        "`{name}` is a figure of exchanges, not of streams{instead}"
-    ))
-}
-
-/// The figures of a control loop come from the delays and the model of a loop, which these commands do not have.
-fn requires_no_model(limit: &Constraint) -> Result<(), String> {
-    match limit.figure.is_of_control() {
-        false => Ok(()),
-        true => Err(format!(
-            "`{0}` requires the model of a control loop: measure, then use wiregauge control RUN --model FILE \
-             --require '{1}'",
-            limit.figure, limit.text
-        )),
-    }
+    limit(text, Of::Streams)
 }
 
 /// A limit of `control --require` on a figure: `control.cost<20`, `control.growth<1`.
 pub fn of_control(text: &str) -> Result<Constraint, String> {
-    let limit = parse(text, Of::Control)?;
-    if !limit.figure.is_of_control() {
-        return Err(format!(
-            "`{}` is a figure of exchanges or streams, not of a control loop; figures are {OF_CONTROL}",
-            name_of(text)
-        ));
-    }
-    if limit.is_lower() || limit.relation == Relation::Equal {
-        return Err(format!(
-            "`{}` needs an upper limit: use < or <=",
-            limit.figure
-        ));
-    }
-    Ok(limit)
+    limit(text, Of::Control)
 }
 
 /// A limit of `deadline --require`: `missed<0.1%`, `longest<3`.
 pub fn of_cycles(text: &str) -> Result<Constraint, String> {
-    let limit = parse(text, Of::Cycles)?;
-    if !limit.figure.is_of_cycles() || limit.way.is_some() {
-        return Err(format!(
-            "`{}` is no figure of cycles; figures are {OF_CYCLES}",
-            name_of(text)
-        ));
-    }
-    match limit.is_lower() {
-        true => Err(format!(
-            "`{}` needs an upper limit: use < or <=",
-            limit.figure
-        )),
-        false => Ok(limit),
-    }
+    limit(text, Of::Cycles)
 }
 
 /// Constraints of `tune`, of exchanges or of streams: `rtt.p99.9 < 2ms, lost = 0`.
 pub fn several(text: &str) -> Result<Constraints, String> {
     let one = |part: &str| {
-        let wrong = |why: String| format!("`{}`: {why}", part.trim());
-        let found = parse(part, Of::Any).map_err(wrong)?;
-        if found.relation == Relation::Equal && found.value != 0.0 {
-            let why = "a measured value never equals a limit exactly: use <= or >=";
-            return Err(wrong(why.into()));
-        }
-        if found.figure.is_of_control() {
-            return of_control(part).map_err(wrong);
-        }
-        upper_if_time(found).map_err(wrong)
+        let found = limit(part, Of::Any).and_then(|found| {
+            match found.relation == Relation::Equal && found.value != 0.0 {
+                true => Err("a measured value never equals a limit exactly: use <= or >=".into()),
+                false => Ok(found),
+            }
+        });
+        found.map_err(|why| format!("`{}`: {why}", part.trim()))
     };
     let all: Result<Vec<Constraint>, String> = text.split(',').map(one).collect();
     Ok(Constraints(all?))
 }
 
-/// A slip of the keyboard: nobody wants an answer to take long.
-fn upper_if_time(limit: Constraint) -> Result<Constraint, String> {
-    match limit.figure.unit() == Unit::Time && limit.is_lower() {
-        true => Err("a time needs an upper limit: use < or <=".into()),
+fn limit(text: &str, of: Of) -> Result<Constraint, String> {
+    let limit = parse(text, of)?;
+    let has_way = limit.way.is_some() && !matches!(of, Of::Streams | Of::Any);
+    if has_way || !of.has(limit.figure) {
+        let end = text.find(['<', '>', '=']).unwrap_or(text.len());
+        return Err(of.foreign(text[..end].trim(), &limit));
+    }
+    let is_upper = match limit.figure {
+        Figure::Control(_) => !limit.is_lower() && limit.relation != Relation::Equal,
+        _ => !limit.is_lower(),
+    };
+    match of.needs_upper(limit.figure) && !is_upper {
+        true => Err(format!(
+            "`{}` needs an upper limit: use < or <=",
+            limit.figure
+        )),
         false => Ok(limit),
     }
 }
@@ -203,20 +189,9 @@ pub fn figure(text: &str) -> Result<Figure, String> {
     Figure::parse(name).ok_or_else(|| Of::Any.unknown(name))
 }
 
-/// The name of the figure that is limited.
-fn name_of(text: &str) -> &str {
-    let end = text.find(['<', '>', '=']).unwrap_or(text.len());
-    text[..end].trim()
-}
-
 fn parse(text: &str, of: Of) -> Result<Constraint, String> {
-    let example = match of {
-        Of::Streams => "in.rate>1MB/s",
-        Of::Control => "control.cost<20",
-        Of::Cycles => "missed<0.1%",
-        _ => "p99<2ms",
-    };
     let no_relation = || {
+        let (.., example) = of.words();
         format!(
             "the relation is missing: use FIGURE and <, <=, >, >= or = VALUE, such as {example}"
         )
@@ -390,7 +365,7 @@ mod tests {
         );
         assert_eq!(
             exchanges("gap.p99<2ms"),
-            "`gap.p99` is a figure of streams, not of exchanges"
+            "`gap.p99` is not a figure of exchanges"
         );
         let listed = exchanges("speed>2");
         assert!(
@@ -403,7 +378,7 @@ mod tests {
         );
         assert_eq!(
             of_streams("p99<5ms").unwrap_err(),
-            "`p99` is a figure of exchanges, not of streams: use gap.p99 or transfer.p99"
+            "`p99` is not a figure of streams: use gap.p99 or transfer.p99"
         );
         assert_eq!(
             several("lost=0, p98<2ms").unwrap_err(),

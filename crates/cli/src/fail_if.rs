@@ -30,6 +30,14 @@ enum Change {
     Less,
 }
 
+const CHANGES: [(&str, Change); 5] = [
+    ("worse", Change::Worse),
+    ("better", Change::Better),
+    ("different", Change::Different),
+    ("more", Change::More),
+    ("less", Change::Less),
+];
+
 /// What became of a condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
@@ -95,21 +103,14 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
     if !(0.0..=1e6).contains(&percent) {
         return Err(wrong("the limit must be 0 to 1000000 %"));
     }
-    let change = match change.trim() {
-        "worse" => Change::Worse,
-        "better" => Change::Better,
-        "different" => Change::Different,
-        "more" => Change::More,
-        "less" => Change::Less,
-        "" => {
-            return Err(wrong("worse, better, different, more or less is missing"));
-        }
-        other => {
-            return Err(wrong(&format!(
-                "`{other}` is not worse, better, different, more or less"
-            )));
-        }
-    };
+    let word = change.trim();
+    let change = CHANGES.into_iter().find(|(name, _)| *name == word);
+    let (_, change) = change.ok_or_else(|| match word {
+        "" => wrong("worse, better, different, more or less is missing"),
+        _ => wrong(&format!(
+            "`{word}` is not worse, better, different, more or less"
+        )),
+    })?;
     Ok(FailIf {
         text: text.trim().to_owned(),
         points,

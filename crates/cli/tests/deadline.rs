@@ -237,7 +237,7 @@ fn what_makes_no_sense_is_said() {
             "--period 1ms --beyond often",
             "is not a valid number of responses",
         ),
-        ("--period 1ms --require p99<2ms", "no figure of cycles"),
+        ("--period 1ms --require p99<2ms", "not a figure of cycles"),
         ("--period 1ms --point 9", "no such point"),
     ] {
         desk.wiregauge(&format!("deadline last {flags}"))
