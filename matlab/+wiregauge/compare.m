@@ -12,7 +12,8 @@ function result = compare(before, after, varargin)
 %   result has the fields of `wiregauge compare --json` (docs/compare.md); times are in ns, rates per second, shares 0 to 1,
 %   missing values NaN:
 %     before, after, changed, notes, confidence
-%     missed                      the conditions of 'FailIf' that are met, a cell column of text; empty if none
+%     missed                      the conditions of 'FailIf' that are met by the whole interval of the difference, a cell column of
+%                                 text; empty if none. Undecided ones (the interval contains the bound): fail_if.undecided
 %     points                      a struct array, one element for each point:
 %       point                     its setting as text: in, out, depth, ...
 %       figures                   a struct array, one element for each figure:

@@ -30,9 +30,11 @@ class Comparison(Text):
         As printed with ``--json``: `points`, each with its `figures`, their `difference`
         and `verdict`.
     met : tuple of str
-        The conditions (``fail_if``) that are met, each with its point.
+        The conditions (``fail_if``) that are met by the whole interval of the difference, each
+        with its point.
     undecided : tuple of str
-        The conditions that are undecided, each with its point: neither met nor ruled out.
+        The conditions that are undecided, each with its point: the interval of the difference
+        contains the bound, or there is none.
     """
 
     data: dict[str, Any]

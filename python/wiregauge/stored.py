@@ -370,8 +370,8 @@ def compare(
     before, after
         A run or several: runs, their directories or names, or ``last``.
     fail_if
-        Conditions such as ``"p99 > 5% worse"``; those that are met are in ``comparison.met``,
-        undecided ones in ``comparison.undecided``.
+        Conditions such as ``"p99 > 5% worse"``; those that the whole interval of the difference
+        meets are in ``comparison.met``, those whose bound it contains in ``comparison.undecided``.
     only
         Compare only these figures, such as ``["p50", "p99"]``.
     figures
