@@ -26,7 +26,7 @@ pub use setting::{Setting, Settings, alone_or_together, link_name};
 
 use key::Place;
 use side::{Found, Read, Side};
-use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream};
+use wiregauge_run::{AnyRun, Exchange, Run, RunError, RunKind, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
 
 /// Compares runs of one kind, one or more a side. To the figures that are always compared it adds those that are `asked` for,
@@ -53,8 +53,7 @@ pub fn compare(
             other_kind: other.stored().kind(),
         });
     }
-    let exchanges = (each_exchange(before), each_exchange(after));
-    if let (Some(before), Some(after)) = exchanges {
+    if let (Some(before), Some(after)) = (each::<Exchange>(before), each::<Exchange>(after)) {
         let figures = exchange::figures(before.iter().chain(&after).copied(), asked);
         let changed = conditions::of_exchange(&before, &after);
         let mut comparison = of(kind, &before, &after, figures, changed, wanted, progress)?;
@@ -63,7 +62,7 @@ pub fn compare(
         comparison.hosts = hosts::of_exchange(&before, &after, &comparison.points);
         return Ok(comparison);
     }
-    if let (Some(before), Some(after)) = (each_stream(before), each_stream(after)) {
+    if let (Some(before), Some(after)) = (each::<Stream>(before), each::<Stream>(after)) {
         let figures = stream::figures(before.iter().chain(&after).copied(), asked);
         let changed = conditions::of_stream(&before, &after);
         return of(kind, &before, &after, figures, changed, wanted, progress);
@@ -71,22 +70,8 @@ pub fn compare(
     Err(CompareError::Kind { kind })
 }
 
-fn each_exchange(runs: &[AnyRun]) -> Option<Vec<&Run<Exchange>>> {
-    runs.iter()
-        .map(|run| match run {
-            AnyRun::Exchange(run) => Some(run),
-            _ => None,
-        })
-        .collect()
-}
-
-fn each_stream(runs: &[AnyRun]) -> Option<Vec<&Run<Stream>>> {
-    runs.iter()
-        .map(|run| match run {
-            AnyRun::Stream(run) => Some(run),
-            _ => None,
-        })
-        .collect()
+fn each<K: RunKind>(runs: &[AnyRun]) -> Option<Vec<&Run<K>>> {
+    runs.iter().map(AnyRun::as_kind).collect()
 }
 
 fn of<K: wiregauge_run::Files>(

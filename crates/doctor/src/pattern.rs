@@ -2,14 +2,11 @@
 
 use crate::HostContext;
 use wiregauge_record::{LinkDetail, Point, PointSummary, Responder};
-use wiregauge_run::{AnyRun, Exchange, Run, Stored};
+use wiregauge_run::{Exchange, Run, Stored};
 
 /// The run, if it is one of exchanges: only these have answers to be late.
 pub(crate) fn exchanges(context: &HostContext) -> Option<&Run<Exchange>> {
-    match &context.run {
-        Some(AnyRun::Exchange(run)) => Some(run),
-        _ => None,
-    }
+    context.run.as_ref()?.as_kind()
 }
 
 /// The address of a link of the run.

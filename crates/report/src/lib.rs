@@ -49,24 +49,24 @@ pub struct Subject {
 impl Subject {
     /// The run and its points, if it is one of exchanges.
     pub(crate) fn exchange_run(&self) -> Option<(&Run<Exchange>, &[load::ExchangePoint])> {
-        match (&self.run, &self.loaded) {
-            (AnyRun::Exchange(run), Loaded::Exchange(loaded)) => Some((run, loaded.as_slice())),
+        match &self.loaded {
+            Loaded::Exchange(loaded) => Some((self.run.as_kind()?, loaded.as_slice())),
             _ => None,
         }
     }
 
     /// The run and its points, if it is one of streams.
     pub(crate) fn stream_run(&self) -> Option<(&Run<Stream>, &[load::StreamPoint])> {
-        match (&self.run, &self.loaded) {
-            (AnyRun::Stream(run), Loaded::Stream(loaded)) => Some((run, loaded.as_slice())),
+        match &self.loaded {
+            Loaded::Stream(loaded) => Some((self.run.as_kind()?, loaded.as_slice())),
             _ => None,
         }
     }
 
     /// The run and its points, if it is one of a digitizer and a generator.
     pub(crate) fn loop_run(&self) -> Option<(&Run<Loop>, &[load::LoopPoint])> {
-        match (&self.run, &self.loaded) {
-            (AnyRun::Loop(run), Loaded::Loop(loaded)) => Some((run, loaded.as_slice())),
+        match &self.loaded {
+            Loaded::Loop(loaded) => Some((self.run.as_kind()?, loaded.as_slice())),
             _ => None,
         }
     }

@@ -1,19 +1,17 @@
 //! A run of whatever kind: what is asked of a directory before anything is known of it.
 
-use crate::closed_loop::Loop;
-use crate::control::Control;
-use crate::ending::{Depth, Life};
+use crate::ending::{Depth, Life, Progress};
 use crate::error::RunError;
-use crate::exchange::Exchange;
 use crate::files::Files;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
 use crate::run::Run;
 use crate::run_file::{State, Text};
-use crate::stream::Stream;
+use crate::with_run;
+use std::any::Any;
 use std::io::Write;
 use std::path::Path;
-use wiregauge_record::Conditions;
+use wiregauge_record::{Conditions, Disturbance};
 
 macro_rules! kinds {
     ($($kind:ident),+) => {
@@ -22,7 +20,7 @@ macro_rules! kinds {
         pub enum AnyRun {
             $(
                 #[doc = concat!("A run of kind [`", stringify!($kind), "`].")]
-                $kind(Run<$kind>),
+                $kind(Run<$crate::$kind>),
             )+
         }
 
@@ -40,24 +38,37 @@ macro_rules! kinds {
             fn load(dir: &Path, depth: Depth) -> Result<AnyRun, RunError> {
                 let text = Text::read(dir)?;
                 $(
-                    if text.kind() == $kind::NAME {
+                    if text.kind() == <$crate::$kind as RunKind>::NAME {
                         return Run::load(dir, text, depth).map(AnyRun::$kind);
                     }
                 )+
                 Err(text.other_kind(None))
             }
+        }
 
-            /// What can be asked of it without regard to its kind.
-            pub fn stored(&self) -> &dyn Stored {
-                match self {
-                    $(AnyRun::$kind(run) => run,)+
+        $(
+            impl From<Run<$crate::$kind>> for AnyRun {
+                fn from(run: Run<$crate::$kind>) -> AnyRun {
+                    AnyRun::$kind(run)
                 }
             }
-        }
+        )+
     };
 }
 
 for_every_kind!(kinds);
+
+impl AnyRun {
+    /// What can be asked of it without regard to its kind.
+    pub fn stored(&self) -> &dyn Stored {
+        with_run!(self, run => run)
+    }
+
+    /// The run, if it is of this kind.
+    pub fn as_kind<K: RunKind>(&self) -> Option<&Run<K>> {
+        with_run!(self, run => (run as &dyn Any).downcast_ref())
+    }
+}
 
 /// What every stored run can be asked.
 pub trait Stored {
@@ -67,6 +78,8 @@ pub trait Stored {
     fn name(&self) -> String;
     /// What was measured, as `run.json` says it.
     fn kind(&self) -> &'static str;
+    /// What was measured, in words that begin a title.
+    fn title(&self) -> &'static str;
     /// The address of the (first) link.
     fn address(&self) -> &str;
     /// Its links in words: `tcp://10.0.0.5:7700 and 2 more`.
@@ -83,6 +96,10 @@ pub trait Stored {
     fn conditions(&self) -> &Conditions;
     /// Finished points.
     fn points(&self) -> usize;
+    /// Points of the plan, and how many of them were measured to their end.
+    fn planned(&self) -> (usize, usize);
+    /// What disturbed the finished points.
+    fn disturbances(&self) -> Vec<&Disturbance>;
     /// Measured rows of all finished points.
     fn measured(&self) -> u64;
     /// Stored rows of all points.
@@ -122,6 +139,10 @@ impl<K: Files> Stored for Run<K> {
         K::NAME
     }
 
+    fn title(&self) -> &'static str {
+        K::TITLE
+    }
+
     fn address(&self) -> &str {
         K::address(&self.file.plan)
     }
@@ -156,6 +177,15 @@ impl<K: Files> Stored for Run<K> {
 
     fn points(&self) -> usize {
         self.file.points.len()
+    }
+
+    fn planned(&self) -> (usize, usize) {
+        let finished = Progress::of_file(&self.file).finished;
+        (K::planned(&self.file.plan), finished)
+    }
+
+    fn disturbances(&self) -> Vec<&Disturbance> {
+        self.file.points.iter().flat_map(K::disturbances).collect()
     }
 
     fn measured(&self) -> u64 {

@@ -5,7 +5,8 @@ use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Block, Conditions, Ending, LoopFacts, LoopPlan, LoopPoint, LoopSummariser, LoopSummary, Xrun,
+    Block, Conditions, Disturbance, Ending, LoopFacts, LoopPlan, LoopPoint, LoopSummariser,
+    LoopSummary, Xrun,
 };
 
 /// The kind of run that holds a closed loop: one row a block.
@@ -14,6 +15,7 @@ pub struct Loop;
 
 impl RunKind for Loop {
     const NAME: &'static str = "loop";
+    const TITLE: &'static str = "Closed loop";
     const ROWS: &'static str = "blocks";
 
     type Plan = LoopPlan;
@@ -58,12 +60,21 @@ impl RunKind for Loop {
         summary.blocks
     }
 
+    fn disturbances(summary: &LoopSummary) -> &[Disturbance] {
+        &summary.disturbances
+    }
+
     fn is_complete(summary: &LoopSummary) -> bool {
         summary.ending == Ending::Complete
     }
 
     fn planned(plan: &LoopPlan) -> usize {
         plan.points.len()
+    }
+
+    // Preloads under test are points of the run, but not of the plan.
+    fn is_planned(plan: &LoopPlan, summary: &LoopSummary) -> bool {
+        plan.points.contains(&summary.point)
     }
 
     fn summariser(

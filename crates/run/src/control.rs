@@ -14,6 +14,7 @@ pub struct Control;
 
 impl RunKind for Control {
     const NAME: &'static str = "control";
+    const TITLE: &'static str = "Control loop";
     const ROWS: &'static str = "cycles";
 
     type Plan = ControlPlan;

@@ -27,7 +27,7 @@ pub enum Life {
 pub struct Progress {
     /// Whether its writer lives.
     pub life: Life,
-    /// Points that were measured to their end.
+    /// Points of the plan that were measured to their end.
     pub finished: usize,
     /// Rows that are stored, of all points.
     pub rows: u64,
@@ -45,12 +45,13 @@ pub enum Depth {
 impl Progress {
     /// Of a run that is not on a disk.
     pub(crate) fn of_file<K: RunKind>(file: &RunFile<K>) -> Progress {
+        let is_finished = |s: &K::Summary| K::is_complete(s) && K::is_planned(&file.plan, s);
         Progress {
             life: match file.state {
                 State::Running => Life::Unknown,
                 _ => Life::Ended,
             },
-            finished: file.points.iter().filter(|s| K::is_complete(s)).count(),
+            finished: file.points.iter().filter(|s| is_finished(s)).count(),
             rows: file.rows(),
         }
     }

@@ -5,7 +5,8 @@ use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Conditions, Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample, Summariser,
+    Conditions, Disturbance, Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample,
+    Summariser,
 };
 
 /// The kind of run that holds requests and their answers: one row an exchange.
@@ -14,6 +15,7 @@ pub struct Exchange;
 
 impl RunKind for Exchange {
     const NAME: &'static str = "exchange";
+    const TITLE: &'static str = "Exchange";
     const ROWS: &'static str = "exchanges";
 
     type Plan = Plan;
@@ -81,6 +83,10 @@ impl RunKind for Exchange {
 
     fn measured(summary: &PointSummary) -> u64 {
         summary.counts.exchanges
+    }
+
+    fn disturbances(summary: &PointSummary) -> &[Disturbance] {
+        &summary.disturbances
     }
 
     fn is_complete(summary: &PointSummary) -> bool {

@@ -1,11 +1,8 @@
 //! What handles the files of a kind, compiled once: code that is generic over the kind would be compiled again in each crate
 //! that calls it, and be as slow there as that crate is.
 
-use crate::closed_loop::Loop;
-use crate::control::Control;
 use crate::ending::Depth;
 use crate::error::RunError;
-use crate::exchange::Exchange;
 use crate::export;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
@@ -15,7 +12,6 @@ use crate::run::Run;
 use crate::run_file::{State, Text};
 use crate::run_writer::RunWriter;
 use crate::sample_reader::SampleReader;
-use crate::stream::Stream;
 use std::io::Write;
 use std::path::Path;
 use wiregauge_record::Conditions;
@@ -64,22 +60,22 @@ pub trait Files: RunKind {
 
 macro_rules! files {
     ($($kind:ident),+) => {$(
-        impl Files for $kind {
-            fn load(dir: &Path, text: Text, depth: Depth) -> Done<Run<$kind>> {
+        impl Files for $crate::$kind {
+            fn load(dir: &Path, text: Text, depth: Depth) -> Done<Run<Self>> {
                 Run::load(dir, text, depth)
             }
             fn open_samples(
-                run: &Run<$kind>,
+                run: &Run<Self>,
                 point: usize,
                 wanted: Vec<usize>,
-            ) -> Done<SampleReader<$kind>> {
+            ) -> Done<SampleReader<Self>> {
                 run.open_samples(point, wanted)
             }
-            fn make_ready(reader: &mut SampleReader<$kind>) -> Option<Done<()>> {
+            fn make_ready(reader: &mut SampleReader<Self>) -> Option<Done<()>> {
                 reader.make_ready()
             }
             fn write_csv(
-                run: &Run<$kind>,
+                run: &Run<Self>,
                 at: usize,
                 with_data: bool,
                 text: &mut Vec<u8>,
@@ -87,44 +83,44 @@ macro_rules! files {
             ) -> Done<u64> {
                 export::write_csv_rows(run, at, with_data, text, out)
             }
-            fn write_parquet(run: &Run<$kind>, path: &Path) -> Done<u64> {
+            fn write_parquet(run: &Run<Self>, path: &Path) -> Done<u64> {
                 export::write_parquet(run, path)
             }
             fn create(
                 dir: &Path,
-                plan: &<$kind as RunKind>::Plan,
+                plan: &Self::Plan,
                 conditions: &Conditions,
-            ) -> Done<RunWriter<$kind>> {
+            ) -> Done<RunWriter<Self>> {
                 RunWriter::with_limits(dir, plan, conditions, Limits::default())
             }
             fn begin_point(
-                writer: &mut RunWriter<$kind>,
-                point: <$kind as RunKind>::Point,
-            ) -> Done<PointWriter<$kind>> {
+                writer: &mut RunWriter<Self>,
+                point: Self::Point,
+            ) -> Done<PointWriter<Self>> {
                 writer.open_point(point)
             }
             fn end_point(
-                writer: &mut RunWriter<$kind>,
-                point: PointWriter<$kind>,
-                summary: <$kind as RunKind>::Summary,
+                writer: &mut RunWriter<Self>,
+                point: PointWriter<Self>,
+                summary: Self::Summary,
                 left: &mut dyn FnMut(usize),
             ) -> Done<()> {
                 writer.close_point(point, summary, left)
             }
-            fn finish(writer: &mut RunWriter<$kind>, state: State) -> Done<()> {
+            fn finish(writer: &mut RunWriter<Self>, state: State) -> Done<()> {
                 writer.end(state)
             }
             fn push(
-                writer: &mut PointWriter<$kind>,
-                row: &<$kind as RunKind>::Row,
+                writer: &mut PointWriter<Self>,
+                row: &Self::Row,
                 data: &[u8],
             ) -> Done<()> {
                 writer.take(row, data)
             }
-            fn tick(writer: &mut PointWriter<$kind>) -> Done<()> {
+            fn tick(writer: &mut PointWriter<Self>) -> Done<()> {
                 writer.hand_on()
             }
-            fn flush(writer: &mut PointWriter<$kind>) -> Done<()> {
+            fn flush(writer: &mut PointWriter<Self>) -> Done<()> {
                 writer.append_now()
             }
         }

@@ -7,12 +7,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
 use std::io;
-use wiregauge_record::Conditions;
+use wiregauge_record::{Conditions, Disturbance};
 
 /// A kind of run.
 pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// The word in `run.json`.
     const NAME: &'static str;
+    /// What was measured, in words that begin a title: "Closed loop".
+    const TITLE: &'static str;
     /// What its rows are, in the plural: "exchanges".
     const ROWS: &'static str;
 
@@ -66,11 +68,21 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// How many rows of the point entered its statistics.
     fn measured(summary: &Self::Summary) -> u64;
 
+    /// What disturbed a point, in a kind of run that is watched.
+    fn disturbances(_summary: &Self::Summary) -> &[Disturbance] {
+        &[]
+    }
+
     /// True of a point that was measured to its end.
     fn is_complete(summary: &Self::Summary) -> bool;
 
     /// How many points are to be measured.
     fn planned(plan: &Self::Plan) -> usize;
+
+    /// True of a point that is one of these.
+    fn is_planned(_plan: &Self::Plan, _summary: &Self::Summary) -> bool {
+        true
+    }
 
     /// What computes the summary of a point from its rows alone. What rows do not contain is absent in it.
     #[doc(hidden)]

@@ -118,6 +118,10 @@ pub fn list(home: &Path) -> Result<Vec<Listing>, RunError> {
 /// The run that `name` means: `last` for the newest readable one in `home`, the path of a run
 /// directory or of its `run.json`, the name of a run in `home`, or the beginning of only one name.
 pub fn find(home: &Path, name: &str) -> Result<AnyRun, RunError> {
+    AnyRun::open(&dir_of(home, name)?)
+}
+
+fn dir_of(home: &Path, name: &str) -> Result<PathBuf, RunError> {
     let not_found = || RunError::NotFound {
         name: name.to_owned(),
         home: home.to_owned(),
@@ -130,33 +134,33 @@ pub fn find(home: &Path, name: &str) -> Result<AnyRun, RunError> {
             });
         }
         let newest = runs.into_iter().rfind(Listing::is_readable);
-        return AnyRun::open(&newest.ok_or_else(not_found)?.dir);
+        return Ok(newest.ok_or_else(not_found)?.dir);
     }
     let path = Path::new(name);
     if path.file_name().is_some_and(|file| file == FILE_NAME) && path.is_file() {
         let parent = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
-        return AnyRun::open(parent.unwrap_or(Path::new(".")));
+        return Ok(parent.unwrap_or(Path::new(".")).to_owned());
     }
     let mut parts = path.components();
     let plain = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
     if path.is_dir() && (!plain || path.join(FILE_NAME).exists()) {
-        return AnyRun::open(path);
+        return Ok(path.to_owned());
     }
     if !plain {
         return Err(not_found());
     }
     let runs = directories(home)?;
     if let Some((_, dir)) = runs.iter().find(|(run, _)| run == name) {
-        return AnyRun::open(dir);
+        return Ok(dir.clone());
     }
     let mut candidates: Vec<_> = runs
         .into_iter()
         .filter(|(run, _)| run.starts_with(name))
         .collect();
     match candidates.as_slice() {
-        [(_, dir)] => AnyRun::open(dir),
+        [(_, dir)] => Ok(dir.clone()),
         // The user's own directory, which only lacks a run: better said than "not found".
         [] if path.is_dir() => Err(RunError::NotARun {
             path: path.to_owned(),

@@ -5,8 +5,8 @@ use crate::kind::{FromRows, RunKind};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Conditions, Ending, ResourceUse, StreamPlan, StreamPoint, StreamSummariser, StreamSummary,
-    Transfer,
+    Conditions, Disturbance, Ending, ResourceUse, StreamPlan, StreamPoint, StreamSummariser,
+    StreamSummary, Transfer,
 };
 
 /// The kind of run that holds data which flows without waiting for answers: one row a transfer.
@@ -15,6 +15,7 @@ pub struct Stream;
 
 impl RunKind for Stream {
     const NAME: &'static str = "stream";
+    const TITLE: &'static str = "Stream";
     const ROWS: &'static str = "transfers";
 
     type Plan = StreamPlan;
@@ -68,6 +69,10 @@ impl RunKind for Stream {
             .flows
             .iter()
             .fold(0, |sum, flow| sum.saturating_add(flow.transfers))
+    }
+
+    fn disturbances(summary: &StreamSummary) -> &[Disturbance] {
+        &summary.disturbances
     }
 
     fn is_complete(summary: &StreamSummary) -> bool {

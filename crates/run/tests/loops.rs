@@ -120,7 +120,11 @@ fn a_loop_run_is_read_as_it_was_written() {
     assert_eq!(run.file.points, expected);
     assert!(!expected[0].curve.is_empty() && expected[1].curve.is_empty());
     assert_eq!(read_all(&dir).unwrap(), blocks());
-    assert!(matches!(AnyRun::open(&dir).unwrap(), AnyRun::Loop(_)));
+    let any = AnyRun::open(&dir).unwrap();
+    assert_eq!(any.as_kind::<Loop>(), Some(&run));
+    assert!(any.as_kind::<Exchange>().is_none());
+    // The preload under test is not a point of the plan.
+    assert_eq!(any.stored().planned(), (1, 1));
     let error = Run::<Exchange>::open(&dir).unwrap_err();
     assert!(matches!(error, RunError::OtherKind { .. }), "{error}");
     let listed = list(home.path()).unwrap();

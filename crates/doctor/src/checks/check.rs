@@ -1,8 +1,7 @@
 //! What a check is, and what several of them say.
 
 use crate::{Finding, HostContext};
-use wiregauge_record::Disturbance;
-use wiregauge_run::{AnyRun, Stored};
+use wiregauge_run::Stored;
 
 /// One thing that may hurt.
 #[derive(Clone, Copy)]
@@ -30,19 +29,4 @@ pub(super) fn with_priority(run: &dyn Stored) -> String {
         Ok(words) if !words.is_empty() => format!("wiregauge {words} --priority 50"),
         _ => format!("wiregauge {} {} --priority 50", run.kind(), run.address()),
     }
-}
-
-/// What disturbed the points of a run.
-pub(super) fn disturbances(run: &AnyRun) -> Vec<&Disturbance> {
-    match run {
-        AnyRun::Exchange(run) => flat(&run.file.points, |point| &point.disturbances),
-        AnyRun::Stream(run) => flat(&run.file.points, |point| &point.disturbances),
-        AnyRun::Loop(run) => flat(&run.file.points, |point| &point.disturbances),
-        // They are not watched in it.
-        AnyRun::Control(_) => Vec::new(),
-    }
-}
-
-fn flat<P>(points: &[P], of: fn(&P) -> &Vec<Disturbance>) -> Vec<&Disturbance> {
-    points.iter().flat_map(of).collect()
 }

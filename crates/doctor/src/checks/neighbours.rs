@@ -1,8 +1,6 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
-use super::check::{
-    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
-};
+use super::check::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, with_priority};
 use crate::host::Ticks;
 use crate::{Finding, HostContext, Level};
 use std::path::PathBuf;
@@ -36,7 +34,7 @@ const MOST_NAMED: usize = 5;
 
 fn look(context: &HostContext) -> Vec<Finding> {
     match &context.run {
-        Some(run) => vec![of_run(run.stored(), &disturbances(run))],
+        Some(run) => vec![of_run(run.stored())],
         None => vec![now(context)],
     }
 }
@@ -157,7 +155,8 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     finding.remedy("wiregauge exchange ADDRESS --priority 50  # preempts them")
 }
 
-fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+fn of_run(run: &dyn Stored) -> Finding {
+    let disturbances = run.disturbances();
     let host = &run.conditions().host;
     let load = host.load.map(|[minute, ..]| minute);
     let shares = || {

@@ -1,8 +1,6 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::check::{
-    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, disturbances, with_priority,
-};
+use super::check::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, with_priority};
 use crate::host::real_time_priority;
 use crate::{Finding, HostContext, Level};
 use wiregauge_quantity::time;
@@ -20,7 +18,7 @@ const NAME: &str = "real-time";
 
 fn look(context: &HostContext) -> Vec<Finding> {
     if let Some(run) = &context.run {
-        return vec![of_run(run.stored(), &disturbances(run))];
+        return vec![of_run(run.stored())];
     }
     vec![match real_time_priority(context) {
         None => Finding::new(NAME, Level::Unknown, "the permitted priority is unknown")
@@ -41,7 +39,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
     }]
 }
 
-fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+fn of_run(run: &dyn Stored) -> Finding {
+    let disturbances = run.disturbances();
     let host = &run.conditions().host;
     let seen = format!("{}: policy = {}", run.name(), host.policy);
     if host.policy.starts_with("SCHED_FIFO") || host.policy.starts_with("SCHED_RR") {

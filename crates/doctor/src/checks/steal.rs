@@ -1,6 +1,6 @@
 //! A hypervisor, and the time that it takes from this machine.
 
-use super::check::{Check, POINTS_DISTURBED, disturbances};
+use super::check::{Check, POINTS_DISTURBED};
 use crate::host::{Ticks, is_virtual};
 use crate::{Finding, HostContext, Level};
 use std::time::Duration;
@@ -31,7 +31,7 @@ const REMEDY: &str =
 
 fn look(context: &HostContext) -> Vec<Finding> {
     if let Some(run) = &context.run {
-        return vec![of_run(run.stored(), &disturbances(run))];
+        return vec![of_run(run.stored())];
     }
     let read = context.twice(&[STAT.into()], WAIT).pop().flatten();
     let accounts = read.and_then(|(before, after)| {
@@ -78,7 +78,8 @@ fn look(context: &HostContext) -> Vec<Finding> {
     }]
 }
 
-fn of_run(run: &dyn Stored, disturbances: &[&Disturbance]) -> Finding {
+fn of_run(run: &dyn Stored) -> Finding {
+    let disturbances = run.disturbances();
     let shares = || {
         disturbances.iter().filter_map(|one| match one {
             Disturbance::Steal { share } => Some(*share),

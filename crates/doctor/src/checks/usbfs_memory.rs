@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::{Change, Finding, HostContext, Level, Target};
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stream;
 
 /// The check.
 pub const CHECK: Check = Check {
@@ -101,9 +101,7 @@ fn matters(context: &HostContext) -> bool {
 
 /// The most that a stored stream had submitted at once.
 fn wanted_bytes(context: &HostContext) -> Option<u64> {
-    let Some(AnyRun::Stream(run)) = &context.run else {
-        return None;
-    };
+    let run = context.run.as_ref()?.as_kind::<Stream>()?;
     let points = run.file.plan.points.iter();
     let of = |point: &wiregauge_record::StreamPoint| {
         let ways = point.direction.ways().len() as u64;

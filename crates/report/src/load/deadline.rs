@@ -87,9 +87,7 @@ pub struct Beyond {
 
 /// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs.
 pub fn cycles_of_schedule(run: &AnyRun) -> Option<ControlLoop> {
-    let AnyRun::Exchange(run) = run else {
-        return None;
-    };
+    let run = run.as_kind::<Exchange>()?;
     match run.file.plan.schedule {
         Schedule::EveryNs(period_ns) if period_ns > 0 => Some(ControlLoop {
             period_ns,
@@ -104,9 +102,7 @@ pub fn cycles_of_schedule(run: &AnyRun) -> Option<ControlLoop> {
 /// All points of an exchange run on such cycles. `None` of other runs and where samples cannot be read, which the page
 /// says beside the figures.
 pub fn deadlines_of_all(run: &AnyRun, control_loop: ControlLoop) -> Option<Deadlines> {
-    let AnyRun::Exchange(run) = run else {
-        return None;
-    };
+    let run = run.as_kind::<Exchange>()?;
     let all: Vec<usize> = (0..run.file.points.len()).collect();
     if all.is_empty() {
         return None;

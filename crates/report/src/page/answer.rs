@@ -1,11 +1,11 @@
 //! The first sentence of a page: the answer that the terminal prints.
 
 use super::cycles;
-use super::progress::Progress;
 use super::tuned;
 use crate::Subject;
 use crate::load::Tuned;
 use crate::tables::ComparisonTables;
+use wiregauge_run::{State, Stored};
 
 /// One sentence for each run, with its label if there are several; for compared runs, what differs.
 pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
@@ -69,10 +69,18 @@ fn run(subject: &Subject) -> Option<String> {
     let of_loop = of_loop.map_or_else(String::new, |brief| format!("{} ", brief.answer));
     let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
     let parts: Vec<String> = parts.into_iter().chain(missed).collect();
-    let progress = Progress::of(subject).map(Progress::words);
-    let progress = progress.map_or_else(String::new, |words| format!("{words}. "));
+    let progress = progress(subject.run.stored());
     let first = capitalised(&parts.join("; "));
     (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}."))
+}
+
+/// How much of the plan was measured by a run that did not come to its end.
+fn progress(run: &dyn Stored) -> String {
+    match (run.state(), run.planned()) {
+        (State::Complete, _) => String::new(),
+        (_, (planned, done)) if done == planned => "the run did not end properly. ".into(),
+        (_, (planned, done)) => format!("{done} of {planned} points finished. "),
+    }
 }
 
 fn capitalised(text: &str) -> String {

@@ -17,7 +17,6 @@ pub(crate) mod escape;
 mod live;
 mod names;
 mod percentiles;
-mod progress;
 mod sections;
 mod summary;
 mod theme;

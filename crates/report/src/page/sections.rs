@@ -9,7 +9,7 @@ use crate::Subject;
 use crate::figures::Figure;
 use crate::tables::{ComparisonTables, Table, Warning};
 use std::fmt::Write;
-use wiregauge_run::{AnyRun, State};
+use wiregauge_run::State;
 
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
@@ -28,13 +28,8 @@ pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
         [] => "No run".into(),
         [one] => {
-            let what = match one.run {
-                AnyRun::Exchange(_) => "Exchange",
-                AnyRun::Stream(_) => "Stream",
-                AnyRun::Loop(_) => "Closed loop",
-                AnyRun::Control(_) => "Control loop",
-            };
-            format!("{what} with {}", one.run.stored().links())
+            let run = one.run.stored();
+            format!("{} with {}", run.title(), run.links())
         }
         [first, rest @ ..] => {
             let mut title = format!("{} runs: {}", subjects.len(), first.label);
