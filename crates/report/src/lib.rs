@@ -15,11 +15,13 @@ pub mod figures;
 mod labels;
 pub mod load;
 pub mod page;
+mod reported;
 mod signs;
 pub mod tables;
 
 pub use control_report::{ControlDrawn, ControlReport};
 pub use labels::labels;
+pub use reported::Reported;
 
 use load::Loaded;
 use tables::Tables;

@@ -29,7 +29,7 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         is_empty,
         print: match args.table {
             true => |run, _, look, session| printed::loop_beside_published(run, look, session),
-            false => |run, _, look, session| printed::closed_loop(run, look, session),
+            false => printed::run,
         },
     };
     measurement.run(

@@ -41,7 +41,7 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         plan,
         look: args.look,
         is_empty,
-        print: printed::exchange,
+        print: printed::run,
     };
     measurement.run(
         session,

@@ -7,13 +7,15 @@ use crate::caller::Session;
 use crate::caller::remark;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
-use wiregauge_record::Counts;
+use wiregauge_report::Reported;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
+#[cfg(feature = "loop")]
+use wiregauge_run::Loop;
+use wiregauge_run::{Files, Run};
 
-/// Prints an exchange run to standard output, after what became of its limits.
-pub fn exchange(
-    run: &Run<Exchange>,
+/// Prints a run to standard output, after what became of its limits.
+pub fn run<K: Reported>(
+    run: &Run<K>,
     verdict: Option<String>,
     look: Look,
     session: &Session<'_>,
@@ -21,43 +23,13 @@ pub fn exchange(
     print(run, look, session, || {
         let tables = Tables {
             verdict: verdict.clone(),
-            ..tables::of_exchange_run(run, look.confidence)
+            ..K::tables(run, look.confidence)
         };
-        match fails_unanswered(&run.file) && !look.full {
+        match K::is_unanswered(&run.file) && !look.full {
             true => tables.without_figures(),
             false => tables,
         }
     })
-}
-
-/// True of a run that failed before anything was answered: its error says what there is to say.
-fn fails_unanswered(file: &RunFile) -> bool {
-    let answered = |counts: &Counts| counts.answered + counts.corrupted > 0;
-    matches!(file.state, State::Failed { .. })
-        && !file.points.iter().any(|point| answered(&point.counts))
-}
-
-/// Prints a stream run to standard output, after what became of its limits.
-pub fn stream(
-    run: &Run<Stream>,
-    verdict: Option<String>,
-    look: Look,
-    session: &Session<'_>,
-) -> anyhow::Result<()> {
-    print(run, look, session, || Tables {
-        verdict: verdict.clone(),
-        ..tables::of_stream(&run.file)
-    })
-}
-
-/// Prints a loop run to standard output.
-pub fn closed_loop(run: &Run<Loop>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(run, look, session, || tables::of_loop(&run.file))
-}
-
-/// Prints a run of a control loop to standard output.
-pub fn control(run: &Run<Control>, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    print(run, look, session, || tables::of_control(&run.file))
 }
 
 /// Prints the one table of a loop run that has published figures beside its own.

@@ -8,7 +8,7 @@ use crate::caller::Session;
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_report::tables;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, with_run};
 
 /// Runs the command.
 pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -40,12 +40,7 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
 }
 
 fn print(run: &AnyRun, look: Look, session: &Session<'_>) -> anyhow::Result<()> {
-    match run {
-        AnyRun::Exchange(run) => printed::exchange(run, None, look, session)?,
-        AnyRun::Stream(run) => printed::stream(run, None, look, session)?,
-        AnyRun::Loop(run) => printed::closed_loop(run, look, session)?,
-        AnyRun::Control(run) => printed::control(run, look, session)?,
-    }
+    with_run!(run, run => printed::run(run, None, look, session))?;
     if !look.json && !look.quiet {
         let mut out = session.caller.words();
         writeln!(out, "\nstored in {}", run.stored().dir().display())?;

@@ -42,7 +42,7 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         with_data: false,
         look: args.look,
         is_empty,
-        print: printed::stream,
+        print: printed::run,
     };
     measurement.run(
         session,

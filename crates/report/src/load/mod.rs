@@ -3,23 +3,23 @@
 //! bad ones stay, everything is counted, and what was left out is said.
 
 mod bad;
-mod closed_loop;
+pub(crate) mod closed_loop;
 mod control;
 mod cycle_answers;
 mod cycle_delays;
 mod deadline;
 mod delay_parts;
-mod exchange;
+pub(crate) mod exchange;
 mod late_starts;
 mod longest;
 mod pieces;
-mod points;
+pub(crate) mod points;
 mod predicted;
 mod predicted_rtt;
 mod requests;
 mod room;
 mod slices;
-mod stream;
+pub(crate) mod stream;
 mod tuned;
 mod types;
 
@@ -38,7 +38,8 @@ pub use types::{
     Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,
 };
 
-use wiregauge_run::AnyRun;
+use crate::Reported;
+use wiregauge_run::{AnyRun, with_run};
 
 /// Reads the samples of all finished points, several points at once, in memory that does not grow
 /// with their length. `progress` gets the part done, 0 to 1, now and then and from any thread.
@@ -46,11 +47,5 @@ use wiregauge_run::AnyRun;
 /// A point whose samples cannot be read has nothing to draw and says why in `missing`; the others
 /// are not touched by that.
 pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-    match run {
-        AnyRun::Exchange(run) => Loaded::Exchange(points::each(run, progress, exchange::point)),
-        AnyRun::Stream(run) => Loaded::Stream(points::each(run, progress, stream::point)),
-        AnyRun::Loop(run) => Loaded::Loop(points::each(run, progress, closed_loop::point)),
-        // It has no figures.
-        AnyRun::Control(_) => Loaded::Loop(Vec::new()),
-    }
+    with_run!(run, run => Reported::load(run, progress))
 }

@@ -4,32 +4,11 @@
 
 use super::columns::Columns;
 use wiregauge_record::{
-    Aim, ControlSummary, Disturbance, Ending, FlowSummary, LoopPlan, LoopSummary, Plan,
-    PointSummary, StreamPlan, StreamSummary, Verified,
+    Aim, ControlSummary, Disturbance, Ending, FlowSummary, LoopSummary, PointSummary,
+    StreamSummary, Verified,
 };
-use wiregauge_run::AnyRun;
+use wiregauge_run::{Control, Loop, RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate, poisson_high};
-
-/// The header and a row for each point, or each way of a point.
-pub(super) fn document(run: &AnyRun) -> String {
-    match run {
-        AnyRun::Exchange(run) => {
-            let mut points: Vec<&PointSummary> = run.file.points.iter().collect();
-            points.sort_by_key(|point| point.point.index);
-            of_exchange(&run.file.plan).write(points)
-        }
-        AnyRun::Stream(run) => {
-            let rows = super::flow_rows::rows(&run.file.points);
-            of_stream(&run.file.plan).write(rows)
-        }
-        AnyRun::Loop(run) => {
-            let mut points: Vec<&LoopSummary> = run.file.points.iter().collect();
-            points.sort_by_key(|point| point.point.index);
-            of_loop(&run.file.plan, &run.file.points).write(points)
-        }
-        AnyRun::Control(run) => of_control().write(run.file.points.iter().collect()),
-    }
-}
 
 impl<'a, Row: Copy + 'a> Columns<'a, Row> {
     /// A figure with its bounds; `unit` ends the names.
@@ -86,7 +65,8 @@ impl<'a, Row: Copy + 'a> Columns<'a, Row> {
     }
 }
 
-fn of_control<'a>() -> Columns<'a, &'a ControlSummary> {
+/// The points of a control run.
+pub(crate) fn of_control(file: &RunFile<Control>) -> String {
     let mut columns = Columns(Vec::new());
     columns.add("point", |p: &ControlSummary| p.point.index);
     columns.add("period_ns", |p| p.point.period_ns);
@@ -104,10 +84,12 @@ fn of_control<'a>() -> Columns<'a, &'a ControlSummary> {
     columns.some("cost_high", |p| p.cost?.high);
     columns.some("overshoot", |p| Some(p.step?.overshoot));
     columns.some("settling_s", |p| p.step?.settling_s);
-    columns
+    columns.write(file.points.iter().collect())
 }
 
-fn of_exchange(plan: &Plan) -> Columns<'_, &PointSummary> {
+/// The points of an exchange run.
+pub(crate) fn of_exchange(file: &RunFile) -> String {
+    let plan = &file.plan;
     let links: Vec<&str> = plan.links().collect();
     let mut columns = Columns(Vec::new());
     columns.add("point", |p: &PointSummary| p.point.index);
@@ -156,13 +138,17 @@ fn of_exchange(plan: &Plan) -> Columns<'_, &PointSummary> {
     columns.add("run_delay_ns", |p| p.resources.run_delay_ns);
     columns.add("steal_ns", |p| p.resources.steal_ns);
     columns.add("disturbances", |p| disturbances(&p.disturbances));
-    columns
+    let mut points: Vec<&PointSummary> = file.points.iter().collect();
+    points.sort_by_key(|point| point.point.index);
+    columns.write(points)
 }
 
 /// A way of a stream point.
 type Row<'a> = (&'a StreamSummary, &'a FlowSummary);
 
-fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
+/// The ways of the points of a stream run.
+pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
+    let plan = &file.plan;
     let links: Vec<&str> = plan.links().collect();
     let mut columns = Columns(Vec::new());
     columns.add("point", |(p, _): Row<'_>| p.point.index);
@@ -251,10 +237,14 @@ fn of_stream(plan: &StreamPlan) -> Columns<'_, Row<'_>> {
     columns.add("run_delay_ns", |(p, _)| p.resources.run_delay_ns);
     columns.add("steal_ns", |(p, _)| p.resources.steal_ns);
     columns.add("disturbances", |(p, _)| disturbances(&p.disturbances));
-    columns
+    columns.write(super::flow_rows::rows(&file.points))
 }
 
-fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a LoopSummary> {
+/// The points of a loop run.
+pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
+    let plan = &file.plan;
+    let mut points: Vec<&LoopSummary> = file.points.iter().collect();
+    points.sort_by_key(|point| point.point.index);
     let mut columns = Columns(Vec::new());
     columns.add("point", |p: &LoopSummary| p.point.index);
     columns.add("address", |_| plan.address.clone());
@@ -294,7 +284,7 @@ fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a Lo
     columns.some("verified_wrong", |p| Some(verified(p)?.wrong));
     columns.some("memory_bytes_s", |p| p.memory_bytes_s);
     let mut stages: Vec<String> = Vec::new();
-    for speed in points.iter().flat_map(|point| &point.stages) {
+    for speed in file.points.iter().flat_map(|point| &point.stages) {
         if !stages.contains(&speed.stage) {
             stages.push(speed.stage.clone());
         }
@@ -308,7 +298,7 @@ fn of_loop<'a>(plan: &'a LoopPlan, points: &[LoopSummary]) -> Columns<'a, &'a Lo
     columns.add("run_delay_ns", |p| p.resources.run_delay_ns);
     columns.add("steal_ns", |p| p.resources.steal_ns);
     columns.add("disturbances", |p| disturbances(&p.disturbances));
-    columns
+    columns.write(points)
 }
 
 fn verified(point: &LoopSummary) -> Option<&Verified> {

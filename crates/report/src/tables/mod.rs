@@ -8,7 +8,7 @@ mod comparison;
 mod conditions;
 mod control;
 mod control_run;
-mod csv;
+pub(crate) mod csv;
 mod deadline;
 mod exchange;
 mod flow_rows;
@@ -46,22 +46,17 @@ pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
+use crate::Reported;
 use crate::load::{LateStarts, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream, with_run};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
-    let tables = match run {
-        AnyRun::Exchange(run) => of_exchange_run(run, confidence),
-        AnyRun::Stream(run) => of_stream(&run.file),
-        AnyRun::Loop(run) => of_loop(&run.file),
-        AnyRun::Control(run) => of_control(&run.file),
-    };
     Tables {
         ending: run.stored().ending_line(),
-        ..tables
+        ..with_run!(run, run => Reported::tables(run, confidence))
     }
 }
 
@@ -78,11 +73,11 @@ pub fn latex(run: &AnyRun, tables: &Tables) -> String {
 /// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
 /// stream run; plain numbers in base units. docs/report.md lists the columns.
 pub fn csv(run: &AnyRun) -> String {
-    csv::document(run)
+    with_run!(run, run => Reported::csv(&run.file))
 }
 
 /// Tells of an exchange run.
-pub fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
+pub(crate) fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
     exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
 }
 
@@ -155,7 +150,7 @@ pub(crate) fn flow_places(file: &RunFile<Stream>) -> Places {
 }
 
 /// Tells of a loop run.
-pub fn of_loop(file: &RunFile<Loop>) -> Tables {
+pub(crate) fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
         ending: None,
         verdict: None,
@@ -176,7 +171,7 @@ pub fn of_loop(file: &RunFile<Loop>) -> Tables {
 }
 
 /// Tells of a run of a control loop.
-pub fn of_control(file: &RunFile<Control>) -> Tables {
+pub(crate) fn of_control(file: &RunFile<Control>) -> Tables {
     Tables {
         heading: vec![control_run::heading(file)],
         note: heading::note(&file.conditions),

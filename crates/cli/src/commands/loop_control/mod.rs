@@ -62,7 +62,7 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
         with_data: false,
         look: args.look,
         is_empty: |file: &RunFile<Control>| file.points.iter().all(|point| point.cycles == 0),
-        print: |run, _, look, session| printed::control(run, look, session),
+        print: printed::run,
     };
     measurement.run(
         session,

@@ -1,0 +1,83 @@
+//! What differs between the kinds of run here: everything that takes a run of any kind asks one of these functions.
+
+use crate::load::{Loaded, closed_loop, exchange, points, stream};
+use crate::tables::{self, Tables};
+use wiregauge_record::Counts;
+use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
+
+/// A kind of run that has tables, and may have figures.
+pub trait Reported: Files {
+    /// Words and tables of a run; with the confidence interval of every percentile if asked to.
+    fn tables(run: &Run<Self>, confidence: bool) -> Tables;
+
+    /// The summaries of a run as CSV: a header, and a row for each point or each way of a point.
+    fn csv(file: &RunFile<Self>) -> String;
+
+    /// Reads the samples of all finished points for the figures, if the kind has any.
+    fn load(_run: &Run<Self>, _progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Loop(Vec::new())
+    }
+
+    /// True of a run that failed before anything was answered: its error says what there is to say.
+    fn is_unanswered(_file: &RunFile<Self>) -> bool {
+        false
+    }
+}
+
+impl Reported for Exchange {
+    fn tables(run: &Run<Exchange>, confidence: bool) -> Tables {
+        tables::of_exchange_run(run, confidence)
+    }
+
+    fn csv(file: &RunFile<Exchange>) -> String {
+        tables::csv::of_exchange(file)
+    }
+
+    fn load(run: &Run<Exchange>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Exchange(points::each(run, progress, exchange::point))
+    }
+
+    fn is_unanswered(file: &RunFile<Exchange>) -> bool {
+        let answered = |counts: &Counts| counts.answered + counts.corrupted > 0;
+        matches!(file.state, State::Failed { .. })
+            && !file.points.iter().any(|point| answered(&point.counts))
+    }
+}
+
+impl Reported for Stream {
+    fn tables(run: &Run<Stream>, _confidence: bool) -> Tables {
+        tables::of_stream(&run.file)
+    }
+
+    fn csv(file: &RunFile<Stream>) -> String {
+        tables::csv::of_stream(file)
+    }
+
+    fn load(run: &Run<Stream>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Stream(points::each(run, progress, stream::point))
+    }
+}
+
+impl Reported for Loop {
+    fn tables(run: &Run<Loop>, _confidence: bool) -> Tables {
+        tables::of_loop(&run.file)
+    }
+
+    fn csv(file: &RunFile<Loop>) -> String {
+        tables::csv::of_loop(file)
+    }
+
+    fn load(run: &Run<Loop>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Loop(points::each(run, progress, closed_loop::point))
+    }
+}
+
+impl Reported for Control {
+    fn tables(run: &Run<Control>, _confidence: bool) -> Tables {
+        tables::of_control(&run.file)
+    }
+
+    fn csv(file: &RunFile<Control>) -> String {
+        tables::csv::of_control(file)
+    }
+}
