@@ -3,7 +3,7 @@
 use crate::values;
 use anyhow::bail;
 use wiregauge_compare::Parts;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, Run, RunKind, with_run};
 
 /// Names, and for each the values that a point may have.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,18 +48,8 @@ impl PointFilter {
     pub fn check<'a>(&self, runs: impl Iterator<Item = &'a AnyRun>) -> anyhow::Result<()> {
         let mut known: Vec<(&'static str, String)> = Vec::new();
         for run in runs {
-            match run {
-                AnyRun::Exchange(run) => {
-                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
-                }
-                AnyRun::Stream(run) => {
-                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
-                }
-                AnyRun::Loop(run) => {
-                    known.extend(run.file.points.iter().flat_map(|p| p.point.parts()))
-                }
-                AnyRun::Control(_) => {}
-            }
+            let points = with_run!(run, run => parts(run));
+            known.extend(points.into_iter().flatten());
         }
         for (name, values) in &self.terms {
             let of_name = || known.iter().filter(|(known, _)| known == name);
@@ -87,55 +77,32 @@ impl PointFilter {
 
     /// Keeps only the chosen points of a run; returns a sentence that says which they are.
     pub fn apply(&self, run: &mut AnyRun) -> anyhow::Result<String> {
-        let name = run.stored().name();
-        let (kept, all) = match run {
-            AnyRun::Exchange(run) => {
-                let file = &mut run.file;
-                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
-            }
-            AnyRun::Stream(run) => {
-                let file = &mut run.file;
-                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
-            }
-            AnyRun::Loop(run) => {
-                let file = &mut run.file;
-                self.keep(&name, &mut file.plan.points, &mut file.points, |s| s.point)?
-            }
-            AnyRun::Control(_) => {
-                bail!("{name} is a run of wiregauge loop-control: it has no points to choose")
-            }
-        };
+        let (kept, all) = with_run!(run, run => self.keep(run))?;
         Ok(format!(
             "Shown: {kept} of {all} points, those with {} (--points).",
             self.text
         ))
     }
 
-    fn keep<P: Parts, S>(
-        &self,
-        run: &str,
-        planned: &mut Vec<P>,
-        points: &mut Vec<S>,
-        of: fn(&S) -> P,
-    ) -> anyhow::Result<(usize, usize)> {
-        let all = points.len();
-        let there: Vec<P> = points.iter().map(of).collect();
-        if let Some(known) = there.first().map(P::parts) {
-            for (name, _) in &self.terms {
-                if !known.iter().any(|(known, _)| known == name) {
+    /// How many points are kept, of how many.
+    fn keep<K: RunKind<Point: Parts>>(&self, run: &mut Run<K>) -> anyhow::Result<(usize, usize)> {
+        let (name, there) = (run.name(), parts(run));
+        if let Some(known) = there.first() {
+            for (wanted, _) in &self.terms {
+                if !known.iter().any(|(known, _)| known == wanted) {
                     let names: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
                     bail!(
-                        "points of {run} have no `{name}`\n  hint: use one of {}",
+                        "points of {name} have no `{wanted}`\n  hint: use one of {}",
                         names.join(", ")
                     );
                 }
             }
         }
-        points.retain(|point| self.wants(of(point)));
-        planned.retain(|point| self.wants(*point));
-        if points.is_empty() && all > 0 {
-            let shown = |point: &P| {
-                let parts = point.parts();
+        let file = &mut run.file;
+        file.points.retain(|summary| self.wants(K::point(summary)));
+        K::retain_points(&mut file.plan, &|point| self.wants(*point));
+        if file.points.is_empty() && !there.is_empty() {
+            let shown = |parts: &PointParts| {
                 let parts: Vec<String> = parts.iter().map(|(n, v)| format!("{n}={v}")).collect();
                 parts.join(",")
             };
@@ -145,12 +112,12 @@ impl PointFilter {
                 more => format!("; and {more} more"),
             };
             bail!(
-                "{run} has no point with {}; it has {}{more}",
+                "{name} has no point with {}; it has {}{more}",
                 self.text,
                 listed.join("; ")
             );
         }
-        Ok((points.len(), all))
+        Ok((file.points.len(), there.len()))
     }
 
     fn wants<P: Parts>(&self, point: P) -> bool {
@@ -161,6 +128,15 @@ impl PointFilter {
             })
         })
     }
+}
+
+/// The names of the settings of a point, with their values.
+type PointParts = Vec<(&'static str, String)>;
+
+/// The settings of each point of a run.
+fn parts<K: RunKind<Point: Parts>>(run: &Run<K>) -> Vec<PointParts> {
+    let points = run.file.points.iter();
+    points.map(|summary| K::point(summary).parts()).collect()
 }
 
 /// True if a typed value, such as `4k` or `48..100:4`, is or includes that of a point. In a rate k is 1000, as in the

@@ -549,7 +549,7 @@ fn a_page_with_a_loop_refuses_what_control_refuses_and_names_the_run() {
         ),
         (
             format!("report servo ./flow {SERVO}"),
-            "cannot compute a control loop with flow: a stream run has no responses",
+            "cannot compute a control loop with flow: it is a stream run",
         ),
         (
             "report servo --plant 1/s --controller 9 --period 1s".into(),

@@ -219,7 +219,7 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
         let hint = format!(
             "\n  hint: measure the link alone with wiregauge exchange {address} --interval 5ms, then "
         );
-        refused.stderr(contains("it is a run of a control loop").and(contains(hint)));
+        refused.stderr(contains("it is a control run").and(contains(hint)));
     }
 }
 

@@ -383,7 +383,7 @@ fn cycles_that_cannot_be_counted_are_refused_before_a_page_is_written() {
         ),
         (
             "./fast ./flow --period 1ms",
-            "cannot compute deadlines of flow: a stream run has no responses",
+            "cannot compute deadlines of flow: it is a stream run",
         ),
     ] {
         let refused = desk.wiregauge(&format!("report {command} -o page.html"));

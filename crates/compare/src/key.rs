@@ -4,7 +4,7 @@
 use crate::setting::Settings;
 use serde::{Serialize, Serializer};
 use std::fmt;
-use wiregauge_record::{LoopPoint, Point, StreamPoint, Way};
+use wiregauge_record::{ControlPoint, LoopPoint, Point, StreamPoint, Way};
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +115,15 @@ impl Parts for LoopPoint {
             ("rate", self.rate_hz.to_string()),
             ("channels", self.channels.to_string()),
             ("notify", self.notify_bytes.to_string()),
+        ]
+    }
+}
+
+impl Parts for ControlPoint {
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("period", self.period_ns.to_string()),
+            ("depth", self.depth.to_string()),
         ]
     }
 }

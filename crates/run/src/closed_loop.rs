@@ -72,6 +72,10 @@ impl RunKind for Loop {
         plan.points.len()
     }
 
+    fn retain_points(plan: &mut LoopPlan, is_kept: &dyn Fn(&LoopPoint) -> bool) {
+        plan.points.retain(is_kept);
+    }
+
     // Preloads under test are points of the run, but not of the plan.
     fn is_planned(plan: &LoopPlan, summary: &LoopSummary) -> bool {
         plan.points.contains(&summary.point)

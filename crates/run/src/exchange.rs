@@ -97,6 +97,10 @@ impl RunKind for Exchange {
         plan.points.len()
     }
 
+    fn retain_points(plan: &mut Plan, is_kept: &dyn Fn(&Point) -> bool) {
+        plan.points.retain(is_kept);
+    }
+
     fn summariser(
         plan: &Plan,
         conditions: &Conditions,

@@ -79,6 +79,9 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// How many points are to be measured.
     fn planned(plan: &Self::Plan) -> usize;
 
+    /// Leaves only some of these in the plan; a plan of one point keeps it.
+    fn retain_points(_plan: &mut Self::Plan, _is_kept: &dyn Fn(&Self::Point) -> bool) {}
+
     /// True of a point that is one of these.
     fn is_planned(_plan: &Self::Plan, _summary: &Self::Summary) -> bool {
         true

@@ -83,6 +83,10 @@ impl RunKind for Stream {
         plan.points.len()
     }
 
+    fn retain_points(plan: &mut StreamPlan, is_kept: &dyn Fn(&StreamPoint) -> bool) {
+        plan.points.retain(is_kept);
+    }
+
     fn summariser(
         plan: &StreamPlan,
         _conditions: &Conditions,

@@ -1,5 +1,6 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
+use super::refused::refused;
 use super::unmet::{self, Stated, Unmet};
 use super::{ending, printed, printed_comparison};
 use crate::Outcome;
@@ -12,7 +13,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use wiregauge_compare::{Comparison, Figure};
 use wiregauge_report::figures;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, Control};
 
 /// Runs the command.
 pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -98,8 +99,8 @@ fn side(text: &str) -> anyhow::Result<Vec<AnyRun>> {
     let mut runs: Vec<AnyRun> = Vec::new();
     for name in names {
         let run = wiregauge_run::find(&home, name)?;
-        if let AnyRun::Control(run) = &run {
-            bail!("{}", super::control_run::refused("compare", run));
+        if run.as_kind::<Control>().is_some() {
+            return Err(refused("compare", &run));
         }
         let dir = run.stored().dir().canonicalize();
         if runs

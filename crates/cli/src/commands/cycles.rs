@@ -1,5 +1,6 @@
 //! Which cycles of a run are counted: period, deadline and jitter limit, for `wiregauge deadline` and the page.
 
+use super::refused;
 use anyhow::bail;
 use std::time::Duration;
 use wiregauge_record::{Connect, Schedule};
@@ -21,23 +22,7 @@ pub(super) struct Requested {
 
 /// The run, if it has responses.
 pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
-    match run {
-        AnyRun::Exchange(run) => Ok(run),
-        AnyRun::Control(run) => bail!(
-            "{}",
-            super::control_run::refused("compute deadlines of", run)
-        ),
-        AnyRun::Loop(run) => bail!(
-            "{} is a loop run: its own tables and figures show how often it would have stalled at each latency \
-             (wiregauge show {0}; docs/loop.md)",
-            run.name()
-        ),
-        AnyRun::Stream(run) => bail!(
-            "cannot compute deadlines of {}: a stream run has no responses\n  hint: for streams, compute the \
-             device's buffer with wiregauge stream --rate (docs/stream.md)",
-            run.name()
-        ),
-    }
+    refused::exchange_run(run, "compute deadlines of")
 }
 
 /// True of a run with points at which several requests are outstanding.

@@ -1,6 +1,7 @@
 //! `wiregauge explain`: where the time of a stored run went, the link in a few numbers, and what to
 //! expect of settings that it did not measure.
 
+use super::refused::refused;
 use super::{ending, explain_capture, printed};
 use crate::Outcome;
 use crate::args::ExplainArgs;
@@ -13,7 +14,7 @@ use wiregauge_explain::{
     Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus,
     of_stream,
 };
-use wiregauge_run::AnyRun;
+use wiregauge_run::{Exchange, Stream};
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -34,42 +35,33 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     let interrupt = has_interrupt_endpoints(stored.conditions());
     let mut out = session.caller.words();
     let (name, kind) = (stored.name(), stored.kind());
-    let (mut value, models, links) = match &run {
-        AnyRun::Exchange(run) => {
-            let file = &run.file;
-            let mut splits = of_exchange(&file.plan, &file.conditions, &file.points);
-            let mut models = models_of_exchange(&file.plan, &file.conditions, &file.points);
-            add_predictions(&mut splits, &models);
-            predict(&mut models, args, false)?;
-            let modbus = of_modbus(&file.plan, &file.conditions, &file.points);
-            if !args.json {
-                explained::exchange(&mut out, &file.plan, &file.conditions, &splits)?;
-                explained::modbus(&mut out, &modbus)?;
-            }
-            let mut value = serde_json::json!({ "exchanges": splits, "models": models });
-            if !modbus.is_empty() {
-                value["modbus"] = serde_json::to_value(&modbus)?;
-            }
-            (value, models, !file.plan.more_links.is_empty())
+    let (mut value, models, links) = if let Some(run) = run.as_kind::<Exchange>() {
+        let file = &run.file;
+        let mut splits = of_exchange(&file.plan, &file.conditions, &file.points);
+        let mut models = models_of_exchange(&file.plan, &file.conditions, &file.points);
+        add_predictions(&mut splits, &models);
+        predict(&mut models, args, false)?;
+        let modbus = of_modbus(&file.plan, &file.conditions, &file.points);
+        if !args.json {
+            explained::exchange(&mut out, &file.plan, &file.conditions, &splits)?;
+            explained::modbus(&mut out, &modbus)?;
         }
-        AnyRun::Stream(run) => {
-            let mut explanation = of_stream(&run.file.plan, &run.file.points);
-            predict(&mut explanation.models, args, true)?;
-            if !args.json {
-                explained::stream(&mut out, &run.file.plan, &explanation)?;
-            }
-            let value = serde_json::to_value(&explanation)?;
-            let links = !run.file.plan.more_links.is_empty();
-            (value, explanation.models, links)
+        let mut value = serde_json::json!({ "exchanges": splits, "models": models });
+        if !modbus.is_empty() {
+            value["modbus"] = serde_json::to_value(&modbus)?;
         }
-        AnyRun::Control(run) => bail!(
-            "{}",
-            super::control_run::refused("explain what limits", run)
-        ),
-        AnyRun::Loop(run) => bail!(
-            "{} is a loop run: its tables show the latency needed and what limits it (wiregauge show {0})",
-            run.name()
-        ),
+        (value, models, !file.plan.more_links.is_empty())
+    } else if let Some(run) = run.as_kind::<Stream>() {
+        let mut explanation = of_stream(&run.file.plan, &run.file.points);
+        predict(&mut explanation.models, args, true)?;
+        if !args.json {
+            explained::stream(&mut out, &run.file.plan, &explanation)?;
+        }
+        let value = serde_json::to_value(&explanation)?;
+        let links = !run.file.plan.more_links.is_empty();
+        (value, explanation.models, links)
+    } else {
+        return Err(refused("explain what limits", &run));
     };
     if args.json {
         value["run"] = name.into();

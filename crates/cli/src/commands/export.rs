@@ -8,14 +8,14 @@ use crate::output::files::{self, Output};
 use anyhow::bail;
 use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::Path;
-use wiregauge_run::{AnyRun, Run};
+use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let run = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
     ending::print([run.stored()], true, session)?;
     let run = match args.recompute {
-        true => recomputed(run)?,
+        true => recomputed(&run)?,
         false => run,
     };
     let run = run.stored();
@@ -58,17 +58,18 @@ fn written(
     Ok(())
 }
 
-fn recomputed(run: AnyRun) -> anyhow::Result<AnyRun> {
-    match run {
-        AnyRun::Exchange(run) => {
-            let file = wiregauge_run::recompute(&run)?;
-            Ok(AnyRun::Exchange(Run { file, ..run }))
-        }
-        other => bail!(
+fn recomputed(run: &AnyRun) -> anyhow::Result<AnyRun> {
+    let Some(exchanges) = run.as_kind::<Exchange>() else {
+        bail!(
             "cannot recompute {}: its samples do not contain all that its figures are computed from, as it is a \
              {} run; only exchange runs can be recomputed",
-            other.stored().name(),
-            other.stored().kind()
-        ),
-    }
+            run.stored().name(),
+            run.stored().kind()
+        );
+    };
+    let file = wiregauge_run::recompute(exchanges)?;
+    Ok(AnyRun::from(Run {
+        file,
+        ..exchanges.clone()
+    }))
 }

@@ -1,5 +1,6 @@
 //! What the measured delays of a run do to a control loop: the same for the tables and for the page.
 
+use super::refused;
 use crate::loop_model::LoopModel;
 use anyhow::{Context, bail};
 use std::time::Duration;
@@ -10,24 +11,7 @@ use wiregauge_run::{AnyRun, Exchange, Run};
 
 /// The run, if it has delays of single cycles.
 pub(super) fn exchange_run(run: &AnyRun) -> anyhow::Result<&Run<Exchange>> {
-    match run {
-        AnyRun::Exchange(run) => Ok(run),
-        AnyRun::Control(run) => bail!(
-            "{}",
-            super::control_run::refused("predict a control loop from", run)
-        ),
-        AnyRun::Loop(run) => bail!(
-            "{} is a loop run of a digitizer and a generator, without delays of single cycles: its latency is \
-             constant (wiregauge show {0})\n  hint: compute the margin for a constant delay with any exchange run, or \
-             measure the device with wiregauge exchange",
-            run.name()
-        ),
-        AnyRun::Stream(run) => bail!(
-            "cannot compute a control loop with {}: a stream run has no responses\n  hint: measure the device with \
-             wiregauge exchange ADDRESS --interval PERIOD",
-            run.name()
-        ),
-    }
+    refused::exchange_run(run, "compute a control loop with")
 }
 
 /// Reads the chosen points (by their place in the run) and computes what their delays do to the loop.

@@ -1,6 +1,7 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
 use super::cycles::{self, Requested};
+use super::refused::refused;
 use super::{ending, explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
@@ -19,7 +20,7 @@ use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::ControlLoop;
 use wiregauge_report::{ControlReport, Subject, labels, page, tables};
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, Control, Exchange};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
 const SCALE: f32 = 3.0;
@@ -43,8 +44,8 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
     let mut runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
     for run in &runs {
-        if let AnyRun::Control(run) = run {
-            anyhow::bail!("{}", super::control_run::refused("make a report of", run));
+        if run.as_kind::<Control>().is_some() {
+            return Err(refused("make a report of", run));
         }
     }
     let piped = place(args, &runs).is_some_and(|place| files::is_stdout(&place));
@@ -53,7 +54,7 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         piped || args.quiet,
         session,
     )?;
-    let has_deeper = |run: &AnyRun| matches!(run, AnyRun::Exchange(run) if cycles::has_deeper(run));
+    let has_deeper = |run: &AnyRun| run.as_kind::<Exchange>().is_some_and(cycles::has_deeper);
     // Also at points that are left out here.
     let deeper: Vec<bool> = runs.iter().map(has_deeper).collect();
     let mut chosen = Vec::new();

@@ -1,11 +1,11 @@
 //! The exchange run that a loop is compared with.
 
-use crate::commands::control_run::refused;
+use crate::commands::refused::exchange_run;
 use anyhow::bail;
 use std::time::Duration;
 use wiregauge_record::Schedule;
 use wiregauge_report::load;
-use wiregauge_run::{AnyRun, Exchange, Run};
+use wiregauge_run::{Exchange, Run};
 
 /// The delays that another run measured on the same link.
 pub struct Against {
@@ -20,18 +20,8 @@ pub struct Found(Run<Exchange>);
 
 /// The run that `--against` means.
 pub fn found(name: &str) -> anyhow::Result<Found> {
-    let other = match wiregauge_run::find(&wiregauge_run::runs_home(), name)? {
-        AnyRun::Exchange(run) => return Ok(Found(run)),
-        AnyRun::Control(run) => bail!("{}", refused("predict a loop from", &run)),
-        other => other,
-    };
-    let stored = other.stored();
-    bail!(
-        "cannot predict a loop from {}: a {} run has no responses\n  hint: measure the link with wiregauge exchange \
-         ADDRESS --interval PERIOD",
-        stored.name(),
-        stored.kind()
-    )
+    let run = wiregauge_run::find(&wiregauge_run::runs_home(), name)?;
+    Ok(Found(exchange_run(&run, "predict a loop from")?.clone()))
 }
 
 impl Found {
