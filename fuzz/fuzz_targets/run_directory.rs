@@ -12,7 +12,7 @@ use wiregauge_record::{
     Conditions, Connect, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
     ResourceUse, Sample, Schedule, Summariser, Wait,
 };
-use wiregauge_run::{AnyRun, Run, RunWriter, State};
+use wiregauge_run::{AnyRun, Run, RunWriter, State, with_run};
 
 /// Samples in the run that is damaged.
 const SAMPLES: u64 = 64;
@@ -101,10 +101,7 @@ fn mix(recipe: &mut Recipe<'_>, file: &mut Vec<u8>, other: &[u8]) {
 
 fn read(place: &Path) {
     match AnyRun::open(place) {
-        Ok(AnyRun::Exchange(run)) => read_points(&run),
-        Ok(AnyRun::Stream(run)) => read_points(&run),
-        Ok(AnyRun::Loop(run)) => read_points(&run),
-        Ok(AnyRun::Control(run)) => read_points(&run),
+        Ok(run) => with_run!(&run, run => read_points(run)),
         Err(error) => assert!(error.to_string().contains("run.json"), "{error}"),
     }
 }

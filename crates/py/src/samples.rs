@@ -8,20 +8,29 @@ use pyo3::types::PyBytes;
 use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};
 use std::path::PathBuf;
-use wiregauge_record::{
-    Block, ControlCycle, CycleStatus, Direction, Phase, Sample, Status, Transfer, TransferStatus,
-    Way, Xrun,
+use wiregauge_record::{CycleStatus, Direction, Phase, Status, TransferStatus, Way, Xrun};
+use wiregauge_run::{
+    AnyRun, Control, Exchange, Files, Loop, Run, RunError, RunKind, Stream, with_run,
 };
-use wiregauge_run::{AnyRun, Control, Exchange, Files, Loop, Run, RunError, RunKind, Stream};
+
+/// A kind of run whose rows Python looks at.
+trait InMemory: Files {
+    /// A row as Python sees it.
+    type Shown: Send + Sync + 'static;
+    /// Its fields, in the order of memory.
+    const FIELDS: &'static [Field];
+    /// The row of a point.
+    fn shown(point: u32, row: &Self::Row) -> Self::Shown;
+}
 
 /// A row as Python sees it: what the engine's has, and its point. Every byte has a meaning or is 0, so
 /// that nothing else of this process is shown.
 macro_rules! row {
-    ($name:ident of $from:ty: $($wide:ident)+; $($narrow:ident)*; $($number:ident)+; $unused:literal) => {
-        row!($name of $from: $($wide)+; ; $($narrow)*; $($number)+; $unused);
+    ($name:ident of $kind:ty: $($wide:ident)+; $($narrow:ident)*; $($number:ident)+; $unused:literal) => {
+        row!($name of $kind: $($wide)+; ; $($narrow)*; $($number)+; $unused);
     };
     (
-        $name:ident of $from:ty: $($wide:ident)+; $($real:ident)*; $($narrow:ident)*; $($number:ident)+;
+        $name:ident of $kind:ty: $($wide:ident)+; $($real:ident)*; $($narrow:ident)*; $($number:ident)+;
         $unused:literal
     ) => {
         #[derive(Clone, Copy)]
@@ -35,8 +44,10 @@ macro_rules! row {
             unused: [u8; $unused],
         }
 
-        impl $name {
-            const FIELDS: &[Field] = &[
+        impl InMemory for $kind {
+            type Shown = $name;
+
+            const FIELDS: &'static [Field] = &[
                 ("point", "u4", offset_of!($name, point)),
                 $((stringify!($wide), "u8", offset_of!($name, $wide)),)+
                 $((stringify!($real), "f8", offset_of!($name, $real)),)*
@@ -44,7 +55,7 @@ macro_rules! row {
                 $((stringify!($number), "u1", offset_of!($name, $number)),)+
             ];
 
-            fn of(point: u32, row: &$from) -> $name {
+            fn shown(point: u32, row: &Self::Row) -> $name {
                 $name {
                     $($wide: row.$wide,)+
                     $($real: row.$real,)*
@@ -66,42 +77,37 @@ macro_rules! row {
 /// Name, numpy's type, place in bytes.
 type Field = (&'static str, &'static str, usize);
 
-row!(ExchangeRow of Sample: sequence intended_ns start_ns rtt_ns connect_ns access_ns device_rx_ticks
+row!(ExchangeRow of Exchange: sequence intended_ns start_ns rtt_ns connect_ns access_ns device_rx_ticks
     device_tx_ticks kernel_tx_ns kernel_tx_done_ns kernel_rx_ns; bytes_out bytes_in outstanding; phase status; 6);
-row!(StreamRow of Transfer: sequence submit_ns complete_ns urb_submit_ns urb_complete_ns;
+row!(StreamRow of Stream: sequence submit_ns complete_ns urb_submit_ns urb_complete_ns;
     bytes pending; way phase status; 1);
-row!(LoopRow of Block: sequence due_ns begun_ns done_ns; ; phase xrun; 2);
+row!(LoopRow of Loop: sequence due_ns begun_ns done_ns; ; phase xrun; 2);
 
-row!(ControlRow of ControlCycle: sequence intended_ns start_ns sample_rtt_ns command_start_ns command_rtt_ns
+row!(ControlRow of Control: sequence intended_ns start_ns sample_rtt_ns command_start_ns command_rtt_ns
     sample_device_ns command_device_ns; reference y1 y2 y3 y4 u1 u2 u3 u4; ; status; 3);
 
 /// Memory that holds rows of any kind.
-enum Memory {
-    Exchange(Vec<ExchangeRow>),
-    Stream(Vec<StreamRow>),
-    Loop(Vec<LoopRow>),
-    Control(Vec<ControlRow>),
+trait Memory: Send + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+    /// Where they begin, and how many bytes they are.
+    fn bytes(&self) -> (*const c_void, usize);
+}
+
+impl<R: Send + Sync> Memory for Vec<R> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn bytes(&self) -> (*const c_void, usize) {
+        (self.as_ptr().cast(), size_of_val(self.as_slice()))
+    }
 }
 
 /// Rows of a run, as bytes: of all points, or of one.
 #[pyclass(frozen, module = "wiregauge._native")]
 pub struct Rows {
-    memory: Memory,
-}
-
-impl Rows {
-    /// Where the rows begin, and how many bytes they are.
-    fn bytes(&self) -> (*const c_void, usize) {
-        fn of<R>(rows: &[R]) -> (*const c_void, usize) {
-            (rows.as_ptr().cast(), size_of_val(rows))
-        }
-        match &self.memory {
-            Memory::Exchange(rows) => of(rows),
-            Memory::Stream(rows) => of(rows),
-            Memory::Loop(rows) => of(rows),
-            Memory::Control(rows) => of(rows),
-        }
-    }
+    memory: Box<dyn Memory>,
 }
 
 #[pymethods]
@@ -113,7 +119,7 @@ impl Rows {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        let (begin, length) = slf.get().bytes();
+        let (begin, length) = slf.get().memory.bytes();
         let length = isize::try_from(length).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let readonly = 1;
         // SAFETY: see above; FillInfo takes the reference, and writes nothing to the memory.
@@ -134,12 +140,7 @@ impl Rows {
     }
 
     fn __len__(&self) -> usize {
-        match &self.memory {
-            Memory::Exchange(rows) => rows.len(),
-            Memory::Stream(rows) => rows.len(),
-            Memory::Loop(rows) => rows.len(),
-            Memory::Control(rows) => rows.len(),
-        }
+        self.memory.rows()
     }
 }
 
@@ -147,23 +148,15 @@ impl Rows {
 #[pyfunction]
 #[pyo3(signature = (dir, point=None))]
 pub fn samples(py: Python<'_>, dir: PathBuf, point: Option<usize>) -> PyResult<Rows> {
-    let read = py.detach(|| -> Result<Memory, RunError> {
-        Ok(match AnyRun::open(&dir)? {
-            AnyRun::Exchange(run) => Memory::Exchange(rows(&run, point, ExchangeRow::of)?),
-            AnyRun::Stream(run) => Memory::Stream(rows(&run, point, StreamRow::of)?),
-            AnyRun::Loop(run) => Memory::Loop(rows(&run, point, LoopRow::of)?),
-            AnyRun::Control(run) => Memory::Control(rows(&run, point, ControlRow::of)?),
-        })
+    let read = py.detach(|| -> Result<Box<dyn Memory>, RunError> {
+        let run = AnyRun::open(&dir)?;
+        with_run!(&run, run => rows(run, point))
     });
     let memory = read.map_err(|error| PyOSError::new_err(error.to_string()))?;
     Ok(Rows { memory })
 }
 
-fn rows<K: Files, R>(
-    run: &Run<K>,
-    point: Option<usize>,
-    of: impl Fn(u32, &K::Row) -> R,
-) -> Result<Vec<R>, RunError> {
+fn rows<K: InMemory>(run: &Run<K>, point: Option<usize>) -> Result<Box<dyn Memory>, RunError> {
     let places = match point {
         Some(at) => at..at + 1,
         None => 0..run.file.points.len(),
@@ -180,25 +173,24 @@ fn rows<K: Files, R>(
     let mut all = Vec::with_capacity(usize::try_from(claimed).unwrap_or(0).min(1 << 24));
     for (point, reader) in &mut readers {
         while let Some(batch) = reader.next_rows() {
-            all.extend(batch?.iter().map(|row| of(*point, row)));
+            all.extend(batch?.iter().map(|row| K::shown(*point, row)));
         }
     }
-    Ok(all)
+    Ok(Box::new(all))
 }
 
 /// The bytes of the answers of one point, in the order of its rows.
 #[pyfunction]
 pub fn answers(py: Python<'_>, dir: PathBuf, point: usize) -> PyResult<Vec<Bound<'_, PyBytes>>> {
     let read = py.detach(|| -> Result<Vec<Vec<u8>>, String> {
-        let run = match AnyRun::open(&dir).map_err(|error| error.to_string())? {
-            AnyRun::Exchange(run) if run.file.plan.keep_data => run,
-            _ => {
-                return Err(format!(
-                    "cannot return the answers of {}: the run did not store them. Measure again with \
+        let run = AnyRun::open(&dir).map_err(|error| error.to_string())?;
+        let kept = run.as_kind::<Exchange>();
+        let Some(run) = kept.filter(|run| run.file.plan.keep_data) else {
+            return Err(format!(
+                "cannot return the answers of {}: the run did not store them. Measure again with \
                  keep_data=True",
-                    dir.display()
-                ));
-            }
+                dir.display()
+            ));
         };
         let rows = run.samples(point).map_err(|error| error.to_string())?;
         rows.map(|row| row.map(|(_, data)| data.unwrap_or_default()))
@@ -213,23 +205,17 @@ pub fn answers(py: Python<'_>, dir: PathBuf, point: usize) -> PyResult<Vec<Bound
 /// the order of docs/run-format.md, behind the point.
 #[pyfunction]
 pub fn layout(kind: &str) -> PyResult<(usize, Vec<Field>)> {
-    fn ordered<K: Files>(bytes: usize, fields: &[Field]) -> (usize, Vec<Field>) {
+    fn ordered<K: InMemory>() -> (usize, Vec<Field>) {
         let place = |name: &str| K::COLUMNS.iter().position(|column| column.name == name);
-        let mut fields = fields.to_vec();
+        let mut fields = K::FIELDS.to_vec();
         fields.sort_by_key(|(name, ..)| place(name));
-        (bytes, fields)
+        (size_of::<K::Shown>(), fields)
     }
     match kind {
-        Exchange::NAME => Ok(ordered::<Exchange>(
-            size_of::<ExchangeRow>(),
-            ExchangeRow::FIELDS,
-        )),
-        Stream::NAME => Ok(ordered::<Stream>(size_of::<StreamRow>(), StreamRow::FIELDS)),
-        Loop::NAME => Ok(ordered::<Loop>(size_of::<LoopRow>(), LoopRow::FIELDS)),
-        Control::NAME => Ok(ordered::<Control>(
-            size_of::<ControlRow>(),
-            ControlRow::FIELDS,
-        )),
+        Exchange::NAME => Ok(ordered::<Exchange>()),
+        Stream::NAME => Ok(ordered::<Stream>()),
+        Loop::NAME => Ok(ordered::<Loop>()),
+        Control::NAME => Ok(ordered::<Control>()),
         _ => Err(PyValueError::new_err(format!("unknown kind `{kind}`"))),
     }
 }
