@@ -21,6 +21,13 @@ impl TimeUnit {
         }
     }
 
+    /// The unit in which the middle one of these nanoseconds reads well.
+    pub fn of_median(times: impl Iterator<Item = f64>) -> TimeUnit {
+        let mut times: Vec<f64> = times.collect();
+        times.sort_by(f64::total_cmp);
+        TimeUnit::fitting(times.get(times.len() / 2).copied().unwrap_or(0.0))
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

@@ -114,7 +114,8 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
             .iter()
             .map(|one| u32::from(one.bus) << 8 | u32::from(one.device)),
     );
-    let unit = unit(host.endpoints.iter().filter_map(|one| one.urb_time));
+    let times = host.endpoints.iter().filter_map(|one| one.urb_time);
+    let unit = TimeUnit::of_median(times.map(|times| times.p50_ns as f64));
     let mut columns = heads(several);
     columns.extend([
         "type",
@@ -300,12 +301,6 @@ fn kind(transfer: Option<UrbType>) -> String {
 
 fn at(unit: TimeUnit, times: Option<Times>, of: impl Fn(&Times) -> f64) -> String {
     times.map_or("-".into(), |times| unit.show(of(&times)))
-}
-
-fn unit(times: impl Iterator<Item = Times>) -> TimeUnit {
-    let mut typical: Vec<u64> = times.map(|times| times.p50_ns).collect();
-    typical.sort_unstable();
-    TimeUnit::fitting(typical.get(typical.len() / 2).copied().unwrap_or(0) as f64)
 }
 
 fn counts(bus: &Bus, several: bool) -> Table {

@@ -21,12 +21,6 @@ fn part(share: Option<f64>) -> String {
     share.map_or("-".into(), |share| format!("{:.0}", share * 100.0))
 }
 
-fn unit_of(times: impl Iterator<Item = f64>) -> TimeUnit {
-    let mut times: Vec<f64> = times.collect();
-    times.sort_by(f64::total_cmp);
-    TimeUnit::fitting(times.get(times.len() / 2).copied().unwrap_or(0.0))
-}
-
 fn print(out: &mut impl Write, table: Table) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{RESET}", table.title)?;
     write!(out, "{}", table.text())
@@ -50,7 +44,7 @@ pub fn stream(
 }
 
 fn parts(flows: &[FlowSplit], links: bool) -> Table {
-    let unit = unit_of(flows.iter().map(|flow| flow.cycle_ns));
+    let unit = TimeUnit::of_median(flows.iter().map(|flow| flow.cycle_ns));
     let watched = flows.iter().any(|flow| flow.stack_ns.is_some());
     let queued = flows.iter().any(|flow| flow.queued);
     let rest = match (queued, watched) {
@@ -172,7 +166,7 @@ pub fn exchange(
     conditions: &Conditions,
     splits: &[ExchangeSplit],
 ) -> io::Result<()> {
-    let unit = unit_of(splits.iter().filter_map(|split| split.rtt_ns));
+    let unit = TimeUnit::of_median(splits.iter().filter_map(|split| split.rtt_ns));
     let links = !plan.more_links.is_empty();
     // With a new connection for each, it comes before the RTT.
     let each = splits.iter().any(|split| split.connect_ns.is_some());

@@ -4,7 +4,7 @@ use super::cycles;
 use super::tuned;
 use crate::Subject;
 use crate::load::Tuned;
-use crate::tables::ComparisonTables;
+use crate::tables::{ComparisonTables, sentence};
 use wiregauge_run::{State, Stored};
 
 /// One sentence for each run, with its label if there are several; for compared runs, what differs.
@@ -70,8 +70,8 @@ fn run(subject: &Subject) -> Option<String> {
     let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
     let parts: Vec<String> = parts.into_iter().chain(missed).collect();
     let progress = progress(subject.run.stored());
-    let first = capitalised(&parts.join("; "));
-    (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}."))
+    let first = sentence(&parts.join("; "));
+    (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}"))
 }
 
 /// How much of the plan was measured by a run that did not come to its end.
@@ -81,9 +81,4 @@ fn progress(run: &dyn Stored) -> String {
         (_, (planned, done)) if done == planned => "the run did not end properly. ".into(),
         (_, (planned, done)) => format!("{done} of {planned} points finished. "),
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let first = text.chars().next().map_or(0, char::len_utf8);
-    format!("{}{}", text[..first].to_uppercase(), &text[first..])
 }

@@ -1,7 +1,7 @@
 //! What the summary of a run says beside its table: how it ended, what limits, the link in a few numbers.
 
 use crate::Subject;
-use crate::tables::{Places, flow_number, flow_places};
+use crate::tables::{Places, flow_number, flow_places, sentence};
 use wiregauge_compare::link_name;
 use wiregauge_explain::Modelled;
 use wiregauge_run::AnyRun;
@@ -18,25 +18,9 @@ pub(super) fn unfinished(run: &AnyRun) -> Option<String> {
 fn sentences(line: &str) -> String {
     let mut parts = line.split('\n').map(str::trim);
     let first = parts.next().unwrap_or_default();
-    let mut sentences = vec![sentence(&capitalised(first))];
+    let mut sentences = vec![sentence(first)];
     sentences.extend(parts.map(|hint| sentence(&hint.replacen("hint:", "Hint:", 1))));
     sentences.join(" ")
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
-}
-
-/// The text with a stop at its end.
-fn sentence(text: &str) -> String {
-    match text.ends_with(['.', '?', '!']) {
-        true => text.into(),
-        false => format!("{text}."),
-    }
 }
 
 /// What limits, and the link in a few numbers.

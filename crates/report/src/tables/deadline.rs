@@ -3,7 +3,6 @@
 use super::columns::{Columns, MAX, Numbered, P999};
 use super::no_tail::{Extent, Refused, by_reason};
 use super::places::Places;
-use super::point_columns::unit_of;
 use super::table::Table;
 use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
@@ -45,7 +44,7 @@ fn of_loop(deadlines: &Deadlines) -> String {
 
 fn unit(points: &[DeadlinePoint]) -> TimeUnit {
     let responses = points.iter().filter_map(|p| p.response.as_ref());
-    unit_of(responses.map(|times| times.p50.value))
+    TimeUnit::of_median(responses.map(|times| times.p50.value))
 }
 
 impl Numbered for &DeadlinePoint {

@@ -44,6 +44,7 @@ pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
 pub use table::Table;
 pub use warnings::{Explained, WARNINGS, Warning};
+pub(crate) use words::sentence;
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::Reported;

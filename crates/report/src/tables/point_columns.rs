@@ -14,12 +14,5 @@ pub(super) fn typical(
     points: &[PointSummary],
     of: impl Fn(&PointSummary) -> Option<&Distribution>,
 ) -> TimeUnit {
-    unit_of(points.iter().filter_map(|p| Some(of(p)?.p50.value)))
-}
-
-/// The unit that suits the middle one of these times.
-pub(super) fn unit_of(times: impl Iterator<Item = f64>) -> TimeUnit {
-    let mut times: Vec<f64> = times.collect();
-    times.sort_by(f64::total_cmp);
-    TimeUnit::fitting(times.get(times.len() / 2).copied().unwrap_or(0.0))
+    TimeUnit::of_median(points.iter().filter_map(|p| Some(of(p)?.p50.value)))
 }

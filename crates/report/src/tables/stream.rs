@@ -6,7 +6,6 @@ use super::flow_rows::{Row, number};
 use super::limit_share::LimitShare;
 use super::percentile::around;
 use super::places::Places;
-use super::point_columns;
 use super::table::Table;
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
 use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
@@ -225,7 +224,7 @@ fn gaps(rows: &[Row<'_>], places: &Places) -> Table {
 /// The unit in which most gaps read well.
 pub(super) fn typical_gap(rows: &[Row<'_>]) -> TimeUnit {
     let gaps = rows.iter().filter_map(|(_, flow)| flow.gap.as_ref());
-    point_columns::unit_of(gaps.map(|gap| gap.p50.value))
+    TimeUnit::of_median(gaps.map(|gap| gap.p50.value))
 }
 
 /// Bytes that are known to be lost; `None` where only the device could know.

@@ -13,6 +13,7 @@ pub(super) use stream::of_stream;
 
 use super::Table;
 use super::places::Places;
+use super::words::sentence;
 use std::collections::BTreeSet;
 use wiregauge_quantity::{is_above_all, percent};
 use wiregauge_record::Ending;
@@ -91,13 +92,6 @@ impl Brief {
     pub fn tables(&self, width: usize) -> impl Iterator<Item = Table> {
         self.tables.iter().map(move |wide| wide.table(width))
     }
-}
-
-/// A sentence: with a capital, and a stop at its end.
-fn sentence(text: &str) -> String {
-    let first = text.chars().next().map_or(0, char::len_utf8);
-    let stop = if text.ends_with('.') { "" } else { "." };
-    format!("{}{}{stop}", text[..first].to_uppercase(), &text[first..])
 }
 
 /// A sentence of these parts, the most important first: those that fit in it.

@@ -19,15 +19,12 @@ impl<'a> Shown<'a> {
     pub(super) fn new(controls: &'a Controls) -> Shown<'a> {
         let medians = controls.points.iter().filter_map(|point| {
             let assessment = point.assessment.as_ref()?;
-            Some(assessment.delays.median_ns)
+            Some(assessment.delays.median_ns as f64)
         });
-        let mut medians: Vec<u64> = medians.collect();
-        medians.sort_unstable();
-        let typical = medians.get(medians.len() / 2).copied().unwrap_or(0);
         Shown {
             controls,
             places: &controls.places,
-            unit: TimeUnit::fitting(typical as f64),
+            unit: TimeUnit::of_median(medians),
         }
     }
 
