@@ -2,7 +2,7 @@
 //! zoom. Without scripts the frames are a picture.
 
 use super::escape::text;
-use super::theme;
+use super::head;
 use super::uplot::{BUS_HASH, BUS_SCRIPT};
 use crate::figures::{BUS_KINDS, of_bus};
 use serde_json::json;
@@ -20,22 +20,17 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
         rows: picture.rows.iter().take(DRAWN).cloned().collect(),
         ..picture.clone()
     });
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src '{BUS_HASH}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"generator\" content=\"wiregauge {}\">\n\
-         <title>{name}</title>\n<style>\n{}{STYLE}\
-         #frames canvas {{ width: 100%; height: {}px; touch-action: pan-y; cursor: grab; }}\n\
+    let style = format!(
+        "{STYLE}#frames canvas {{ width: 100%; height: {}px; touch-action: pan-y; cursor: grab; }}\n\
          main > section > pre {{ overflow-x: auto; }}\n\
-         .key {{ display: inline-block; width: 1.6em; height: .8em; margin: 0 .4em 0 1em; }}\n\
-         </style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n</header>\n<main>\n",
-        env!("CARGO_PKG_VERSION"),
-        theme::css(),
-        36 + 16 * picture.rows.len(),
-        name = text(name),
+         .key {{ display: inline-block; width: 1.6em; height: .8em; margin: 0 .4em 0 1em; }}\n",
+        36 + 16 * picture.rows.len()
+    );
+    let mut page = head(name, &format!("'{BUS_HASH}'"), &style);
+    let _ = write!(
+        page,
+        "<header>\n<h1>{}</h1>\n</header>\n<main>\n",
+        text(name)
     );
     let _ = write!(
         page,

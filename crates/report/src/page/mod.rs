@@ -98,20 +98,8 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         let _ = write!(allowed, " '{}'", uplot.hash);
     }
     let mut page = String::with_capacity(body.len() + 200_000);
-    let _ = write!(
-        page,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"generator\" content=\"wiregauge {}\">\n\
-         <title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n",
-        env!("CARGO_PKG_VERSION"),
-        text(&title),
-        theme::css(),
-        scripts.uplot.map_or("", |uplot| uplot.style),
-    );
+    let style = scripts.uplot.map_or("", |uplot| uplot.style);
+    page.push_str(&head(&title, &allowed, style));
     // Behind uPlot's own, so that it can change it.
     let _ = writeln!(page, "<style>\n{PAGE_STYLE}</style>");
     let _ = write!(
@@ -127,6 +115,22 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     page.push_str(&scripts.markup);
     page.push_str("</body>\n</html>\n");
     page
+}
+
+/// The beginning of a page with this title; runs the `allowed` scripts only.
+fn head(title: &str, allowed: &str, style: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"generator\" content=\"wiregauge {}\">\n\
+         <title>{}</title>\n<style>\n{}{style}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION"),
+        text(title),
+        theme::css(),
+    )
 }
 
 struct Scripts {
