@@ -51,7 +51,9 @@ use crate::Reported;
 use crate::load::{LateStarts, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, State, Stream, with_run};
+use wiregauge_run::{
+    AnyRun, Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream, with_run,
+};
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
@@ -94,11 +96,7 @@ fn exchange_with(
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
 ) -> Tables {
     Tables {
-        ending: None,
-        verdict: None,
         heading: heading::of_exchange(file),
-        note: heading::note(&file.conditions),
-        set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_exchange(file, confidence)),
         tables: exchange::tables(file, confidence)
             .into_iter()
@@ -108,13 +106,11 @@ fn exchange_with(
             ))
             .collect(),
         floors: heading::floors(&file.conditions),
-        notes: Vec::new(),
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_exchange(file, late_starts))
             .collect(),
-        failed: failure(&file.state),
         conditions: conditions::of_exchange(file),
-        command: command(&file.conditions),
+        ..common(file)
     }
 }
 
@@ -123,10 +119,7 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
     let rows = flow_rows::rows(&file.points);
     let places = &Places::of_flows(&file.plan, &rows);
     Tables {
-        ending: None,
-        verdict: None,
         heading: heading::of_stream(file, places),
-        note: heading::note(&file.conditions),
         set_off: file.plan.links().map(str::to_owned).collect(),
         brief: Some(brief::of_stream(&file.plan, &rows, places)),
         tables: stream::tables(&rows, places)
@@ -134,14 +127,12 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
             .chain(isochronous::table(&rows, places))
             .chain(recording::table(&rows, places))
             .collect(),
-        floors: Vec::new(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_stream(file, &rows, places))
             .collect(),
-        failed: failure(&file.state),
         conditions: conditions::of_stream(file),
-        command: command(&file.conditions),
+        ..common(file)
     }
 }
 
@@ -153,21 +144,15 @@ pub(crate) fn flow_places(file: &RunFile<Stream>) -> Places {
 /// Tells of a loop run.
 pub(crate) fn of_loop(file: &RunFile<Loop>) -> Tables {
     Tables {
-        ending: None,
-        verdict: None,
         heading: heading::of_loop(file),
-        note: heading::note(&file.conditions),
-        set_off: vec![file.plan.address.clone()],
         brief: Some(brief::of_loop(&file.points)),
         tables: closed_loop::tables(&file.points),
-        floors: Vec::new(),
         notes: closed_loop::notes(&file.points),
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_loop(file))
             .collect(),
-        failed: failure(&file.state),
         conditions: conditions::of_loop(file),
-        command: command(&file.conditions),
+        ..common(file)
     }
 }
 
@@ -175,16 +160,12 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> Tables {
 pub(crate) fn of_control(file: &RunFile<Control>) -> Tables {
     Tables {
         heading: vec![control_run::heading(file)],
-        note: heading::note(&file.conditions),
-        set_off: vec![file.plan.address.clone()],
         brief: Some(control_run::brief(&file.points)),
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),
         warnings: warnings::of_start(&file.warnings).collect(),
         conditions: conditions::of_control(file),
-        failed: failure(&file.state),
-        command: command(&file.conditions),
-        ..Tables::default()
+        ..common(file)
     }
 }
 
@@ -202,6 +183,17 @@ pub fn published_loop_rates() -> String {
 /// The command that a run was measured with, ready for a shell.
 pub fn command(conditions: &Conditions) -> String {
     quoted(&conditions.command)
+}
+
+/// What is so in every kind of run.
+fn common<K: RunKind>(file: &RunFile<K>) -> Tables {
+    Tables {
+        note: heading::note(&file.conditions),
+        set_off: vec![K::address(&file.plan).to_owned()],
+        failed: failure(&file.state),
+        command: command(&file.conditions),
+        ..Tables::default()
+    }
 }
 
 fn failure(state: &State) -> Option<String> {
