@@ -2,7 +2,6 @@
 
 use crate::values;
 use anyhow::bail;
-use wiregauge_compare::Parts;
 use wiregauge_run::{AnyRun, Run, RunKind, with_run};
 
 /// Names, and for each the values that a point may have.
@@ -48,7 +47,7 @@ impl PointFilter {
     pub fn check<'a>(&self, runs: impl Iterator<Item = &'a AnyRun>) -> anyhow::Result<()> {
         let mut known: Vec<(&'static str, String)> = Vec::new();
         for run in runs {
-            let points = with_run!(run, run => parts(run));
+            let points = with_run!(run, run => settings(run));
             known.extend(points.into_iter().flatten());
         }
         for (name, values) in &self.terms {
@@ -85,8 +84,8 @@ impl PointFilter {
     }
 
     /// How many points are kept, of how many.
-    fn keep<K: RunKind<Point: Parts>>(&self, run: &mut Run<K>) -> anyhow::Result<(usize, usize)> {
-        let (name, there) = (run.name(), parts(run));
+    fn keep<K: RunKind>(&self, run: &mut Run<K>) -> anyhow::Result<(usize, usize)> {
+        let (name, there) = (run.name(), settings(run));
         if let Some(known) = there.first() {
             for (wanted, _) in &self.terms {
                 if !known.iter().any(|(known, _)| known == wanted) {
@@ -99,12 +98,13 @@ impl PointFilter {
             }
         }
         let file = &mut run.file;
-        file.points.retain(|summary| self.wants(K::point(summary)));
-        K::retain_points(&mut file.plan, &|point| self.wants(*point));
+        let is_wanted = |point: &K::Point| self.wants(&K::settings(point));
+        file.points.retain(|summary| is_wanted(&K::point(summary)));
+        K::retain_points(&mut file.plan, &is_wanted);
         if file.points.is_empty() && !there.is_empty() {
-            let shown = |parts: &PointParts| {
-                let parts: Vec<String> = parts.iter().map(|(n, v)| format!("{n}={v}")).collect();
-                parts.join(",")
+            let shown = |settings: &PointSettings| {
+                let shown = settings.iter().map(|(n, v)| format!("{n}={v}"));
+                shown.collect::<Vec<_>>().join(",")
             };
             let listed: Vec<String> = there.iter().take(8).map(shown).collect();
             let more = match there.len().saturating_sub(8) {
@@ -120,10 +120,9 @@ impl PointFilter {
         Ok((file.points.len(), there.len()))
     }
 
-    fn wants<P: Parts>(&self, point: P) -> bool {
-        let parts = point.parts();
+    fn wants(&self, settings: &[(&'static str, String)]) -> bool {
         self.terms.iter().all(|(name, values)| {
-            parts.iter().any(|(known, is)| {
+            settings.iter().any(|(known, is)| {
                 known == name && values.iter().any(|value| same(name, value, is))
             })
         })
@@ -131,12 +130,12 @@ impl PointFilter {
 }
 
 /// The names of the settings of a point, with their values.
-type PointParts = Vec<(&'static str, String)>;
+type PointSettings = Vec<(&'static str, String)>;
 
 /// The settings of each point of a run.
-fn parts<K: RunKind<Point: Parts>>(run: &Run<K>) -> Vec<PointParts> {
-    let points = run.file.points.iter();
-    points.map(|summary| K::point(summary).parts()).collect()
+fn settings<K: RunKind>(run: &Run<K>) -> Vec<PointSettings> {
+    let points = run.file.points.iter().map(K::point);
+    points.map(|point| K::settings(&point)).collect()
 }
 
 /// True if a typed value, such as `4k` or `48..100:4`, is or includes that of a point. In a rate k is 1000, as in the
@@ -155,16 +154,18 @@ fn same(name: &str, typed: &str, is: &str) -> bool {
 mod tests {
     use super::*;
     use wiregauge_record::Point;
+    use wiregauge_run::Exchange;
 
-    fn point(in_bytes: u32, depth: u32) -> Point {
-        Point {
+    fn settings(in_bytes: u32, depth: u32) -> PointSettings {
+        let point = Point {
             index: 0,
             out_bytes: 16,
             in_bytes,
             depth,
             link: 0,
             together: false,
-        }
+        };
+        Exchange::settings(&point)
     }
 
     #[test]
@@ -177,7 +178,7 @@ mod tests {
             (8, 4, false),
         ] {
             assert_eq!(
-                asked.wants(point(in_bytes, depth)),
+                asked.wants(&settings(in_bytes, depth)),
                 wanted,
                 "{in_bytes} {depth}"
             );

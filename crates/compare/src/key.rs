@@ -4,7 +4,8 @@
 use crate::setting::Settings;
 use serde::{Serialize, Serializer};
 use std::fmt;
-use wiregauge_record::{ControlPoint, LoopPoint, Point, StreamPoint, Way};
+use wiregauge_record::{Point, StreamPoint, Way};
+use wiregauge_run::{Exchange, RunKind, Stream};
 
 /// What was asked of a point, as names and values: sizes, depth, link; direction, transfer, queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +20,14 @@ pub struct Key {
 impl Key {
     pub(crate) fn of_exchange(point: &Point) -> Key {
         Key {
-            parts: point.parts(),
+            parts: Exchange::settings(point),
             settings: Settings::of_exchange(point),
             again: 0,
         }
     }
 
     pub(crate) fn of_flow(point: &StreamPoint, way: Way) -> Key {
-        let mut parts = point.parts();
+        let mut parts = Stream::settings(point);
         parts.insert(3, ("way", way.name().to_owned()));
         Key {
             parts,
@@ -76,55 +77,6 @@ impl fmt::Display for Key {
 impl Serialize for Key {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.parts.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-/// A point by the names of its settings, in JSON and in `--points`.
-pub trait Parts: Copy {
-    /// The names with the values that the point has.
-    fn parts(&self) -> Vec<(&'static str, String)>;
-}
-
-impl Parts for Point {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("out", self.out_bytes.to_string()),
-            ("in", self.in_bytes.to_string()),
-            ("depth", self.depth.to_string()),
-            ("link", self.link.to_string()),
-            ("together", yes(self.together)),
-        ]
-    }
-}
-
-impl Parts for StreamPoint {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("direction", self.direction.name().to_owned()),
-            ("transfer", self.transfer_bytes.to_string()),
-            ("queue", self.queue.to_string()),
-            ("link", self.link.to_string()),
-            ("together", yes(self.together)),
-        ]
-    }
-}
-
-impl Parts for LoopPoint {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("rate", self.rate_hz.to_string()),
-            ("channels", self.channels.to_string()),
-            ("notify", self.notify_bytes.to_string()),
-        ]
-    }
-}
-
-impl Parts for ControlPoint {
-    fn parts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("period", self.period_ns.to_string()),
-            ("depth", self.depth.to_string()),
-        ]
     }
 }
 

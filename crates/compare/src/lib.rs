@@ -18,7 +18,7 @@ mod stream;
 pub use conditions::Changed;
 pub use error::CompareError;
 pub use figure::Figure;
-pub use key::{Key, Parts};
+pub use key::Key;
 pub use outcome::{
     Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
 };

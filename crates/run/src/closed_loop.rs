@@ -56,6 +56,14 @@ impl RunKind for Loop {
         point.index
     }
 
+    fn settings(point: &LoopPoint) -> Vec<(&'static str, String)> {
+        vec![
+            ("rate", point.rate_hz.to_string()),
+            ("channels", point.channels.to_string()),
+            ("notify", point.notify_bytes.to_string()),
+        ]
+    }
+
     fn measured(summary: &LoopSummary) -> u64 {
         summary.blocks
     }

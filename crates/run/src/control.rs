@@ -65,6 +65,13 @@ impl RunKind for Control {
         point.index
     }
 
+    fn settings(point: &ControlPoint) -> Vec<(&'static str, String)> {
+        vec![
+            ("period", point.period_ns.to_string()),
+            ("depth", point.depth.to_string()),
+        ]
+    }
+
     fn measured(summary: &ControlSummary) -> u64 {
         summary.cycles
     }

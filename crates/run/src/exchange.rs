@@ -1,7 +1,7 @@
 //! Runs of `wiregauge exchange`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
-use crate::kind::{FromRows, RunKind};
+use crate::kind::{FromRows, RunKind, yes};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
@@ -79,6 +79,16 @@ impl RunKind for Exchange {
 
     fn index(point: &Point) -> u32 {
         point.index
+    }
+
+    fn settings(point: &Point) -> Vec<(&'static str, String)> {
+        vec![
+            ("out", point.out_bytes.to_string()),
+            ("in", point.in_bytes.to_string()),
+            ("depth", point.depth.to_string()),
+            ("link", point.link.to_string()),
+            ("together", yes(point.together)),
+        ]
     }
 
     fn measured(summary: &PointSummary) -> u64 {

@@ -65,6 +65,9 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// The position of a point in its run, from 0.
     fn index(point: &Self::Point) -> u32;
 
+    /// The settings of a point with their values, by the names that JSON and `--points` have for them.
+    fn settings(point: &Self::Point) -> Vec<(&'static str, String)>;
+
     /// How many rows of the point entered its statistics.
     fn measured(summary: &Self::Summary) -> u64;
 
@@ -98,6 +101,11 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// Writes a row under `CSV`, without the end of the line.
     #[doc(hidden)]
     fn csv_row(text: &mut Vec<u8>, point: &Self::Point, row: &Self::Row) -> io::Result<()>;
+}
+
+/// The value of a setting that is so or is not.
+pub(crate) fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 /// Computes the summary of a point that was cut short.

@@ -1,7 +1,7 @@
 //! Runs of `wiregauge stream`.
 
 use crate::columns::{Column, Kind, PointColumn, PointKind, named, narrow, wide};
-use crate::kind::{FromRows, RunKind};
+use crate::kind::{FromRows, RunKind, yes};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
@@ -62,6 +62,16 @@ impl RunKind for Stream {
 
     fn index(point: &StreamPoint) -> u32 {
         point.index
+    }
+
+    fn settings(point: &StreamPoint) -> Vec<(&'static str, String)> {
+        vec![
+            ("direction", point.direction.name().to_owned()),
+            ("transfer", point.transfer_bytes.to_string()),
+            ("queue", point.queue.to_string()),
+            ("link", point.link.to_string()),
+            ("together", yes(point.together)),
+        ]
     }
 
     fn measured(summary: &StreamSummary) -> u64 {
