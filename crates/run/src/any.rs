@@ -19,7 +19,7 @@ macro_rules! kinds {
         #[derive(Clone, Debug, PartialEq)]
         pub enum AnyRun {
             $(
-                #[doc = concat!("A run of kind [`", stringify!($kind), "`].")]
+                #[doc = concat!("A run of kind [`", stringify!($kind), "`](crate::", stringify!($kind), ").")]
                 $kind(Run<$crate::$kind>),
             )+
         }
