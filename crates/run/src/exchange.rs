@@ -95,6 +95,10 @@ impl RunKind for Exchange {
         summary.counts.exchanges
     }
 
+    fn is_empty(summary: &PointSummary) -> bool {
+        summary.counts.exchanges == 0 && summary.first_rtt_ns.is_none()
+    }
+
     fn disturbances(summary: &PointSummary) -> &[Disturbance] {
         &summary.disturbances
     }

@@ -71,6 +71,11 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     /// How many rows of the point entered its statistics.
     fn measured(summary: &Self::Summary) -> u64;
 
+    /// True of a point of which nothing was measured.
+    fn is_empty(summary: &Self::Summary) -> bool {
+        Self::measured(summary) == 0
+    }
+
     /// What disturbed a point, in a kind of run that is watched.
     fn disturbances(_summary: &Self::Summary) -> &[Disturbance] {
         &[]

@@ -81,6 +81,11 @@ impl RunKind for Stream {
             .fold(0, |sum, flow| sum.saturating_add(flow.transfers))
     }
 
+    fn is_empty(summary: &StreamSummary) -> bool {
+        let mut flows = summary.flows.iter();
+        flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
+    }
+
     fn disturbances(summary: &StreamSummary) -> &[Disturbance] {
         &summary.disturbances
     }

@@ -8,7 +8,7 @@ use crate::caller::Session;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_loop as closed_loop;
-use wiregauge_run::{Loop, RunFile};
+use wiregauge_run::Loop;
 
 /// Runs the command.
 pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -18,15 +18,12 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     }
     closed_loop::check(&plan)?;
     let measurement = Measurement::<Loop> {
-        links: 1,
         points: plan.points.len() * if plan.find { 2 } else { 1 },
         extent: Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns)),
         plan,
         keep: &args.keep,
         csv: args.csv.as_deref(),
-        with_data: false,
         look: args.look,
-        is_empty,
         print: match args.table {
             true => |run, _, look, session| printed::loop_beside_published(run, look, session),
             false => printed::run,
@@ -38,9 +35,4 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         |_| Vec::new(),
         Undecided::Fail,
     )
-}
-
-/// True if no block came in.
-fn is_empty(file: &RunFile<Loop>) -> bool {
-    file.points.iter().all(|point| point.blocks == 0)
 }

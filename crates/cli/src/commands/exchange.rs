@@ -24,12 +24,10 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     plan::check_serial("--framing", args.framing.is_some(), &args.addresses)?;
     plan::check_serial("--no-low-latency", args.no_low_latency, &args.addresses)?;
     let plan = plan::of_exchange(args)?;
-    let links = plan.links().count();
-    for link in 0..links {
+    for link in 0..plan.links().count() {
         exchange::check(&plan.part(&Turn { link, gate: None }))?;
     }
     let measurement = Measurement::<Exchange> {
-        links,
         points: plan.points.len(),
         extent: match plan.limit {
             Limit::Count(_) => Extent::Rows(plan.exchanges_per_point().unwrap_or(1)),
@@ -37,10 +35,8 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         },
         keep: &args.keep,
         csv: args.csv.as_deref(),
-        with_data: plan.keeps_data(),
         plan,
         look: args.look,
-        is_empty,
         print: printed::run,
     };
     measurement.run(
@@ -49,13 +45,6 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         |file| judged(args, file),
         args.undecided.undecided,
     )
-}
-
-/// True if no exchange was answered and none was measured.
-fn is_empty(file: &RunFile) -> bool {
-    file.points
-        .iter()
-        .all(|point| point.counts.exchanges == 0 && point.first_rtt_ns.is_none())
 }
 
 /// Each limit with its worst value, and where.

@@ -24,8 +24,6 @@ use wiregauge_run::{Files, Run, RunFile, State};
 pub struct Measurement<'a, K: Files> {
     /// What is to be measured.
     pub plan: K::Plan,
-    /// How many links it has.
-    pub links: usize,
     /// How many points.
     pub points: usize,
     /// How long each of them is.
@@ -34,12 +32,8 @@ pub struct Measurement<'a, K: Files> {
     pub keep: &'a KeepArgs,
     /// The CSV file asked for.
     pub csv: Option<&'a Path>,
-    /// True if the CSV file has the bytes of the answers.
-    pub with_data: bool,
     /// How the result is printed.
     pub look: Look,
-    /// True of a run that holds nothing.
-    pub is_empty: fn(&RunFile<K>) -> bool,
     /// Prints it, with what became of the limits.
     pub print: fn(&Run<K>, Option<String>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
@@ -59,6 +53,8 @@ where
         undecided: Undecided,
     ) -> anyhow::Result<Outcome> {
         let (keep, look, plan) = (self.keep, self.look, &self.plan);
+        let links = 1 + K::more_links(plan);
+        let with_data = K::keeps_data(plan);
         // A file that cannot be written is better known before the run than after it.
         let csv = match self.csv {
             Some(path) => Some(files::create(path, keep.force.force)?),
@@ -80,7 +76,7 @@ where
         let meter = session.caller.meter(look.quiet || look.json);
         let progress = Progress::new(self.points, self.extent, meter);
         let (command, note) = (session.command(), keep.note.clone());
-        let recorder = Recorder::<K>::new(&dir, plan, self.links, command, note, progress);
+        let recorder = Recorder::<K>::new(&dir, plan, links, command, note, progress);
         let recorder = recorder.map_err(StorageFailed)?;
         let mut recorder = recorder.stopping(stop.clone(), keep.keep_going);
         session.caller.begun(&dir);
@@ -91,10 +87,10 @@ where
             pipe => (None, pipe),
         };
         if let Some(file) = file {
-            let with_csv = recorder.with_csv(file, self.with_data);
+            let with_csv = recorder.with_csv(file, with_data);
             recorder = with_csv.map_err(StorageFailed)?;
         }
-        let result = multi_link::run(self.links, &stop, |turn: Turn<'_>| {
+        let result = multi_link::run(links, &stop, |turn: Turn<'_>| {
             engine(&plan.part(&turn), &stop, &mut recorder.link(turn))
         });
         let (file, mut finished) = recorder.finish(state_of(&result), session.caller.ended_by());
@@ -106,7 +102,7 @@ where
             Ok(true) => judged(&run.file),
             _ => Vec::new(),
         };
-        if !matches!(result, Ok(true)) && (self.is_empty)(&run.file) {
+        if !matches!(result, Ok(true)) && run.file.points.iter().all(K::is_empty) {
             // Nothing was measured: an empty run among the stored ones would only be in the way.
             remove(&dir);
             if let Some(path) = self.csv.filter(|path| path.is_file()) {
@@ -129,7 +125,7 @@ where
             printed =
                 unless_nobody_reads((self.print)(&run, unmet::verdict(&judged), look, session));
             if let Some(pipe) = pipe {
-                finished = finished.and(write_csv::<K>(&dir, pipe, self.with_data));
+                finished = finished.and(write_csv::<K>(&dir, pipe, with_data));
             }
             if stored && !look.quiet && !look.json {
                 // A reader that has seen enough (`| head`) is no failure.

@@ -33,15 +33,12 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     }
     let recording = Mutex::new(recording::file(args, &plan.points, session)?);
     let measurement = Measurement::<Stream> {
-        links: plan.links().count(),
         points: plan.points.len(),
         extent: Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns)),
         plan,
         keep: &args.keep,
         csv: args.csv.as_deref(),
-        with_data: false,
         look: args.look,
-        is_empty,
         print: printed::run,
     };
     measurement.run(
@@ -66,12 +63,6 @@ fn check_limit(limit: &Constraint, points: &[StreamPoint]) -> anyhow::Result<()>
         anyhow::bail!("--require {text} is for a direction that is not measured: see --direction");
     }
     Ok(())
-}
-
-/// True if nothing moved.
-fn is_empty(file: &RunFile<Stream>) -> bool {
-    let mut flows = file.points.iter().flat_map(|point| &point.flows);
-    flows.all(|flow| flow.counts.counted() == 0 && flow.stalls == 0)
 }
 
 /// Each limit, at every row that it speaks of.

@@ -21,7 +21,7 @@ use wiregauge_control::{
 use wiregauge_record::{
     ControlModel, ControlPlan, ControlPoint, LinkOptions, Rows, SystemMatrices,
 };
-use wiregauge_run::{Control, RunFile};
+use wiregauge_run::Control;
 
 /// Rows are held in memory until the run ends.
 const MOST_CYCLES: u64 = 4_000_000;
@@ -53,15 +53,12 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
     };
     let (model, against): (&Loop, Option<&Against>) = (&asked.model, against.as_ref());
     let measurement = Measurement::<Control> {
-        links: 1,
         points: 1,
         extent: Extent::Rows(plan.cycles),
         plan,
         keep: &args.keep,
         csv: args.csv.as_deref(),
-        with_data: false,
         look: args.look,
-        is_empty: |file: &RunFile<Control>| file.points.iter().all(|point| point.cycles == 0),
         print: printed::run,
     };
     measurement.run(
