@@ -1,5 +1,7 @@
 //! Cost and step of a loop at its samples, for given times of samples and commands: what a run over a link measures.
 
+use crate::flow::symmetric;
+use crate::mean_cost::{MeanCost, Moments};
 use crate::model::Loop;
 use crate::pattern::Flows;
 use crate::schedule::on_grid;
@@ -35,37 +37,50 @@ pub fn times_of_delays(delays: &[Option<u64>], period_ns: u64) -> Vec<CycleTimes
 /// The expected cost of each cycle with a sample, `(y-r)' Qy (y-r) + u' Qu u` with r = 0, the measured output y and the
 /// command u that is computed from it; from rest. Ends early once it is unbounded.
 pub fn sampled_costs(model: &Loop, times: &[CycleTimes]) -> Vec<f64> {
+    simulated(model, times, usize::MAX).0
+}
+
+/// The mean of [`sampled_costs`] without the first ones, and how a measured one varies; `None` if it is unbounded, or
+/// without a sample that counts.
+pub fn mean_cost(model: &Loop, times: &[CycleTimes], left_out: usize) -> Option<MeanCost> {
+    let samples = times.iter().filter(|time| time.sample_ns.is_some()).count();
+    let (costs, moments) = simulated(model, times, left_out);
+    match costs.len() < samples {
+        true => None,
+        false => MeanCost::new(costs.get(left_out..)?, &moments),
+    }
+}
+
+/// The expected cost of each cycle, and the moments of the sum of all but the first ones.
+fn simulated(model: &Loop, times: &[CycleTimes], left_out: usize) -> (Vec<f64>, Moments) {
     let events = Events::of(times, model.period_ns());
     let mut maps = Maps::new(model, events.places);
-    let size = maps.size;
-    let (n, m) = (model.plant.states(), model.plant.inputs());
-    let c = &model.plant.c;
-    let of_state = c.transpose() * &model.cost.output * c;
-    let of_noise = model.cost.output.dot(&model.noise.measurement);
-    let mut now = Matrix::zeros(size, size);
+    let weights: Vec<Matrix> = (0..events.places)
+        .map(|place| maps.weight(model, place))
+        .collect();
+    let mut moments = Moments::at_rest(maps.size);
     let mut costs = Vec::with_capacity(times.len());
     let mut tick = events.first();
     for event in &events.all {
         maps.flow(event.tick - tick, |map, noise| {
-            now = map * &now * map.transpose() + noise;
+            moments.map(map);
+            moments.add_noise(noise);
         });
         tick = event.tick;
-        let place = maps.at_place(event.place);
         if event.is_command {
-            let map = &maps.applied[event.place];
-            now = map * &now * map.transpose();
+            moments.map(&maps.applied[event.place]);
             continue;
         }
-        let spent = of_state.dot(&now.view((0, 0), (n, n))) + of_noise;
         let (map, noise) = &maps.sampled[event.place];
-        now = map * &now * map.transpose() + noise;
-        let spent = spent + model.cost.input.dot(&now.view((place, place), (m, m)));
+        moments.map(map);
+        moments.add_noise(noise);
+        let spent = moments.cost(&weights[event.place], costs.len() >= left_out);
         costs.push(spent);
         if spent > UNBOUNDED || !spent.is_finite() {
             break;
         }
     }
-    costs
+    (costs, moments)
 }
 
 /// The first output at each sample from cycle `start` on, at which the reference of the first output goes from 0 to
@@ -177,13 +192,14 @@ impl Events {
     }
 }
 
-/// The linear maps on `z = [x | controller | v | places]`.
+/// The linear maps on `z = [x | controller | v | places | last measured outputs]`.
 struct Maps {
     flows: Flows,
     known: HashMap<u32, (Matrix, Matrix)>,
     states: usize,
     controller: usize,
     inputs: usize,
+    outputs: usize,
     size: usize,
     /// A sample whose command goes to this place, and the noise that it adds.
     sampled: Vec<(Matrix, Matrix)>,
@@ -194,14 +210,15 @@ struct Maps {
 impl Maps {
     fn new(model: &Loop, places: usize) -> Maps {
         let (states, inputs) = (model.plant.states(), model.plant.inputs());
-        let controller = model.controller.states();
+        let (controller, outputs) = (model.controller.states(), model.plant.outputs());
         let mut maps = Maps {
             flows: Flows::new(model, TICKS),
             known: HashMap::new(),
             states,
             controller,
             inputs,
-            size: states + controller + inputs * (1 + places),
+            outputs,
+            size: states + controller + inputs * (1 + places) + outputs,
             sampled: Vec::new(),
             applied: Vec::new(),
         };
@@ -220,14 +237,35 @@ impl Maps {
         self.at_command() + self.inputs * (1 + place)
     }
 
+    fn at_output(&self) -> usize {
+        self.size - self.outputs
+    }
+
+    /// Of the last measured outputs, and of the command in this place that was computed from them.
+    fn weight(&self, model: &Loop, place: usize) -> Matrix {
+        let mut weight = Matrix::zeros(self.size, self.size);
+        for (at, of) in [
+            (self.at_output(), &model.cost.output),
+            (self.at_place(place), &model.cost.input),
+        ] {
+            weight
+                .view_mut((at, at), of.shape())
+                .copy_from(&symmetric(of));
+        }
+        weight
+    }
+
     fn sample_to(&self, model: &Loop, place: usize) -> (Matrix, Matrix) {
-        let (n, nc) = (self.states, self.controller);
+        let (n, nc, p) = (self.states, self.controller, self.outputs);
         let controller = &model.controller;
+        // The error is that of the reference 0.
+        let (nothing, as_output) = (Matrix::zeros(p, nc), -Matrix::identity(p, p));
         let mut map = Matrix::identity(self.size, self.size);
-        let mut of_noise = Matrix::zeros(self.size, model.plant.outputs());
+        let mut of_noise = Matrix::zeros(self.size, p);
         for (row, from_state, from_error) in [
             (self.at_place(place), &controller.c, &controller.d),
             (n, &controller.a, &controller.b),
+            (self.at_output(), &nothing, &as_output),
         ] {
             let rows = from_error.nrows();
             map.rows_mut(row, rows).fill(0.0);

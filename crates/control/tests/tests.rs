@@ -5,6 +5,7 @@ mod assessed;
 mod long_run;
 mod loops;
 mod margins;
+mod mean_cost;
 mod plant;
 mod published;
 mod replayed;

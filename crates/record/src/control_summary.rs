@@ -25,10 +25,19 @@ pub struct Predicted {
     pub cycles: u64,
     /// Cost at the samples, with the 95 % interval in which a measured one is expected; `None`: unbounded.
     pub cost: Option<Estimate>,
+    /// Independent samples that the measured cost is worth by the poles of the model, each the square of a normal number; `None`
+    /// without noise.
+    #[serde(default)]
+    pub independent: Option<f64>,
     /// Whether the measured cost is in the interval; `None` without an interval.
     pub is_within: Option<bool>,
     /// Lowest and highest overshoot of a step without noise that begins at different cycles; `None` without a step.
     pub overshoot: Option<(f64, f64)>,
+}
+
+impl Predicted {
+    /// Independent samples that a cost must be worth, or it has no interval.
+    pub const FEWEST_INDEPENDENT: f64 = 10.0;
 }
 
 /// The summary of a control run.

@@ -230,8 +230,15 @@ fn verdict(predicted: &Predicted) -> &'static str {
         Some(true) if predicted.cost.is_some_and(is_too_wide) => "inconclusive",
         Some(true) => "within",
         Some(false) => "outside",
+        None if too_few(predicted).is_some() => "inconclusive",
         None => "-",
     }
+}
+
+/// The independent samples that the measured cost is worth, where they are too few for an interval.
+fn too_few(predicted: &Predicted) -> Option<f64> {
+    let independent = predicted.independent;
+    independent.filter(|worth| *worth < Predicted::FEWEST_INDEPENDENT)
 }
 
 /// What the figures amount to, in sentences.
@@ -258,11 +265,7 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
         );
     }
     if point.cost.is_some_and(is_wide) {
-        notes.push(
-            "The interval of the cost is wide: a few moments of the run dominate it. Use a longer run; if the host delays \
-             the loop, --priority and --pin."
-                .into(),
-        );
+        notes.push("The interval of the cost is wide: use a longer run.".into());
     }
     let is_still = is_still(point);
     if is_still && point.step.is_none() {
@@ -292,6 +295,15 @@ fn sentence(point: &ControlSummary, predicted: &Predicted) -> Option<String> {
             "From {of} an unbounded cost is predicted; {measured} was measured."
         ));
     };
+    if let Some(independent) = too_few(predicted) {
+        return Some(format!(
+            "The measured cost, {measured}, is worth {} independent samples, too few ({} needed) to compare it with the \
+             prediction from {of}, {}: use a longer run.",
+            independent.floor(),
+            Predicted::FEWEST_INDEPENDENT,
+            number(cost.value)
+        ));
+    }
     if predicted.is_within? && is_too_wide(cost) {
         return Some(format!(
             "The measured cost, {measured}, is within the 95 % interval predicted from {of}, {}, but so would be nearly any \
@@ -323,6 +335,7 @@ mod tests {
                 low: Some(0.055),
                 high: Some(0.07),
             }),
+            independent: Some(400.0),
             is_within: Some(is_within),
             overshoot: None,
         }
@@ -360,6 +373,28 @@ mod tests {
              there; 3 lost, 2 unsent."
         );
         assert_eq!(brief.tables(100).count(), 1);
+    }
+
+    #[test]
+    fn a_cost_that_is_worth_few_independent_samples_is_not_compared() {
+        let mut point = summary();
+        point.predicted.pop();
+        let predicted = &mut point.predicted[0];
+        (predicted.independent, predicted.is_within) = (Some(7.6), None);
+        predicted.cost = Some(Estimate {
+            value: 0.06,
+            low: None,
+            high: None,
+        });
+        let said = "Cost 0.06500, the prediction from this run's delays is inconclusive; 3 lost, 2 unsent.";
+        assert_eq!(answer(&point), said);
+        let table = predictions(&point).expect("a prediction");
+        assert_eq!(
+            table.rows[0],
+            ["this run", "1,000", "0.06000", "-", "inconclusive"]
+        );
+        let last = notes(&point).pop().expect("a sentence");
+        assert!(last.contains("worth 7 independent samples"), "{last}");
     }
 
     #[test]

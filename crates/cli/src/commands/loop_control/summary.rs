@@ -2,16 +2,20 @@
 
 use super::against::Against;
 use wiregauge_control::{
-    CyclePlan, CycleTimes, Loop, Matrix, sampled_costs, sampled_step, step_target, times_of_delays,
+    CyclePlan, CycleTimes, Loop, Matrix, MeanCost, mean_cost, sampled_step, step_target,
+    times_of_delays,
 };
 use wiregauge_record::{
     ControlCycle, ControlPlan, ControlSummariser, ControlSummary, CycleStatus, Ending,
     MeasuredStep, Predicted,
 };
-use wiregauge_stats::{Estimate, expected_mean, mean_of};
+use wiregauge_stats::{Estimate, mean_of};
 
 /// Cycles that bring a loop from rest to its usual variance, at least; fewer in a short run.
 const LEAD: usize = 200;
+
+/// Half of a 95 % interval in standard deviations.
+const HALF: f64 = 1.96;
 
 /// The part of the final value within which the output has settled.
 const SETTLED: f64 = 0.02;
@@ -50,59 +54,59 @@ pub fn of(
         .filter(|row| row.ran())
         .map(|row| cost_of(model, row))
         .collect();
+    let own = own_times(rows);
+    let left_out = before[..lead].iter().filter(|row| row.ran()).count();
+    let own_mean = mean_cost(model, &own[..step_at], left_out);
     let cost = match diverged_at {
-        None => mean_of(&measured),
+        None => mean_of(&measured).map(|cost| bounded(cost, own_mean.as_ref())),
         Some(_) => None,
     };
     let target = step_target(model).filter(|_| step_at < rows.len());
     let step = target.map(|target| measured_step(&rows[step_at..], plan, target));
-    let own = own_times(rows);
-    let predict = |run: Option<&str>, times: &[CycleTimes], starts: &[usize]| {
-        let used = match run {
-            None => &times[..step_at],
-            Some(_) => times,
-        };
-        let overshoot = target.filter(|_| !starts.is_empty()).map(|target| {
-            let length = (rows.len() - step_at).min(LONGEST_STEP);
-            let all = starts.iter().map(|&start| {
-                let end = (start + length).min(times.len());
-                let outputs = sampled_step(model, &times[..end], start, plan.point.step);
-                let relative = |y: &f64| y / (target * plan.point.step) - 1.0;
-                outputs.iter().map(relative).fold(0.0, f64::max)
-            });
-            all.fold((f64::INFINITY, 0.0_f64), |(low, high), of| {
-                (low.min(of), high.max(of))
-            })
+    let overshoot = |times: &[CycleTimes], starts: &[usize]| {
+        let target = target.filter(|_| !starts.is_empty())?;
+        let length = (rows.len() - step_at).min(LONGEST_STEP);
+        let all = starts.iter().map(|&start| {
+            let end = (start + length).min(times.len());
+            let outputs = sampled_step(model, &times[..end], start, plan.point.step);
+            let relative = |y: &f64| y / (target * plan.point.step) - 1.0;
+            outputs.iter().map(relative).fold(0.0, f64::max)
         });
-        let expected = expected(model, used, cost);
-        Predicted {
-            run: run.map(str::to_owned),
-            cycles: used.len() as u64,
-            // A loop that stays at rest agrees with anything.
-            is_within: expected
-                .zip(cost.filter(|cost| cost.value != 0.0))
-                .and_then(|(expected, cost)| {
-                    Some((expected.low?..=expected.high?).contains(&cost.value))
-                }),
-            cost: expected,
-            overshoot,
-        }
+        Some(all.fold((f64::INFINITY, 0.0_f64), |(low, high), of| {
+            (low.min(of), high.max(of))
+        }))
     };
     let mut predicted = Vec::new();
     if rows.iter().any(ControlCycle::ran) {
         let start: &[usize] = if step.is_some() { &[step_at] } else { &[] };
-        predicted.push(predict(None, &own, start));
+        predicted.push(Predicted {
+            cycles: step_at as u64,
+            overshoot: overshoot(&own, start),
+            // The delays are those of the measured cost.
+            ..beside(own_mean.as_ref(), Some(0.0), cost)
+        });
     }
     if let Some(against) = against {
         let times = times_of_delays(&against.delays, plan.point.period_ns);
         let room = times.len().saturating_sub(LONGEST_STEP);
         let count = STEPS.min(room + 1);
         let starts: Vec<usize> = (0..count).map(|i| i * room / (count - 1).max(1)).collect();
-        predicted.push(predict(Some(&against.run), &times, &starts));
+        let sampled = times.iter().filter(|time| time.sample_ns.is_some()).count();
+        let mean = mean_cost(model, &times, self::lead(sampled));
+        let of_delays = mean
+            .as_ref()
+            .and_then(|mean| of_delays(mean, measured.len()));
+        let mean = mean.map(|mean| mean.of_samples(measured.len()));
+        predicted.push(Predicted {
+            run: Some(against.run.clone()),
+            cycles: times.len() as u64,
+            overshoot: overshoot(&times, &starts),
+            ..beside(mean.as_ref(), of_delays, cost)
+        });
     }
     ControlSummary {
         left_out: lead as u64,
-        cost: cost.map(positive),
+        cost,
         step,
         diverged_at,
         clipped: rows.iter().filter(|row| is_clipped(model, row)).count() as u64,
@@ -153,24 +157,60 @@ fn own_times(rows: &[ControlCycle]) -> Vec<CycleTimes> {
     times.collect()
 }
 
-/// The predicted mean, with the interval in which the measured one is expected.
-fn expected(model: &Loop, times: &[CycleTimes], measured: Option<Estimate>) -> Option<Estimate> {
-    let sampled = times.iter().filter(|time| time.sample_ns.is_some()).count();
-    let costs = sampled_costs(model, times);
-    if costs.len() < sampled {
-        // It ended early: the cost is unbounded.
-        return None;
+/// A predicted mean beside the measured one; `of_delays` is the variance that other delays add to it, `None` if that is not
+/// known.
+fn beside(
+    mean: Option<&MeanCost>,
+    of_delays: Option<f64>,
+    measured: Option<Estimate>,
+) -> Predicted {
+    let independent = mean.and_then(MeanCost::independent);
+    let range = mean
+        .zip(of_delays)
+        .filter(|_| independent.is_some_and(|worth| worth >= Predicted::FEWEST_INDEPENDENT))
+        .and_then(|(mean, of_delays)| mean.interval(of_delays));
+    // A loop that stays at rest agrees with anything.
+    let measured = measured.filter(|cost| cost.value != 0.0);
+    Predicted {
+        run: None,
+        cycles: 0,
+        cost: mean.map(|mean| Estimate {
+            value: mean.value,
+            low: range.map(|range| range.low),
+            high: range.map(|range| range.high),
+        }),
+        independent,
+        is_within: (range.zip(measured))
+            .map(|(range, cost)| (range.low..=range.high).contains(&cost.value)),
+        overshoot: None,
     }
-    let lead = lead(costs.len());
-    let predicted = mean_of(&costs[lead..])?;
-    Some(positive(expected_mean(predicted, measured?)))
 }
 
-/// No cost is negative.
-fn positive(of: Estimate) -> Estimate {
+/// The variance between a mean over so many samples and the predicted one because both have other delays.
+fn of_delays(predicted: &MeanCost, samples: usize) -> Option<f64> {
+    let mean = mean_of(&predicted.costs)?;
+    let sd = (mean.high? - mean.low?) / 2.0 / HALF;
+    Some(sd.powi(2) * (1.0 + predicted.costs.len() as f64 / samples.max(1) as f64))
+}
+
+/// The measured cost with the wider one of its own interval and that of the model with the same times; without an
+/// interval where it is worth too few independent samples.
+fn bounded(measured: Estimate, model: Option<&MeanCost>) -> Estimate {
+    let known = model.and_then(|mean| Some((mean, mean.independent()?)));
+    let Some((mean, independent)) = known else {
+        return Estimate {
+            low: measured.low.map(|low| low.max(0.0)),
+            ..measured
+        };
+    };
+    let range = mean.interval(0.0);
+    let range =
+        range.filter(|range| independent >= Predicted::FEWEST_INDEPENDENT && range.low > 0.0);
+    let of = |bound: f64| measured.value * mean.value / bound;
     Estimate {
-        low: of.low.map(|low| low.max(0.0)),
-        ..of
+        low: (measured.low.zip(range)).map(|(low, range)| low.min(of(range.high)).max(0.0)),
+        high: (measured.high.zip(range)).map(|(high, range)| high.max(of(range.low))),
+        ..measured
     }
 }
 
@@ -196,5 +236,83 @@ fn measured_step(rows: &[ControlCycle], plan: &ControlPlan, target: f64) -> Meas
             Some(cycle) if cycle < last => Some((cycle + 1 - first) as f64 * period_s),
             Some(_) => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wiregauge_control::{Controller, Noise, Plant, PlantModel, StateSpace, TransferFunction};
+    use wiregauge_record::{ControlModel, ControlPoint, HostPlan, LinkOptions};
+
+    const PERIOD_NS: u64 = 1 << 21;
+
+    /// A resonance of 48 Hz with a damping of 0.01 under a weak proportional controller.
+    fn resonance() -> Loop {
+        let plant = TransferFunction::parse("plant", 's', "90000/(s^2+6s+90000)")
+            .and_then(|read| read.state_space())
+            .expect("a plant");
+        let controller = StateSpace::gain(Matrix::from_element(1, 1, 0.02));
+        Loop::new(plant, controller, PERIOD_NS as f64 / 1e9).expect("a loop")
+    }
+
+    /// What a run of so many cycles, with commands after half a period, amounts to.
+    fn summary(model: &Loop, cycles: u64) -> ControlSummary {
+        let noise = Noise::on_input(&model.plant, 1.0);
+        let plant = PlantModel::new(model.plant.clone(), noise, None).expect("a plant");
+        let mut plant = Plant::new(plant, 1);
+        let mut controller = Controller::new(model);
+        let rows = (0..cycles).map(|sequence| {
+            let tick_ns = sequence * PERIOD_NS;
+            plant.advance(tick_ns);
+            let y1 = plant.measure()[0];
+            let u1 = controller.step(&[-y1])[0];
+            plant.advance(tick_ns + PERIOD_NS / 2);
+            plant.apply(&[u1]);
+            ControlCycle {
+                sequence,
+                sample_device_ns: 1 + tick_ns,
+                command_device_ns: 1 + tick_ns + PERIOD_NS / 2,
+                y1,
+                u1,
+                ..ControlCycle::default()
+            }
+        });
+        let rows: Vec<ControlCycle> = rows.collect();
+        let plan = ControlPlan {
+            address: "tcp://a:1".into(),
+            link: LinkOptions::default(),
+            model: ControlModel::default(),
+            point: ControlPoint {
+                period_ns: PERIOD_NS,
+                depth: 1,
+                ..ControlPoint::default()
+            },
+            cycles,
+            timeout_ns: 10 * PERIOD_NS,
+            host: HostPlan::default(),
+        };
+        of(&plan, model, &rows, Ending::Complete, None, None)
+    }
+
+    #[test]
+    fn the_cost_of_a_lightly_damped_loop_is_compared_once_it_is_worth_ten_independent_samples() {
+        let model = resonance();
+        // 8 independent samples.
+        let short = summary(&model, 1_400);
+        let predicted = &short.predicted[0];
+        let independent = predicted.independent.expect("noise");
+        assert!((7.0..8.5).contains(&independent), "{independent}");
+        assert_eq!(predicted.is_within, None, "{predicted:?}");
+        let bounds = |of: Option<Estimate>| of.and_then(|of| of.low.zip(of.high));
+        assert_eq!(bounds(predicted.cost), None);
+        assert_eq!(bounds(short.cost), None, "{:?}", short.cost);
+        let long = summary(&model, 20_000);
+        let predicted = &long.predicted[0];
+        assert!(predicted.is_within.is_some(), "{predicted:?}");
+        let (low, high) = bounds(predicted.cost).expect("an interval");
+        // 110 independent samples: a standard deviation of 13 %.
+        assert!((1.5..2.2).contains(&(high / low)), "{low} to {high}");
+        assert!(bounds(long.cost).is_some(), "{:?}", long.cost);
     }
 }
