@@ -145,6 +145,8 @@ fn the_answer_and_one_table_fit_a_screen_and_the_rest_is_printed_with_full() {
     assert!(!short.contains("ON THIS TRACE"), "{short}");
     let full = desk.output(&format!("control servo {SERVO} --full"));
     assert!(full.contains("ON THIS TRACE"), "{full}");
+    let of_loop = "control loop: plant 1000/(s^2+s), PID 0.96,0,0.049, period 6 ms";
+    assert!(full.contains(of_loop), "{full}");
     assert!(full.contains("Finding: The loop holds "), "{full}");
 }
 

@@ -196,6 +196,9 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
     let shown = desk.output("show last --full");
     assert!(shown.contains("Prediction from delays"), "{shown}");
     let shown = desk.output("show last");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let heading = "control loop: plant 1000/(s^2+s), PID 0.96,0,0.049, period 5 ms, 300 cycles";
+    assert!(words.contains(heading), "{shown}");
     let answer = shown.split("\n\n").nth(1).expect("an answer");
     assert!(answer.starts_with("Cost "), "{shown}");
     assert!(!shown.contains("Prediction from delays"), "{shown}");

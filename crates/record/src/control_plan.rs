@@ -23,6 +23,9 @@ pub struct SystemMatrices {
 /// The model of the loop, as docs/control.md describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControlModel {
+    /// Plant and controller as they were given, such as `plant 1/s, PID 2,0,0`; empty in runs of earlier versions.
+    #[serde(default)]
+    pub words: String,
     /// The plant, in continuous time.
     pub plant: SystemMatrices,
     /// The controller, one step a period.

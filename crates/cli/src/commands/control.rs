@@ -12,6 +12,7 @@ use crate::caller::{Session, remark};
 use crate::control_limit::ControlLimit;
 use crate::loop_model;
 use crate::output::files;
+use wiregauge_quantity::exact_time;
 use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::{self, Controls};
 use wiregauge_report::tables::{self, Places, Tables};
@@ -49,10 +50,13 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         printed::json_value(&value, session)?;
     } else {
         let flags = loop_model::flags(&args.model, &args.misses);
-        let tables = Tables {
+        let mut tables = Tables {
             verdict,
             ..tables::of_controls_and_predictions(&run.file, &controls, &predictions, &flags)
         };
+        let period = exact_time(controls.period_ns);
+        let of_loop = format!("control loop: {}, period {period}", asked.words);
+        tables.heading.push(of_loop);
         printed::computed(&tables, args.full, session)?;
     }
     if let Some(dir) = &args.figures {

@@ -22,6 +22,8 @@ pub struct LoopModel {
     pub rules: Rules,
     /// The controller, if it is a PID controller, which another period discretises anew.
     pub pid: Option<Pid>,
+    /// Plant and controller as they were given, such as `plant 1/s, PID 2,0,0`.
+    pub words: String,
 }
 
 /// The loop that these flags and their file describe. `measured` is the period that is used if neither has one.
@@ -57,6 +59,14 @@ fn resolved(
         );
     };
     let period_s = period.as_secs_f64();
+    let of_plant = args.plant.as_deref();
+    let of_plant = of_plant.or(keys.plant.as_ref().and_then(TextOr::text));
+    let of_plant = of_plant.map(str::to_owned);
+    let in_file = keys.controller.as_ref().and_then(|given| match given {
+        TextOr::Text(text) => Some(text.as_str()),
+        TextOr::Table(keys) => keys.transfer.as_deref(),
+    });
+    let of_controller = args.controller.as_deref().or(in_file).map(str::to_owned);
     let plant = plant_of(args.plant.as_deref(), keys.plant, of_file)?;
     let (controller, pid) = controller(args, keys.controller, period_s, of_file)?;
     if pid.is_some() && (plant.inputs(), plant.outputs()) != (1, 1) {
@@ -67,6 +77,13 @@ fn resolved(
             plant.outputs()
         )));
     }
+    let words = [
+        part("plant", of_plant, &plant),
+        match pid {
+            Some(pid) => format!("PID {},{},{}", pid.gain, pid.integral_s, pid.derivative_s),
+            None => part("controller", of_controller, &controller),
+        },
+    ];
     let noise = noise_of(args.noise, keys.noise, &plant, of_file, usual_noise)?;
     let (states, inputs, outputs) = (plant.states(), plant.inputs(), plant.outputs());
     let weights = |given: Option<Entries>, default: f64, size: usize| {
@@ -89,6 +106,7 @@ fn resolved(
     Ok(LoopModel {
         model: of_file.names(model.checked())?,
         pid,
+        words: words.join(", "),
         rules: Rules {
             order: misses
                 .order
@@ -101,6 +119,15 @@ fn resolved(
             deadline_ns: misses.deadline.or(keys.misses.deadline).map(ns),
         },
     })
+}
+
+/// A system by its text, or one of matrices by its states.
+fn part(name: &str, text: Option<String>, system: &StateSpace) -> String {
+    match (text, system.states()) {
+        (Some(text), _) => format!("{name} {text}"),
+        (None, 1) => format!("{name} with 1 state"),
+        (None, states) => format!("{name} with {states} states"),
+    }
 }
 
 fn controller(

@@ -17,6 +17,16 @@ pub enum TextOr<T> {
     Table(T),
 }
 
+impl<T> TextOr<T> {
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            TextOr::Text(text) => Some(text),
+            TextOr::Table(_) => None,
+        }
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextOr<T>, D::Error> {
         deserializer.deserialize_any(TextOrVisitor(PhantomData))

@@ -176,11 +176,19 @@ pub(super) fn of_control(file: &RunFile<Control>) -> Groups {
     let plan = &file.plan;
     let mut method = Values::new();
     let mut add = |name: &str, value: String| method.push((name.into(), value));
+    if !plan.model.words.is_empty() {
+        add("control loop", plan.model.words.clone());
+    }
     add("cycles", grouped(plan.cycles));
     add(
         "schedule",
         format!("one every {}", set_time(plan.point.period_ns)),
     );
+    add("samples outstanding at most", plan.point.depth.to_string());
+    if plan.point.step != 0.0 {
+        let step = plan.point.step;
+        add("reference in the second half", step.to_string());
+    }
     add("timeout", set_time(plan.timeout_ns));
     let points = points(file.points.iter().map(|p| &p.ending), 1);
     let mut groups = vec![run(file, points), ("Method".into(), method)];

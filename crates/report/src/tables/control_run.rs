@@ -1,6 +1,7 @@
 //! A control loop over a link: its cycles, its delays, its cost and step, and what was predicted.
 
 use super::brief::{Brief, sentence_of};
+use super::heading::host;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, exact_time, grouped};
 use wiregauge_quantity::{number, percent, percent_number, time};
@@ -11,11 +12,15 @@ use wiregauge_stats::Estimate;
 /// Of a predicted cost without a bound.
 const UNBOUNDED: &str = "unbounded";
 
-/// What was run, in a line.
-pub(super) fn heading(file: &RunFile<Control>) -> String {
+/// What was run, and the host.
+pub(super) fn heading(file: &RunFile<Control>) -> Vec<String> {
     let plan = &file.plan;
+    let model = match plan.model.words.as_str() {
+        "" => String::new(),
+        words => format!("{words}, "),
+    };
     let mut line = format!(
-        "{}, control loop of {}, {} cycles",
+        "{}, control loop: {model}period {}, {} cycles",
         plan.address,
         exact_time(plan.point.period_ns),
         grouped(plan.cycles)
@@ -26,7 +31,9 @@ pub(super) fn heading(file: &RunFile<Control>) -> String {
             plan.point.step
         );
     }
-    line
+    let mut lines = vec![line];
+    lines.extend(host(&file.conditions, ""));
+    lines
 }
 
 /// The result in one sentence and one table.

@@ -157,7 +157,7 @@ fn gpu(conditions: &Conditions) -> Option<String> {
 }
 
 /// The host that it was measured on, in a line; `more` goes behind its scheduling.
-fn host(conditions: &Conditions, more: &str) -> Option<String> {
+pub(super) fn host(conditions: &Conditions, more: &str) -> Option<String> {
     let host = &conditions.host;
     if host.kernel.is_empty() {
         return None;

@@ -159,7 +159,7 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> Tables {
 /// Tells of a run of a control loop.
 pub(crate) fn of_control(file: &RunFile<Control>) -> Tables {
     Tables {
-        heading: vec![control_run::heading(file)],
+        heading: control_run::heading(file),
         brief: Some(control_run::brief(&file.points)),
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),

@@ -40,7 +40,7 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
     let period = against.as_ref().and_then(|run| run.period());
     let asked = loop_model::resolve_without_noise(&args.model, &misses, period)?;
     check(&asked)?;
-    let plan = control_plan(args, &asked.model)?;
+    let plan = control_plan(args, &asked)?;
     plan::check_baud(args.baud, [&args.address])?;
     let differs = against.as_ref();
     if let Some(differs) = differs.and_then(|run| run.differs(&args.address, plan.point.period_ns))
@@ -103,8 +103,8 @@ fn check(asked: &LoopModel) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn control_plan(args: &LoopControlArgs, model: &Loop) -> anyhow::Result<ControlPlan> {
-    let period_ns = model.period_ns();
+fn control_plan(args: &LoopControlArgs, asked: &LoopModel) -> anyhow::Result<ControlPlan> {
+    let period_ns = asked.model.period_ns();
     let duration_ns = u64::try_from(args.duration.as_nanos()).unwrap_or(u64::MAX);
     let cycles = args.count.unwrap_or((duration_ns / period_ns).max(1));
     if cycles > MOST_CYCLES {
@@ -126,7 +126,7 @@ fn control_plan(args: &LoopControlArgs, model: &Loop) -> anyhow::Result<ControlP
             baud: args.baud,
             ..LinkOptions::default()
         },
-        model: stored(model),
+        model: stored(asked),
         point: ControlPoint {
             index: 0,
             period_ns,
@@ -139,7 +139,7 @@ fn control_plan(args: &LoopControlArgs, model: &Loop) -> anyhow::Result<ControlP
     })
 }
 
-fn stored(model: &Loop) -> ControlModel {
+fn stored(LoopModel { model, words, .. }: &LoopModel) -> ControlModel {
     fn rows(matrix: &Matrix) -> Rows {
         (matrix.row_iter())
             .map(|row| row.iter().copied().collect())
@@ -154,6 +154,7 @@ fn stored(model: &Loop) -> ControlModel {
         }
     }
     ControlModel {
+        words: words.clone(),
         plant: system(&model.plant),
         controller: system(&model.controller),
         process_noise: rows(&model.noise.process),
