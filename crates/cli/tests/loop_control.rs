@@ -211,10 +211,24 @@ fn a_run_is_compared_with_the_delays_of_another_and_read_by_the_commands_for_run
     let (_, conditions) = page.split_once("### Conditions").expect("a heading");
     assert!(conditions.contains("| kernel"), "{page}");
     desk.output("export last --parquet all.parquet");
+    desk.output("report last -o page.html --figures figures --format svg");
+    let page = fs::read_to_string(desk.path("page.html")).expect("a page");
+    assert!(page.contains("<p class=\"answer\">Cost "), "no answer");
+    assert!(page.contains("Output over time"), "no output");
+    let mut figures: Vec<String> = fs::read_dir(desk.path("figures"))
+        .expect("figures")
+        .map(|file| {
+            file.expect("a file")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    figures.sort();
+    assert_eq!(figures, ["signals-command.svg", "signals-output.svg"]);
     for command in [
         "explain last",
         "deadline last",
-        "report last",
         "compare last last",
         "control last --model loop.toml",
     ] {

@@ -25,7 +25,7 @@ pub use reported::Reported;
 
 use load::Loaded;
 use tables::Tables;
-use wiregauge_run::{AnyRun, Exchange, Loop, Run, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, Stream};
 
 /// A run, ready to be drawn.
 #[derive(Clone, Debug)]
@@ -69,6 +69,14 @@ impl Subject {
     pub(crate) fn loop_run(&self) -> Option<(&Run<Loop>, &[load::LoopPoint])> {
         match &self.loaded {
             Loaded::Loop(loaded) => Some((self.run.as_kind()?, loaded.as_slice())),
+            _ => None,
+        }
+    }
+
+    /// The run and its points, if it is one of a control loop.
+    pub(crate) fn control_run(&self) -> Option<(&Run<Control>, &[load::ControlSignals])> {
+        match (&self.run, &self.loaded) {
+            (AnyRun::Control(run), Loaded::Control(loaded)) => Some((run, loaded.as_slice())),
             _ => None,
         }
     }

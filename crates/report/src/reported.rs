@@ -1,6 +1,6 @@
 //! What differs between the kinds of run here: everything that takes a run of any kind asks one of these functions.
 
-use crate::load::{Loaded, closed_loop, exchange, points, stream};
+use crate::load::{Loaded, closed_loop, exchange, points, signals, stream};
 use crate::tables::{self, Tables};
 use wiregauge_record::Counts;
 use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
@@ -13,10 +13,8 @@ pub trait Reported: Files {
     /// The summaries of a run as CSV: a header, and a row for each point or each way of a point.
     fn csv(file: &RunFile<Self>) -> String;
 
-    /// Reads the samples of all finished points for the figures, if the kind has any.
-    fn load(_run: &Run<Self>, _progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-        Loaded::Loop(Vec::new())
-    }
+    /// Reads the samples of all finished points for the figures.
+    fn load(run: &Run<Self>, progress: &(dyn Fn(f64) + Sync)) -> Loaded;
 
     /// True of a run that failed before anything was answered: its error says what there is to say.
     fn is_unanswered(_file: &RunFile<Self>) -> bool {
@@ -79,5 +77,9 @@ impl Reported for Control {
 
     fn csv(file: &RunFile<Control>) -> String {
         tables::csv::of_control(file)
+    }
+
+    fn load(run: &Run<Control>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Control(points::each(run, progress, signals::point))
     }
 }

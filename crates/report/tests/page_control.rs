@@ -6,8 +6,8 @@ use crate::page::{between, page_of, subject};
 use common::*;
 use wiregauge_control::{Loop, Pid, Rules, TransferFunction};
 use wiregauge_record::*;
-use wiregauge_report::load::controls;
-use wiregauge_report::{ControlReport, Subject};
+use wiregauge_report::load::{Loaded, controls};
+use wiregauge_report::{ControlReport, Subject, figures};
 use wiregauge_run::AnyRun;
 
 /// Verdicts on a servo whose points have these constant delays, a run of 1,000 cycles each.
@@ -138,4 +138,79 @@ fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
         answer.contains(", the highest SD ") && answer.starts_with("The loop holds on this trace"),
         "{answer}"
     );
+}
+
+/// 3,000 cycles with a step of the reference to 2, which the output follows at once; every fiftieth was not sent.
+fn stepped(dir: &std::path::Path) -> AnyRun {
+    const PERIOD_NS: u64 = 5_000_000;
+    let plan = ControlPlan {
+        address: "tcp://a:1".into(),
+        link: LinkOptions::default(),
+        model: ControlModel {
+            words: "plant 1/s, PID 2,0,0".into(),
+            plant: SystemMatrices {
+                b: vec![vec![1.0]],
+                c: vec![vec![1.0]],
+                ..SystemMatrices::default()
+            },
+            ..ControlModel::default()
+        },
+        point: ControlPoint {
+            index: 0,
+            period_ns: PERIOD_NS,
+            depth: 4,
+            step: 2.0,
+        },
+        cycles: 3000,
+        timeout_ns: 10 * PERIOD_NS,
+        host: HostPlan::default(),
+    };
+    let cycles = (0..plan.cycles).map(|sequence| {
+        let reference = if sequence < 1500 { 0.0 } else { 2.0 };
+        ControlCycle {
+            sequence,
+            status: match sequence % 50 {
+                49 => CycleStatus::Unsent,
+                _ => CycleStatus::Ok,
+            },
+            start_ns: sequence * PERIOD_NS,
+            reference,
+            y1: if sequence == 700 { 9.0 } else { reference },
+            u1: -reference,
+            ..ControlCycle::default()
+        }
+    });
+    control_run(dir, &plan, &cycles.collect::<Vec<_>>())
+}
+
+#[test]
+fn a_run_of_a_control_loop_has_a_page_with_its_signals_its_step_and_its_conditions() {
+    let dir = tempfile::tempdir().unwrap();
+    let subjects = [subject("run", stepped(&dir.path().join("run")))];
+    let page = page_of(&subjects);
+    for words in [
+        "<h1>Control loop with tcp://a:1</h1>",
+        "<td>plant 1/s, PID 2,0,0</td>",
+        "What do output and command do?",
+        "2,940 cycles; of each 5 the lowest and the highest value are drawn.",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let drawn = figures::of(&subjects);
+    let names: Vec<&str> = drawn.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names, ["signals-output", "signals-command", "signals-step"]);
+    let Loaded::Control(points) = &subjects[0].loaded else {
+        panic!("not a control run");
+    };
+    let [signals] = &points[..] else {
+        panic!("{} points", points.len());
+    };
+    let output = &signals.outputs[0];
+    assert!(output.over_time.len() <= 1200);
+    // The one far value is not thinned away.
+    let high = output.over_time.iter().filter(|(_, y)| *y == 9.0).count();
+    assert_eq!(high, 1);
+    assert_eq!(output.step.len(), 392);
+    assert_eq!(output.step[0], (0.0, 2.0));
+    assert!(signals.commands[0].step.iter().all(|(_, u)| *u == -2.0));
 }

@@ -43,11 +43,6 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     let home = wiregauge_run::runs_home();
     let runs = args.runs.iter().map(|run| wiregauge_run::find(&home, run));
     let mut runs = runs.collect::<Result<Vec<AnyRun>, _>>()?;
-    for run in &runs {
-        if run.as_kind::<Control>().is_some() {
-            return Err(refused("make a report of", run));
-        }
-    }
     let piped = place(args, &runs).is_some_and(|place| files::is_stdout(&place));
     ending::print(
         runs.iter().map(AnyRun::stored),

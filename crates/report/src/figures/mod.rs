@@ -36,6 +36,7 @@ mod rtt;
 mod series;
 mod service;
 mod shapes;
+mod signals;
 mod size;
 mod split;
 mod stalls;
@@ -83,6 +84,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         stalls::draw(subjects),
         service::draw_series(subjects),
         service::draw_percentiles(subjects),
+        signals::draw(subjects),
         front::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()

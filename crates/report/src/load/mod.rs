@@ -18,6 +18,7 @@ mod predicted;
 mod predicted_rtt;
 mod requests;
 mod room;
+pub(crate) mod signals;
 mod slices;
 pub(crate) mod stream;
 mod tuned;
@@ -35,7 +36,8 @@ pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, p
 pub(crate) use room::Room;
 pub use tuned::{Confirmed, Constraint, Limit, Objective, Probe, Setting, Tuned, TunedRow};
 pub use types::{
-    Bad, Buffer, ExchangePoint, Flow, Loaded, LoopPoint, Series, Slice, Spot, StreamPoint,
+    Bad, Buffer, ControlSignals, ExchangePoint, Flow, Loaded, LoopPoint, Series, Signal, Slice,
+    Spot, StreamPoint,
 };
 
 use crate::Reported;

@@ -12,6 +12,8 @@ pub enum Loaded {
     Stream(Vec<StreamPoint>),
     /// Of a loop run: one entry a point, in the order of `run.file.points`.
     Loop(Vec<LoopPoint>),
+    /// Of a run of a control loop: its one point, if it was finished.
+    Control(Vec<ControlSignals>),
 }
 
 impl Loaded {
@@ -21,6 +23,7 @@ impl Loaded {
             Loaded::Exchange(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
             Loaded::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
             Loaded::Loop(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Loaded::Control(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
         };
         let reasons = reasons.into_iter().enumerate();
         reasons
@@ -37,6 +40,7 @@ impl Loaded {
                 flows.map(|flow| flow.series.of).sum()
             }
             Loaded::Loop(points) => points.iter().map(|p| p.series.of).sum(),
+            Loaded::Control(points) => points.iter().map(|p| p.of).sum(),
         }
     }
 }
@@ -95,6 +99,32 @@ pub struct LoopPoint {
     pub series: Series,
     /// Every such delay in nanoseconds, three significant digits.
     pub service: Histogram<u64>,
+}
+
+/// What is drawn of a run of a control loop: its signals in the cycles in which the controller ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ControlSignals {
+    /// Why there are no samples: the sample file is missing, damaged or another's.
+    pub missing: Option<String>,
+    /// Cycles in which the controller ran.
+    pub of: u64,
+    /// Cycles of a slice of time.
+    pub per_slice: u64,
+    /// Reference of the first output.
+    pub reference: Signal,
+    /// Measured outputs.
+    pub outputs: Vec<Signal>,
+    /// Commands.
+    pub commands: Vec<Signal>,
+}
+
+/// A signal: nanoseconds and values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Signal {
+    /// Since the first tick: the extremes of each slice of time, in time order.
+    pub over_time: Vec<(f64, f64)>,
+    /// Since the step of the reference: every value of some hundred cycles; empty without a step.
+    pub step: Vec<(f64, f64)>,
 }
 
 /// One point of the curve of buffer against rate.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const POINTS_SHOWN: usize = 16;
 
 /// Questions, and the beginnings of the names of the figures that answer them.
-const QUESTIONS: [(&str, &[&str]); 12] = [
+const QUESTIONS: [(&str, &[&str]); 13] = [
     (
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
@@ -33,6 +33,7 @@ const QUESTIONS: [(&str, &[&str]); 12] = [
         "How low can the latency be without stalls?",
         &["stalls-", "service-"],
     ),
+    ("What do output and command do?", &["signals-"]),
     (
         "What is the effect of the delay on the loop?",
         &["control-"],

@@ -169,6 +169,7 @@ fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
             flows.map(|flow| &flow.series).collect::<Vec<_>>()
         }
         Loaded::Loop(points) => points.iter().map(|point| &point.series).collect(),
+        Loaded::Control(_) => Vec::new(),
     });
     let names: BTreeSet<&'static str> = series
         .flat_map(|series| &series.bad_in_all)

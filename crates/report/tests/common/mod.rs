@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunWriter, State, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunWriter, State, Stream};
 
 /// One exchange of a point at depth 1, the first of which is kept apart.
 pub fn exchange(sequence: u64) -> Sample {
@@ -395,6 +395,22 @@ pub fn blocks(point: LoopPoint, n: u64, seed: u64) -> impl Iterator<Item = Block
             },
         }
     })
+}
+
+/// Writes a run of a control loop with one output and one command, of these cycles.
+pub fn control_run(dir: &Path, plan: &ControlPlan, cycles: &[ControlCycle]) -> AnyRun {
+    let mut run = RunWriter::<Control>::create(dir, plan, &Conditions::default())
+        .expect("the directory can be written");
+    let mut writer = run.begin_point(plan.point).expect("a point begins");
+    let mut summary = ControlSummariser::new(plan.point);
+    for cycle in cycles {
+        writer.push(cycle, &[]).expect("there is room");
+        summary.push(cycle);
+    }
+    let summary = summary.finish(Ending::Complete);
+    run.end_point(writer, summary).expect("a point ends");
+    run.finish(State::Complete).expect("the run ends");
+    AnyRun::open(dir).expect("what was written can be read")
 }
 
 /// Reads the samples of a run.
