@@ -1,7 +1,8 @@
 //! The verdict in any order, and the margins: misses in a row, constant delay.
 
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use super::words::growth;
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_control::{AnyOrder, Assessment, Misses, OnMiss, Stated, Verdict};
 use wiregauge_quantity::time;
@@ -12,26 +13,26 @@ const MOST_RUNS: usize = 16;
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
     let title = "IN ANY ORDER: every sequence of delays within the range that was seen";
-    let heads = [
-        "verdict",
-        "min delay",
-        "max delay",
-        "lost in a row",
-        "jitter incl. losses",
-        "jitter margin",
-    ];
-    shown.table(title.into(), &heads, |_, assessment| {
-        let found = &assessment.any_order;
-        let range = found.range;
-        vec![
-            verdict(&found.verdict).into(),
-            shown.delay(range.least_ns),
-            shown.delay(range.least_ns.saturating_add(range.jitter_ns)),
-            range.losses_in_a_row.to_string(),
-            found.demanded_s.map_or("not covered".into(), of_seconds),
-            of_seconds(found.margin.margin_s),
-        ]
-    })
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("verdict", |(_, one)| verdict(&one.any_order.verdict));
+    columns.add("min delay", |(_, one)| {
+        shown.delay(one.any_order.range.least_ns)
+    });
+    columns.add("max delay", |(_, one)| {
+        let range = one.any_order.range;
+        shown.delay(range.least_ns.saturating_add(range.jitter_ns))
+    });
+    columns.add("lost in a row", |(_, one)| {
+        one.any_order.range.losses_in_a_row
+    });
+    columns.add("jitter incl. losses", |(_, one)| {
+        let demanded_s = one.any_order.demanded_s;
+        demanded_s.map_or("not covered".into(), of_seconds)
+    });
+    columns.add("jitter margin", |(_, one)| {
+        of_seconds(one.any_order.margin.margin_s)
+    });
+    shown.table(title, &columns)
 }
 
 pub(super) fn verdict(verdict: &Verdict) -> &'static str {
@@ -64,23 +65,28 @@ pub(super) fn margins(shown: &Shown<'_>) -> Option<Table> {
         ),
     };
     let title = format!("Margins: {constant}; misses in a row");
-    let heads = ["seen", "proved up to", "broken by"];
-    Some(shown.table(title, &heads, |_, assessment| {
-        let Stated::Made(found) = &assessment.misses else {
-            return ["-", "not covered", "-"].map(String::from).to_vec();
-        };
-        let broken = found.broken.as_ref();
-        vec![
-            found.longest_seen.to_string(),
-            found
-                .proved
-                .map_or("unstable".into(), |proved| match proved == found.tried {
-                    true => format!("{proved} (more not tried)"),
-                    false => proved.to_string(),
-                }),
-            broken.map_or("-".into(), |broken| broken.in_a_row.to_string()),
-        ]
-    }))
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.some("seen", |(_, one)| Some(made(one)?.longest_seen));
+    columns.add("proved up to", |(_, one)| match made(one) {
+        None => "not covered".to_owned(),
+        Some(Misses { proved, tried, .. }) => match proved {
+            None => "unstable".to_owned(),
+            Some(proved) if proved == tried => format!("{proved} (more not tried)"),
+            Some(proved) => proved.to_string(),
+        },
+    });
+    columns.some("broken by", |(_, one)| {
+        Some(made(one)?.broken.as_ref()?.in_a_row)
+    });
+    Some(shown.table(title, &columns))
+}
+
+/// What is known of misses in a row, if they are covered.
+fn made(assessment: &Assessment) -> Option<&Misses> {
+    match &assessment.misses {
+        Stated::Made(found) => Some(found),
+        Stated::None { .. } => None,
+    }
 }
 
 /// Patterns that break the loop, and what no proof covers.

@@ -1,7 +1,8 @@
 //! The delays that the verdicts are about.
 
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use crate::load::Taken;
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_quantity::grouped;
 use wiregauge_quantity::{exact_time, percent_number};
@@ -14,16 +15,6 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
         true => ["lost or late %", "in a row"],
         false => ["lost %", "lost in a row"],
     };
-    let heads = [
-        "cycles",
-        "min",
-        "p50",
-        "p99",
-        "max",
-        "> period %",
-        lost[0],
-        lost[1],
-    ];
     let from = match shown.controls.taken {
         Taken::AsScheduled => "from the intended start",
         Taken::Replayed | Taken::ReplayedFrom { .. } => "from the request",
@@ -33,17 +24,14 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
         shown.unit.name(),
         exact_time(shown.controls.period_ns)
     );
-    shown.table(title, &heads, |_, assessment| {
-        let delays = &assessment.delays;
-        vec![
-            grouped(delays.cycles as u64),
-            shown.delay(delays.min_ns),
-            shown.delay(delays.median_ns),
-            shown.delay(delays.p99_ns),
-            shown.delay(delays.max_ns),
-            percent_number(delays.late),
-            percent_number(delays.lost),
-            grouped(delays.longest_loss as u64),
-        ]
-    })
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("cycles", |(_, one)| grouped(one.delays.cycles as u64));
+    columns.add("min", |(_, one)| shown.delay(one.delays.min_ns));
+    columns.add("p50", |(_, one)| shown.delay(one.delays.median_ns));
+    columns.add("p99", |(_, one)| shown.delay(one.delays.p99_ns));
+    columns.add("max", |(_, one)| shown.delay(one.delays.max_ns));
+    columns.add("> period %", |(_, one)| percent_number(one.delays.late));
+    columns.add(lost[0], |(_, one)| percent_number(one.delays.lost));
+    columns.add(lost[1], |(_, one)| grouped(one.delays.longest_loss as u64));
+    shown.table(title, &columns)
 }

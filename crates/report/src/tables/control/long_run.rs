@@ -1,7 +1,8 @@
 //! The verdict in the long run: random delays with the statistics of the trace.
 
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use super::words::growth;
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
 use wiregauge_quantity::{number, time};
@@ -12,40 +13,46 @@ const NEAR: f64 = 0.1;
 /// One row a point.
 pub(super) fn table(shown: &Shown<'_>) -> Table {
     let title = "IN THE LONG RUN: random delays with the statistics of this trace";
-    let heads = [
-        "verdict",
-        "RMS growth",
-        "cost",
-        "mean burst",
-        "RMS growth in bursts",
-        "cost in bursts",
-    ];
-    shown.table(title.into(), &heads, |_, assessment| {
-        let Stated::Made(found) = &assessment.long_run else {
-            let mut row = vec!["no statement".to_owned()];
-            row.resize(heads.len(), "-".into());
-            return row;
-        };
-        let mut row = vec![verdict(assessment).to_owned()];
-        row.extend(of_stationary(&found.independent));
-        match &found.bursts {
-            Bursts::None => row.extend(["none", "-", "-"].map(String::from)),
-            Bursts::Found { chain, long_run } => {
-                row.push(format!("{:.1} cycles", chain.mean_burst));
-                row.extend(of_stationary(long_run));
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("verdict", |(_, one)| verdict(one));
+    columns.some("RMS growth", |(_, one)| Some(rms(&made(one)?.independent)));
+    columns.some("cost", |(_, one)| Some(cost(&made(one)?.independent)));
+    columns.some("mean burst", |(_, one)| {
+        Some(match &made(one)?.bursts {
+            Bursts::None => "none".to_owned(),
+            Bursts::Found { chain, .. } | Bursts::NotComputed { chain, .. } => {
+                format!("{:.1} cycles", chain.mean_burst)
             }
-            Bursts::NotComputed { chain, .. } => {
-                row.push(format!("{:.1} cycles", chain.mean_burst));
-                row.extend(["-", "-"].map(String::from));
-            }
-        }
-        row
-    })
+        })
+    });
+    columns.some("RMS growth in bursts", |(_, one)| {
+        Some(rms(in_bursts(made(one)?)?))
+    });
+    columns.some("cost in bursts", |(_, one)| {
+        Some(cost(in_bursts(made(one)?)?))
+    });
+    shown.table(title, &columns)
+}
+
+/// The statement, if there is one.
+fn made(assessment: &Assessment) -> Option<&LongRun> {
+    match &assessment.long_run {
+        Stated::Made(found) => Some(found),
+        Stated::None { .. } => None,
+    }
+}
+
+fn rms(found: &Stationary) -> String {
+    growth(found.growth.sqrt())
+}
+
+fn cost(found: &Stationary) -> String {
+    found.cost.map_or("unbounded".into(), number)
 }
 
 /// It holds only if it does with the bursts too.
 pub(super) fn verdict(assessment: &Assessment) -> &'static str {
-    let Stated::Made(found) = &assessment.long_run else {
+    let Some(found) = made(assessment) else {
         return "no statement";
     };
     let all = [Some(&found.independent), in_bursts(found)];
@@ -70,13 +77,6 @@ pub(super) fn in_bursts(found: &LongRun) -> Option<&Stationary> {
         Bursts::Found { long_run, .. } => Some(long_run),
         Bursts::None | Bursts::NotComputed { .. } => None,
     }
-}
-
-fn of_stationary(found: &Stationary) -> [String; 2] {
-    [
-        growth(found.growth.sqrt()),
-        found.cost.map_or("unbounded".into(), number),
-    ]
 }
 
 /// What the columns are.

@@ -1,8 +1,9 @@
 //! The verdict on this trace: held or not, cost, step response, worst moment; and whether a buffer would lower the cost.
 
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use super::words::{growth, times};
 use crate::load::ControlPoint;
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
 use wiregauge_quantity::{grouped, time};
@@ -37,17 +38,14 @@ fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
         "ON THIS TRACE: measured delays in their order (growth per cycle without delay {})",
         growth(no_delay.growth)
     );
-    let heads = ["verdict", "growth", "highest SD", "at cycle"];
-    shown.table(title, &heads, |_, assessment| {
-        let verdict = &assessment.on_trace;
-        let at = highest(verdict).map(|_| grouped(verdict.worst_cycle as u64));
-        vec![
-            self::verdict(verdict).into(),
-            growth(verdict.growth),
-            highest_cell(verdict),
-            at.unwrap_or("-".into()),
-        ]
-    })
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("verdict", |(_, one)| verdict(&one.on_trace));
+    columns.add("growth", |(_, one)| growth(one.on_trace.growth));
+    columns.add("highest SD", |(_, one)| highest_cell(&one.on_trace));
+    columns.some("at cycle", |(_, one)| {
+        highest(&one.on_trace).map(|_| grouped(one.on_trace.worst_cycle as u64))
+    });
+    shown.table(title, &columns)
 }
 
 /// The highest standard deviation of the output, as a multiple of that without delay; `None` if the loop did not hold, and
@@ -62,13 +60,6 @@ pub(super) fn highest_cell(verdict: &OnTrace) -> String {
 }
 
 fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
-    let heads = [
-        "cost",
-        "95 % CI",
-        "vs no delay",
-        "median delay alone",
-        "equivalent delay",
-    ];
     let marked = match shown.controls.lowest_cost {
         Some(_) => "; the lowest is marked *",
         None => "",
@@ -77,24 +68,25 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
         "Cost rate on this trace (without delay {}){marked}",
         of_constant(no_delay)
     );
-    let mut table = shown.table(title, &heads, |point, assessment| {
-        let verdict = &assessment.on_trace;
-        vec![
-            cost_cell(shown, point, verdict),
-            match (verdict.cost, verdict.interval) {
-                (None, _) => "-".into(),
-                (Some(_), None) => "?".into(),
-                (Some(_), Some(interval)) => {
-                    format!("{} to {}", number(interval.low), number(interval.high))
-                }
-            },
-            to_no_delay(verdict),
-            of_constant(&verdict.median_delay),
-            verdict
-                .equal_delay_ns
-                .map_or("-".into(), |delay_ns| time(delay_ns as f64)),
-        ]
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("cost", |(point, one)| {
+        cost_cell(shown, point, &one.on_trace)
     });
+    columns.some("95 % CI", |(_, one)| {
+        let interval = one.on_trace.interval;
+        one.on_trace.cost?;
+        Some(interval.map_or("?".to_owned(), |interval| {
+            format!("{} to {}", number(interval.low), number(interval.high))
+        }))
+    });
+    columns.add("vs no delay", |(_, one)| to_no_delay(&one.on_trace));
+    columns.add("median delay alone", |(_, one)| {
+        of_constant(&one.on_trace.median_delay)
+    });
+    columns.some("equivalent delay", |(_, one)| {
+        Some(time(one.on_trace.equal_delay_ns? as f64))
+    });
+    let mut table = shown.table(title, &columns);
     table.no_bound = "?: a tenth of the run is shorter than ten time constants of the loop (use a longer run), or a few cycles dominate the cost";
     table
 }
@@ -118,14 +110,6 @@ pub(super) fn of_constant(delay: &ConstantDelay) -> String {
 }
 
 fn steps(shown: &Shown<'_>) -> Option<Table> {
-    let heads = [
-        "overshoot %",
-        "worst",
-        "settling ms",
-        "worst",
-        "int e^2",
-        "worst",
-    ];
     let first = shown
         .assessed()
         .find_map(|(_, assessment)| assessment.on_trace.step.as_ref())?;
@@ -138,14 +122,18 @@ fn steps(shown: &Shown<'_>) -> Option<Table> {
         "Step response on this trace (without delay: overshoot {overshoot} %, {settling}, int e^2 \
          {error})"
     );
-    Some(shown.table(title, &heads, |_, assessment| {
-        let Some(step) = &assessment.on_trace.step else {
-            return vec!["-".into(); heads.len()];
-        };
-        let median = cells(&step.median).into_iter();
-        let both = median.zip(cells(&step.worst));
-        both.flat_map(|(median, worst)| [median, worst]).collect()
-    }))
+    let mut columns = Columns::<Assessed<'_>>::new();
+    let heads = ["overshoot %", "settling ms", "int e^2"];
+    for (at, head) in heads.into_iter().enumerate() {
+        let cell = move |figures: &StepFigures| cells(figures)[at].clone();
+        columns.some(head, move |(_, one)| {
+            Some(cell(&one.on_trace.step.as_ref()?.median))
+        });
+        columns.some("worst", move |(_, one)| {
+            Some(cell(&one.on_trace.step.as_ref()?.worst))
+        });
+    }
+    Some(shown.table(title, &columns))
 }
 
 /// Overshoot, settling time, integral of the squared error.
@@ -191,20 +179,21 @@ pub(super) fn buffers(shown: &Shown<'_>) -> Option<Table> {
         return None;
     }
     let title = "Buffer: hold each command until a constant delay after its sample";
-    let heads = ["best delay", "cost"];
-    Some(shown.table(
-        title.into(),
-        &heads,
-        |_, assessment| match &assessment.buffer {
-            Some(buffer) if buffer.is_worth_it() => vec![
-                time(buffer.delay_ns as f64),
-                format!(
-                    "{:+.1} %",
-                    100.0 * (buffer.cost / buffer.cost_without - 1.0)
-                ),
-            ],
-            Some(_) => ["none", "no better"].map(String::from).to_vec(),
-            None => vec!["-".into(); heads.len()],
-        },
-    ))
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.some("best delay", |(_, one)| {
+        let buffer = one.buffer.as_ref()?;
+        Some(match buffer.is_worth_it() {
+            true => time(buffer.delay_ns as f64),
+            false => "none".to_owned(),
+        })
+    });
+    columns.some("cost", |(_, one)| {
+        let buffer = one.buffer.as_ref()?;
+        let change = 100.0 * (buffer.cost / buffer.cost_without - 1.0);
+        Some(match buffer.is_worth_it() {
+            true => format!("{change:+.1} %"),
+            false => "no better".to_owned(),
+        })
+    });
+    Some(shown.table(title, &columns))
 }

@@ -1,30 +1,34 @@
 //! The delays in parts, where the device has a clock.
 
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use crate::load::{DelayParts, PartNs};
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 
 /// One row a point that has parts; nothing if none has.
 pub(super) fn table(shown: &Shown<'_>) -> Option<Table> {
-    let heads = [
-        "to device",
-        "p99",
-        "in device",
-        "p99",
-        "from device",
-        "p99",
-        "uncertainty",
-    ];
     let title = format!(
         "Parts of the round trip in {}: p50 and p99, by the device's timestamps",
         shown.unit.name()
     );
-    has_any(shown).then(|| {
-        shown.table(title, &heads, |point, _| match &point.parts {
-            Some(parts) => cells(shown, parts),
-            None => vec!["-".to_owned(); heads.len()],
-        })
-    })
+    let ways: [(&str, fn(&DelayParts) -> PartNs); 3] = [
+        ("to device", |parts| parts.to_device),
+        ("in device", |parts| parts.in_device),
+        ("from device", |parts| parts.from_device),
+    ];
+    let mut columns = Columns::<Assessed<'_>>::new();
+    for (head, of) in ways {
+        columns.some(head, move |(point, _)| {
+            Some(shown.unit.show(of(point.parts.as_ref()?).median_ns))
+        });
+        columns.some("p99", move |(point, _)| {
+            Some(shown.unit.show(of(point.parts.as_ref()?).p99_ns))
+        });
+    }
+    columns.some("uncertainty", |(point, _)| {
+        Some(shown.unit.show(point.parts.as_ref()?.fixed_ns / 2.0))
+    });
+    has_any(shown).then(|| shown.table(title, &columns))
 }
 
 /// What the parts mean for a loop, and why they are uncertain.
@@ -37,13 +41,4 @@ pub(super) fn note(shown: &Shown<'_>) -> Option<String> {
 
 fn has_any(shown: &Shown<'_>) -> bool {
     shown.assessed().any(|(point, _)| point.parts.is_some())
-}
-
-fn cells(shown: &Shown<'_>, parts: &DelayParts) -> Vec<String> {
-    let show = |ns: f64| shown.unit.show(ns);
-    let both = |part: PartNs| [show(part.median_ns), show(part.p99_ns)];
-    let ways = [parts.to_device, parts.in_device, parts.from_device];
-    let mut cells: Vec<String> = ways.into_iter().flat_map(both).collect();
-    cells.push(show(parts.fixed_ns / 2.0));
-    cells
 }

@@ -1,11 +1,21 @@
 //! The points that the tables are about, and how their delays are shown.
 
 use crate::load::{ControlPoint, Controls};
+use crate::tables::columns::{Columns, Numbered};
 use crate::tables::places::Places;
 use crate::tables::table::Table;
 use wiregauge_control::Assessment;
 use wiregauge_quantity::TimeUnit;
 use wiregauge_record::Point;
+
+/// A point with its assessment: a row of the tables.
+pub(super) type Assessed<'a> = (&'a ControlPoint, &'a Assessment);
+
+impl Numbered for Assessed<'_> {
+    fn number(self) -> u32 {
+        self.0.point.index
+    }
+}
 
 /// What all tables have in common.
 pub(super) struct Shown<'a> {
@@ -31,17 +41,10 @@ impl<'a> Shown<'a> {
     /// A table with one row a point that has an assessment.
     pub(super) fn table(
         &self,
-        title: String,
-        heads: &[&'static str],
-        cells: impl Fn(&'a ControlPoint, &'a Assessment) -> Vec<String>,
+        title: impl Into<String>,
+        columns: &Columns<'_, Assessed<'a>>,
     ) -> Table {
-        let mut table = self.bare(title, heads);
-        for (point, assessment) in self.assessed() {
-            let mut row = self.places.cells(point.point.index);
-            row.extend(cells(point, assessment));
-            table.row(row);
-        }
-        table
+        columns.table(title, self.places, self.assessed())
     }
 
     /// A table without rows, with the columns that name a point before these.
@@ -60,9 +63,7 @@ impl<'a> Shown<'a> {
         points.find(|point| point.index == index)
     }
 
-    pub(super) fn assessed(
-        &self,
-    ) -> impl Iterator<Item = (&'a ControlPoint, &'a Assessment)> + use<'a> {
+    pub(super) fn assessed(&self) -> impl Iterator<Item = Assessed<'a>> + use<'a> {
         let points = self.controls.points.iter();
         points.filter_map(|point| Some((point, point.assessment.as_ref()?)))
     }

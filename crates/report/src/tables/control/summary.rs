@@ -2,9 +2,10 @@
 
 use super::finding;
 use super::on_trace::{cost_cell, highest_cell, of_constant, to_no_delay, verdict};
-use super::shown::Shown;
+use super::shown::{Assessed, Shown};
 use super::{any_order, long_run};
 use crate::tables::brief::Brief;
+use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_control::OnTrace;
 
@@ -30,48 +31,41 @@ fn table(shown: &Shown<'_>) -> (Table, Vec<u32>) {
     let title = format!(
         "Verdicts; cost on this trace (without delay {without}{marked}), highest SD of the output"
     );
-    let heads = [
-        "on trace",
-        "long run",
-        "any order",
-        "cost",
-        "vs no delay",
-        "highest SD",
-    ];
-    let mut table = shown.bare(title, &heads);
+    let mut columns = Columns::<Assessed<'_>>::new();
+    columns.add("on trace", |(_, one)| verdict(&one.on_trace));
+    columns.add("long run", |(_, one)| long_run::verdict(one));
+    columns.add("any order", |(_, one)| {
+        any_order::verdict(&one.any_order.verdict)
+    });
+    columns.add("cost", |(point, one)| {
+        let open = if has_no_interval(&one.on_trace) {
+            " ~"
+        } else {
+            ""
+        };
+        cost_cell(shown, point, &one.on_trace) + open
+    });
+    columns.add("vs no delay", |(_, one)| to_no_delay(&one.on_trace));
+    columns.add("highest SD", |(_, one)| highest_cell(&one.on_trace));
     let best = ranked.iter().take(MOST_ROWS);
     let best: Vec<u32> = best.map(|(point, _)| point.point.index).collect();
-    let mut rows = Vec::new();
-    for (point, one) in shown.assessed() {
-        if !best.contains(&point.point.index) {
-            continue;
-        }
-        let on_trace = &one.on_trace;
-        let open = if has_no_interval(on_trace) { " ~" } else { "" };
-        let mut row = shown.cells(point.point);
-        row.extend([
-            verdict(on_trace).to_owned(),
-            long_run::verdict(one).to_owned(),
-            any_order::verdict(&one.any_order.verdict).to_owned(),
-            cost_cell(shown, point, on_trace) + open,
-            to_no_delay(on_trace),
-            highest_cell(on_trace),
-        ]);
-        table.row(row);
-        rows.push(point.point.index);
-    }
+    let rows = shown.assessed();
+    let rows: Vec<Assessed<'_>> = rows
+        .filter(|(point, _)| best.contains(&point.point.index))
+        .collect();
+    let mut table = columns.table(title, shown.places, rows.iter().copied());
     if ranked.len() > MOST_ROWS {
         let all = ranked.len();
         let left_out = format!("{MOST_ROWS} of {all} points, those with the lowest costs");
         table.notes.push(left_out);
     }
-    if ranked
-        .iter()
-        .any(|(point, one)| best.contains(&point.point.index) && has_no_interval(&one.on_trace))
-    {
+    if rows.iter().any(|(_, one)| has_no_interval(&one.on_trace)) {
         table.notes.push(NO_INTERVAL.to_owned());
     }
-    (table, rows)
+    (
+        table,
+        rows.iter().map(|(point, _)| point.point.index).collect(),
+    )
 }
 
 /// A cost of 0, without noise, has none either.
