@@ -39,48 +39,160 @@ pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
         tables.push(wide(tested(&held, places), &held));
     }
     Brief {
-        answer: sentence(&answer(points, &Places::of_loop(points))),
+        answer: sentence(&answer(points, places)),
         tables,
     }
 }
 
 fn answer(points: &[LoopSummary], places: &Places) -> String {
     let curves = of_aim(points, Aim::Curve);
-    let all = of_aim(points, Aim::Hold);
-    let known = curves.iter().filter(|point| point.needed_ns.is_some());
-    let best = known.min_by(|a, b| {
-        a.needed_ns
-            .unwrap_or(0.0)
-            .total_cmp(&b.needed_ns.unwrap_or(0.0))
-    });
-    // What was tested for that latency, if anything was.
-    let like = |point: &&LoopSummary| {
-        best.is_none_or(|best| settings(&best.point) == settings(&point.point))
+    let held = of_aim(points, Aim::Hold);
+    let found = curves.iter().filter_map(|curve| Found::new(curve, &held));
+    let best = found.min_by(|a, b| a.proven_ns().total_cmp(&b.proven_ns()));
+    let parts = match best {
+        Some(best) => best.answer(&places.name(&[best.curve.point.index])),
+        None => Tests::new(held).answer(places).into_iter().collect(),
     };
-    let tested: Vec<&LoopSummary> = all.iter().copied().filter(like).collect();
-    let tested = if tested.is_empty() { all } else { tested };
-    let mut parts = Vec::new();
-    if let Some(best) = best {
-        let lowest = TimeUnit::Milli.show(best.needed_ns.unwrap_or(0.0));
-        let place = match curves.len() {
-            1 => String::new(),
-            _ => places
-                .clone()
-                .without_preload()
-                .bracketed(&[best.point.index]),
-        };
-        let stalls = match tested.is_empty() {
-            true => format!(", {} in {}", counted(&[best]), lasted(best)),
-            false => String::new(),
-        };
-        parts.push(format!(
-            "lowest latency without a stall {lowest} ms{place}{stalls}"
-        ));
-    }
-    parts.extend(preloads(&tested, !curves.is_empty(), places));
     match parts.is_empty() {
         true => "no point was finished".into(),
         false => parts.join("; "),
+    }
+}
+
+/// The lowest latency that a measurement found, and what tested preloads of the same settings say of it.
+struct Found<'a> {
+    curve: &'a LoopSummary,
+    needed_ns: f64,
+    tests: Tests<'a>,
+}
+
+impl<'a> Found<'a> {
+    fn new(curve: &'a LoopSummary, tested: &[&'a LoopSummary]) -> Option<Found<'a>> {
+        let like = |point: &&LoopSummary| settings(&curve.point) == settings(&point.point);
+        Some(Found {
+            curve,
+            needed_ns: curve.needed_ns?,
+            tests: Tests::new(tested.iter().copied().filter(like).collect()),
+        })
+    }
+
+    /// True if a preload at least as long had a stall.
+    fn is_refuted(&self) -> bool {
+        let mut stalled = self.tests.stalled.iter();
+        stalled.any(|test| test.point.preload_ns() >= self.needed_ns)
+    }
+
+    /// The lowest latency that no test refutes.
+    fn proven_ns(&self) -> f64 {
+        match (self.is_refuted(), self.tests.held) {
+            (false, _) => self.needed_ns,
+            (true, Some(test)) => test.point.preload_ns(),
+            (true, None) => f64::INFINITY,
+        }
+    }
+
+    fn answer(&self, place: &str) -> Vec<String> {
+        let found = TimeUnit::Milli.show(self.needed_ns);
+        let at = bracketed(&[place]);
+        let mut parts = Vec::new();
+        match (self.is_refuted(), self.tests.held) {
+            (false, None) => {
+                let (stalls, time) = (counted(&[self.curve]), lasted(self.curve));
+                parts.push(format!(
+                    "lowest latency without a stall {found} ms{at}, {stalls} in {time}"
+                ));
+            }
+            (false, Some(test)) => {
+                parts.push(format!("lowest latency without a stall {found} ms{at}"));
+                parts.push(no_stall(test, ""));
+            }
+            (true, Some(test)) => parts.push(no_stall(test, place)),
+            (true, None) => {
+                let stalled = &self.tests.stalled;
+                let longest = stalled.last().map_or_else(String::new, |test| ms(test));
+                let stalls = counted(stalled);
+                parts.push(format!(
+                    "no tested preload was long enough{at}: {stalls} with up to {longest} ms"
+                ));
+            }
+        }
+        if self.is_refuted() {
+            parts.push(format!("a test refuted the {found} ms found before"));
+        }
+        parts
+    }
+}
+
+/// Tested preloads.
+struct Tests<'a> {
+    all: Vec<&'a LoopSummary>,
+    /// Those with a stall, in ascending order.
+    stalled: Vec<&'a LoopSummary>,
+    /// The shortest without a stall that is longer than any of the same settings with one.
+    held: Option<&'a LoopSummary>,
+}
+
+impl<'a> Tests<'a> {
+    fn new(all: Vec<&'a LoopSummary>) -> Tests<'a> {
+        let has_stalled = |point: &LoopSummary| point.overruns + point.underruns > 0;
+        let stalled = all.iter().copied().filter(|point| has_stalled(point));
+        let mut stalled: Vec<&'a LoopSummary> = stalled.collect();
+        stalled.sort_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
+        let is_long = |point: &LoopSummary| {
+            let mut like = stalled
+                .iter()
+                .filter(|of| settings(&of.point) == settings(&point.point));
+            like.all(|of| of.point.preload_bytes < point.point.preload_bytes)
+        };
+        let held = all
+            .iter()
+            .copied()
+            .filter(|point| point.blocks > 0 && !has_stalled(point) && is_long(point));
+        let held = held.min_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
+        Tests { all, stalled, held }
+    }
+
+    /// What became of preloads that were requested.
+    fn answer(&self, places: &Places) -> Option<String> {
+        let (stalled, all) = (self.stalled.len(), self.all.len());
+        if let Some(test) = self.held {
+            return Some(no_stall(test, &places.name(&[test.point.index])));
+        }
+        match (stalled, all) {
+            (0, _) => None,
+            (1, 1) => Some(format!(
+                "the preload of {} ms is too short ({}); try --find",
+                ms(self.stalled[0]),
+                counted(&self.stalled)
+            )),
+            _ if stalled == all => Some(format!("all {all} tested preloads had stalls")),
+            _ => Some(format!("{stalled} of {all} tested preloads had stalls")),
+        }
+    }
+}
+
+/// That a tested preload had no stall; `place`: what else tells it from others.
+fn no_stall(test: &LoopSummary, place: &str) -> String {
+    let bytes = format!("{} B", grouped(test.point.preload_bytes));
+    format!(
+        "a preload of {} ms{} had no stall in {}",
+        ms(test),
+        bracketed(&[place, &bytes]),
+        lasted(test)
+    )
+}
+
+/// The latency of a tested preload.
+fn ms(test: &LoopSummary) -> String {
+    TimeUnit::Milli.show(test.point.preload_ns())
+}
+
+/// ` (2 MS/s, 8,000 B)`: those that are not empty.
+fn bracketed(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|p| !p.is_empty()).collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join(", ")),
     }
 }
 
@@ -98,51 +210,6 @@ fn counted(points: &[&LoopSummary]) -> String {
         1 => "1 stall".to_owned(),
         count => format!("{} stalls", grouped(count)),
     }
-}
-
-/// What became of the tested preloads; --find has searched where there are curves.
-fn preloads(tested: &[&LoopSummary], searched: bool, places: &Places) -> Option<String> {
-    let has_stalled = |point: &LoopSummary| point.overruns + point.underruns > 0;
-    let stalled: Vec<&&LoopSummary> = tested.iter().filter(|point| has_stalled(point)).collect();
-    // Longer than any of the same settings that stalled.
-    let is_long = |point: &LoopSummary| {
-        let mut like = stalled
-            .iter()
-            .filter(|of| settings(&of.point) == settings(&point.point));
-        like.all(|of| of.point.preload_bytes < point.point.preload_bytes)
-    };
-    let held = tested
-        .iter()
-        .filter(|point| point.blocks > 0 && !has_stalled(point) && is_long(point));
-    let shortest = held.min_by(|a, b| a.point.preload_ns().total_cmp(&b.point.preload_ns()));
-    let ms = |point: &LoopSummary| TimeUnit::Milli.show(point.point.preload_ns());
-    Some(match (tested, shortest) {
-        (_, Some(point)) => {
-            let place = places.bracketed(&[point.point.index]);
-            format!(
-                "a preload of {} ms{place} had no stall in {}",
-                ms(point),
-                lasted(point)
-            )
-        }
-        (_, None) if stalled.is_empty() => return None,
-        ([one], None) => {
-            let hint = if searched { "" } else { "; try --find" };
-            format!(
-                "the preload of {} ms is too short ({}){hint}",
-                ms(one),
-                counted(tested)
-            )
-        }
-        (all, None) if stalled.len() == all.len() => {
-            format!("all {} tested preloads had stalls", all.len())
-        }
-        (all, None) => format!(
-            "{} of {} tested preloads had stalls",
-            stalled.len(),
-            all.len()
-        ),
-    })
 }
 
 #[cfg(test)]
@@ -218,23 +285,42 @@ mod tests {
             fast(point(1, Aim::Curve, 0.75, 0)),
         ];
         let stalled = fast(point(2, Aim::Hold, 0.75, 3));
-        let lowest = "Lowest latency without a stall 0.750 ms (2 MS/s); ";
         let held = fast(longer(point(3, Aim::Hold, 0.75, 0)));
+        let brief = of_loop(&[&curves[..], std::slice::from_ref(&held)].concat());
+        assert_eq!(
+            brief.answer,
+            "Lowest latency without a stall 0.750 ms (2 MS/s); a preload of 2.000 ms (8,000 B) had no stall in 10 s \
+             (95 %: fewer than 18.0 a minute)."
+        );
+        assert_eq!(brief.tables(100).count(), 2);
+        // The preload of that latency had a stall, a longer one had none.
         let brief = of_loop(&[&curves[..], &[stalled.clone(), held]].concat());
         assert_eq!(
             brief.answer,
-            format!(
-                "{lowest}a preload of 2.000 ms (2 MS/s, preload 8,000 B) had no stall in 10 s (95 %: fewer than 18.0 a \
-                 minute)."
-            )
+            "A preload of 2.000 ms (2 MS/s, 8,000 B) had no stall in 10 s (95 %: fewer than 18.0 a minute); a test \
+             refuted the 0.750 ms found before."
         );
-        assert_eq!(brief.tables(100).count(), 2);
-        // Of the same preload one test had a stall and one had none.
-        let again = fast(point(3, Aim::Hold, 0.75, 0));
-        let brief = of_loop(&[&curves[..], &[stalled, again]].concat());
+        // Where no test holds, the latency of other settings is the lowest.
+        let brief = of_loop(&[&curves[..], std::slice::from_ref(&stalled)].concat());
         assert_eq!(
             brief.answer,
-            "Lowest latency without a stall 0.750 ms (point 2, 2 MS/s); 1 of 2 tested preloads had stalls."
+            "Lowest latency without a stall 2.500 ms (1 MS/s), 0 stalls in 10 s (95 %: fewer than 18.0 a minute)."
+        );
+        let brief = of_loop(&[curves[1].clone(), stalled.clone()]);
+        assert_eq!(
+            brief.answer,
+            "No tested preload was long enough: 3 stalls with up to 1.000 ms; a test refuted the 0.750 ms found \
+             before."
+        );
+        // Of the same preload one test had a stall and one had none.
+        let again = fast(point(3, Aim::Hold, 0.75, 0));
+        let brief = of_loop(&[curves[1].clone(), stalled, again]);
+        assert!(
+            brief
+                .answer
+                .starts_with("No tested preload was long enough"),
+            "{}",
+            brief.answer
         );
     }
 

@@ -33,10 +33,15 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     let bracketed = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
         named(&|points| places.bracketed(points), indices(keep))
     };
+    // A measured curve is of no preload.
+    let curves = places.clone().without_preload();
+    let measured = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
+        named(&|points| curves.at_all(points), indices(keep))
+    };
     let stalls = |p: &LoopSummary| p.overruns + p.underruns;
     // A preload that was tested and is too short is another warning.
     let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
-    if let Some(at) = those(&stalled) {
+    if let Some(at) = measured(&stalled) {
         let counts = points.iter().filter(|p| stalled(p));
         let counts = counts.map(|p| stalls(p) as f64);
         let counts = spread(counts, |count| format!("{} stalls", grouped(count as u64)));
@@ -133,7 +138,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
         ));
     }
     let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
-    if let Some(at) = those(&few) {
+    if let Some(at) = measured(&few) {
         let blocks = || points.iter().filter(|p| few(p)).map(|p| p.blocks);
         let (fewest, most) = (blocks().min().unwrap_or(0), blocks().max().unwrap_or(0));
         found.push(Warning::new(
@@ -283,6 +288,12 @@ mod tests {
         assert!(!text(spin, &freed).contains("kernel"));
         let usual = |file: &mut RunFile<Loop>| file.plan.host.priority = None;
         assert!(!text(spin, &usual).contains("kernel"));
+    }
+
+    #[test]
+    fn few_blocks_of_a_measurement_are_not_said_to_be_of_no_preload() {
+        let tested = warnings(|file| file.points.push(point(Aim::Hold, 1)));
+        assert!(tested.contains("only 0 blocks, too few"), "{tested}");
     }
 
     #[test]
