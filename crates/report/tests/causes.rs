@@ -9,7 +9,7 @@ use wiregauge_record::{
     ReplyEnd, Sample, Schedule, Transfer, Way,
 };
 use wiregauge_report::tables;
-use wiregauge_run::AnyRun;
+use wiregauge_run::{AnyRun, RunFile, Stream};
 
 /// The warning W06 of a run of one point with this depth, one exchange every 100 us.
 fn behind(depth: u32, sample: impl Fn(u64) -> (u64, u64)) -> String {
@@ -220,9 +220,9 @@ fn the_time_waited_for_a_cpu_is_called_a_sum() {
     );
 }
 
-/// W25 of a stream OUT whose device received at this part of the host's rate, and was or was not still receiving when
-/// the host had sent everything.
-fn ahead(part: f64, receives_on: bool) -> String {
+/// A stream OUT whose device received at this part of the host's rate, and was or was not still receiving when the host
+/// had sent everything.
+fn slow_device(part: f64, receives_on: bool) -> RunFile<Stream> {
     let dir = tempfile::tempdir().expect("a directory");
     let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
     let run = stream_run(&dir.path().join("run"), &plan, |_| {
@@ -235,6 +235,7 @@ fn ahead(part: f64, receives_on: bool) -> String {
         panic!("a stream run")
     };
     let mut file = run.file;
+    file.plan.rates_bytes_s.clear();
     let point = &mut file.points[0];
     let sending_ns = plan.settle_ns + point.elapsed_ns;
     let flow = &mut point.flows[0];
@@ -251,9 +252,67 @@ fn ahead(part: f64, receives_on: bool) -> String {
         elapsed_ns,
         bus: None,
     });
-    let warnings = tables::of_stream(&file).warnings;
+    file
+}
+
+/// W25 of that stream.
+fn ahead(part: f64, receives_on: bool) -> String {
+    let warnings = tables::of_stream(&slow_device(part, receives_on)).warnings;
     let ahead = warnings.iter().find(|warning| warning.code == "W25");
     ahead.map_or(String::new(), ToString::to_string)
+}
+
+/// The first sentence, and the cells of the only row.
+fn rate_of(file: &RunFile<Stream>) -> (String, Vec<(String, String)>) {
+    let brief = tables::of_stream(file).brief.expect("an answer");
+    let table = brief.tables(usize::MAX).next().expect("a table");
+    let cells = table.columns.into_iter().zip(table.rows[0].clone());
+    (brief.answer.clone(), cells.collect())
+}
+
+#[test]
+fn the_rate_of_a_stream_out_is_that_at_which_it_arrived() {
+    let shown = |text: &str| -> f64 { text.trim_end_matches(" ~").parse().expect("a number") };
+    let near = |file: &RunFile<Stream>, part: f64| {
+        let sent = file.points[0].flows[0].rate.expect("a rate").value / 1e6;
+        let (answer, cells) = rate_of(file);
+        let cell = |name: &str| {
+            let found = cells.iter().find(|(head, _)| head == name);
+            found.map(|(_, cell)| shown(cell))
+        };
+        let rate = cell("MB/s").expect("a rate");
+        assert!((rate / (sent * part) - 1.0).abs() < 0.01, "{rate} {sent}");
+        let is_less = part < 1.0;
+        assert_eq!(cell("sent").is_some(), is_less, "{cells:?}");
+        assert_eq!(answer.contains(" received of "), is_less, "{answer}");
+    };
+    // Buffers on the way were still filling.
+    near(&slow_device(0.4, true), 0.4);
+    near(&slow_device(0.97, true), 1.0);
+    // Bytes were lost, as over UDP.
+    let mut lossy = slow_device(1.0, false);
+    let counts = &mut lossy.points[0].flows[0].counts;
+    (counts.sent, counts.received, counts.lost) = (Some(1_000), Some(750), Some(250));
+    near(&lossy, 0.75);
+}
+
+#[test]
+fn the_share_of_the_limit_in_the_first_sentence_is_that_of_its_rate() {
+    let mut file = slow_device(0.4, true);
+    let flow = &mut file.points[0].flows[0];
+    let sent = flow.rate.expect("a rate").value;
+    flow.limit = Some(BusLimit {
+        bytes_s: sent,
+        shared: false,
+        source: "USB full-speed bulk".into(),
+        used: 1.0,
+    });
+    let (answer, _) = rate_of(&file);
+    assert!(answer.contains(" sent, 40 % of the limit; "), "{answer}");
+    let flow = &mut file.points[0].flows[0];
+    flow.device = None;
+    let (answer, _) = rate_of(&file);
+    assert!(answer.contains("B/s, 100 % of the limit; "), "{answer}");
 }
 
 #[test]

@@ -19,8 +19,7 @@ pub(super) struct LimitShare {
     host_low: Option<f64>,
     /// By the device's count; `None` if the device has no clock.
     pub(super) device: Option<f64>,
-    /// The least that the device's count proves: one transfer may lie outside the time that it
-    /// measured.
+    /// The least that the device's count proves: some transfers may lie outside the time that it measured.
     device_least: f64,
 }
 
@@ -45,10 +44,11 @@ impl LimitShare {
 
     /// The share to print; `None` if both counts exceed the limit, or only the host's is known.
     pub(super) fn shown(&self) -> Option<f64> {
-        match is_above_all(self.host) {
+        let share = match is_above_all(self.host) {
             false => Some(self.host),
             true => self.device.filter(|device| !is_above_all(*device)),
-        }
+        };
+        share.map(rounded)
     }
 
     /// True if the host counted more than the limit.
@@ -67,6 +67,14 @@ impl LimitShare {
     }
 }
 
+/// A share near all of the limit: a rate is known to 0.01 % at most.
+pub(super) fn rounded(share: f64) -> f64 {
+    match share > 0.99 {
+        true => (share * 1e4).round() / 1e4,
+        false => share,
+    }
+}
+
 /// An isochronous endpoint never carries more than its limit. What is over it within the jitter of the first and the last
 /// completion, and within the tolerance of the bus' frames, is all of it.
 fn certain_share(counts: Option<&IsochronousCounts>, elapsed_ns: u64) -> impl Fn(f64) -> f64 {
@@ -81,12 +89,15 @@ fn certain_share(counts: Option<&IsochronousCounts>, elapsed_ns: u64) -> impl Fn
     }
 }
 
+/// Transfers that a device may have counted while they still wait in its queue.
+const QUEUED: f64 = 4.0;
+
 fn least_bytes_s(device: &DeviceCount) -> Option<f64> {
-    let one = match device.transfers {
+    let queued = match device.transfers {
         0 => 0.0,
-        transfers => 1.0 / transfers as f64,
+        transfers => QUEUED / transfers as f64,
     };
-    Some(device.bytes_s()? * (1.0 - one))
+    Some(device.bytes_s()? * (1.0 - queued))
 }
 
 #[cfg(test)]
@@ -105,7 +116,10 @@ mod tests {
     #[test]
     fn no_share_above_all_of_the_limit_is_shown() {
         assert_eq!(share(0.9, Some(0.8), Some(0.7)).shown(), Some(0.9));
-        assert_eq!(share(1.000_04, None, None).shown(), Some(1.000_04));
+        // A rate is not known to so many digits.
+        assert_eq!(share(1.000_04, None, None).shown(), Some(1.0));
+        assert_eq!(share(0.999_964, None, None).shown(), Some(1.0));
+        assert_eq!(share(0.999_949, None, None).shown(), Some(0.9999));
         assert_eq!(share(1.3, Some(1.2), Some(0.98)).shown(), Some(0.98));
         assert_eq!(share(1.3, Some(1.2), Some(1.1)).shown(), None);
         assert_eq!(share(1.3, Some(1.2), None).shown(), None);
@@ -148,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_transfer_of_the_device_may_lie_outside_the_time_that_it_measured() {
+    fn some_transfers_of_the_device_may_lie_outside_the_time_that_it_measured() {
         let least = |transfers| {
             let count = DeviceCount {
                 bytes: 1_000_000,
@@ -159,7 +173,7 @@ mod tests {
             };
             least_bytes_s(&count)
         };
-        assert_eq!(least(100), Some(990_000.0));
+        assert_eq!(least(100), Some(960_000.0));
         assert_eq!(least(0), Some(1_000_000.0));
         assert_eq!(least(2), None);
     }

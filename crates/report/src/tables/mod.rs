@@ -1,5 +1,6 @@
 //! A run in words and tables: the same on a terminal, in a paper and on the page.
 
+mod arrival;
 mod brief;
 mod can;
 mod closed_loop;

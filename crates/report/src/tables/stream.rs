@@ -110,7 +110,7 @@ pub(super) fn limit_of(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// The share of the limit that a row used: never more than all of it.
-pub(super) fn share_of_limit(row: &Row<'_>) -> String {
+fn share_of_limit(row: &Row<'_>) -> String {
     let share = LimitShare::of(row).and_then(|share| share.shown());
     share.map_or_else(|| "-".to_owned(), percent)
 }

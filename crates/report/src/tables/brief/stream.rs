@@ -1,6 +1,7 @@
 //! A stream run in one table and one sentence.
 
-use super::{Brief, Rated, Used, Wide, is_sure, of_limits, saturation, sentence};
+use super::{Brief, Rated, Wide, is_sure, saturation, sentence};
+use crate::tables::arrival::{Arrival, is_shared};
 use crate::tables::flow_rows::{Row, is_of, number};
 use crate::tables::isochronous;
 use crate::tables::limit_share::LimitShare;
@@ -9,7 +10,7 @@ use crate::tables::places::Places;
 use crate::tables::point_columns::dashes;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, known, limit_of, lost, matches, naks_s, share_of_limit, typical_gap, unit_of,
+    buffers, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
@@ -21,7 +22,7 @@ const LEFT_OUT_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> Brief {
     let rates = Wide {
-        table: table(rows, places),
+        table: table(plan, rows, places),
         settings: places.heads().len(),
         labels: rows.iter().map(|row| places.name(&[number(row)])).collect(),
     };
@@ -36,11 +37,22 @@ pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>], places: 
     }
 }
 
-fn table(rows: &[Row<'_>], places: &Places) -> Table {
+fn table(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> Table {
     let (unit, gap_unit) = (unit_of(rows), typical_gap(rows));
     let limit = limit_of(rows);
-    let mut title = format!("Rates; gap between completions in {}", gap_unit.name());
-    let mut heads = places.heads_and(&[unit.name(), "lost B", "gap p50", "p99", "max"]);
+    let arrivals = rows.iter().map(|row| Arrival::of(plan, row));
+    let arrivals: Vec<Option<Arrival>> = arrivals.collect();
+    let sent_more = arrivals.iter().flatten().any(|one| one.sent.is_some());
+    let mut title = match sent_more {
+        true => "Rates at which bytes arrived (sent: at which this host sent them)".to_owned(),
+        false => "Rates".to_owned(),
+    };
+    title += &format!("; gap between completions in {}", gap_unit.name());
+    let mut heads = places.heads_and(&[unit.name()]);
+    if sent_more {
+        heads.push("sent");
+    }
+    heads.extend(["lost B", "gap p50", "p99", "max"]);
     if let Some(limit) = &limit {
         title += &format!("; {limit}");
         heads.push("% of limit");
@@ -53,12 +65,16 @@ fn table(rows: &[Row<'_>], places: &Places) -> Table {
     }
     let mut table = Table::new(title, &heads);
     let mut marks = Marks::default();
-    for row in rows {
+    for (row, arrival) in rows.iter().zip(&arrivals) {
         let flow = row.1;
         let mut cells = places.cells(number(row));
-        cells.push(flow.rate.as_ref().map_or("-".into(), |rate| {
-            with_mark(unit.show(rate.value), rate, &mut marks)
+        cells.push(arrival.as_ref().map_or("-".into(), |arrival| {
+            with_mark(unit.show(arrival.rate.value), &arrival.rate, &mut marks)
         }));
+        if sent_more {
+            let sent = arrival.and_then(|arrival| arrival.sent);
+            cells.push(sent.map_or("-".into(), |sent| unit.show(sent)));
+        }
         cells.push(known(lost(flow)));
         match &flow.gap {
             Some(gap) => cells.extend([
@@ -69,7 +85,8 @@ fn table(rows: &[Row<'_>], places: &Places) -> Table {
             None => cells.extend(dashes(3)),
         }
         if limit.is_some() {
-            cells.push(share_of_limit(row));
+            let share = arrival.and_then(|arrival| arrival.share_of_limit(row));
+            cells.push(share.map_or("-".into(), percent));
         }
         if is_modelled {
             cells.extend(bus(row).map_or_else(
@@ -98,13 +115,6 @@ fn answer(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> String {
             false => carried(plan, rows, way, places),
         });
     }
-    // A share that cannot be shown is more than all of the limit.
-    let used = rows.iter().map(|row| Used {
-        link: row.0.point.link,
-        limit: row.1.limit.as_ref().map(|limit| limit.bytes_s),
-        used: LimitShare::of(row).map_or(0.0, |share| share.shown().unwrap_or(f64::INFINITY)),
-    });
-    parts.extend(of_limits(&used.collect::<Vec<_>>()));
     let packets = isochronous::sentence(rows);
     let jumped = |row: &Row<'_>| row.1.jumps.unwrap_or(0) > 0;
     if packets.is_none() || rows.iter().any(jumped) {
@@ -129,17 +139,17 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
         let rate = given(*rate);
         let carried = needs.iter().filter(|(_, need)| need.sustained);
         let Some((row, need)) = carried.min_by_key(|(_, need)| need.worst_bytes) else {
-            let most = needs.iter().filter_map(|(row, _)| Some(row.1.rate?.value));
-            let most = most.max_by(f64::total_cmp).map(|most| {
+            let most = needs
+                .iter()
+                .filter_map(|(row, _)| Some((*row, Arrival::of(plan, row)?)));
+            let most = most.max_by(|a, b| a.1.rate.value.total_cmp(&b.1.rate.value));
+            let most = most.map_or(String::new(), |(row, arrival)| {
+                let most = arrival.rate.value;
                 let unit = RateUnit::fitting(most);
-                format!(
-                    "{name} carried {} {}, less than {rate}",
-                    unit.show(most),
-                    unit.name()
-                )
+                let used = of_limit(row, &arrival);
+                format!("{} {}{used}, ", unit.show(most), unit.name())
             });
-            return (!needs.is_empty())
-                .then(|| most.unwrap_or_else(|| format!("{name} carried less than {rate}")));
+            return (!needs.is_empty()).then(|| format!("{name} carried {most}less than {rate}"));
         };
         let place = match of_way.len() {
             1 => String::new(),
@@ -168,21 +178,20 @@ fn given(bytes_s: u64) -> String {
     format!("{shown} {}", unit.name())
 }
 
-/// The fastest row of a direction, and from which queue on its transfers are as fast.
+/// The fastest row of a direction with its share of the limit, and from which queue on its transfers are as fast.
 fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Vec<String> {
-    let rate = |flow: &FlowSummary| flow.rate.as_ref().map(|rate| rate.value);
     let of_way = || rows.iter().filter(|row| row.1.way == way);
-    let rated = of_way().filter_map(|row| Some((row, rate(row.1)?)));
-    let Some((best, most)) = rated.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+    let rated = of_way().filter_map(|row| Some((row, Arrival::of(plan, row)?)));
+    let Some((best, most)) = rated.max_by(|a, b| a.1.rate.value.total_cmp(&b.1.rate.value)) else {
         return Vec::new();
     };
     let unit = unit_of(rows);
-    let mut text = format!(
-        "{} {} {}",
-        way.name().to_uppercase(),
-        unit.show(most),
-        unit.name()
-    );
+    let (name, arrived) = (way.name().to_uppercase(), unit.show(most.rate.value));
+    let mut text = format!("{name} {arrived} {}", unit.name());
+    if let Some(sent) = most.sent {
+        text += &format!(" received of {} {} sent", unit.show(sent), unit.name());
+    }
+    text += &of_limit(best, &most);
     if of_way().count() > 1 {
         text += &places.bracketed(&[number(best)]);
     }
@@ -194,16 +203,38 @@ fn fastest(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
     let planned = plan.points.iter().filter(|point| same(point));
     let planned = planned.map(|point| point.index);
     let here = of_way().filter(|row| same(&row.0.point));
-    let saturation = saturation("queue", planned, here.map(self::rated).collect());
+    let here = here.map(|row| self::rated(plan, row));
+    let saturation = saturation("queue", planned, here.collect());
     [Some(text), saturation].into_iter().flatten().collect()
 }
 
-fn rated((summary, flow): &Row<'_>) -> Rated {
+/// `, 97 % of the limit`: of the rate that stands before it; nothing if the limit is unknown.
+fn of_limit(row: &Row<'_>, arrival: &Arrival) -> String {
+    let Some(share) = LimitShare::of(row) else {
+        return String::new();
+    };
+    // The count of the device is no share of the host's rate.
+    let by_host = arrival.sent.is_none() && share.is_host_proven_above();
+    let used = arrival.share_of_limit(row).filter(|_| !by_host);
+    let both = if is_shared(row) {
+        " for IN + OUT together"
+    } else {
+        ""
+    };
+    match used {
+        Some(used) => format!(", {} of the limit{both}", percent(used)),
+        None => format!(", above the limit{both}, see the warnings"),
+    }
+}
+
+fn rated(plan: &StreamPlan, row: &Row<'_>) -> Rated {
+    let (summary, flow) = row;
+    let rate = Arrival::of(plan, row).map(|arrival| arrival.rate);
     Rated {
         index: summary.point.index,
         setting: summary.point.queue,
-        rate: flow.rate.map(|rate| rate.value),
-        is_sure: is_sure(&summary.ending, flow.rate.as_ref(), flow.transfers),
+        rate: rate.map(|rate| rate.value),
+        is_sure: is_sure(&summary.ending, rate.as_ref(), flow.transfers),
     }
 }
 

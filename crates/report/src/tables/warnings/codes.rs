@@ -167,10 +167,9 @@ codes! {
         "Use larger --transfer sizes, --priority, or --no-check.";
     OverLimit "W25" printed: "The host sent or received more than the wire carries.",
         "OUT: buffers in between were still filling; below the limit, the device received less than the host sent. \
-         IN: data had accumulated in buffers before. The rate is not that of the wire. Or the limit is not that of \
-         what carried the data.",
-        "Use the rate measured by the device (--full) where that is within the limit, or a longer --settle and \
-         --duration.";
+         IN: data had accumulated in buffers before. The rate OUT is that of the device where its count is within the \
+         limit; otherwise no rate is that of the wire. Or the limit is not that of what carried the data.",
+        "Use a longer --settle and --duration.";
     NoRealBus "W26" printed: "Both ends report more data than the reported bus can carry.",
         "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
          software.",

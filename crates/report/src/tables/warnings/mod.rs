@@ -37,7 +37,7 @@ pub(super) fn of_exchange(
 
 /// The warnings that a stream run deserves.
 pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
-    stream::of_run(file, rows, &|rows| places.bracketed(rows))
+    stream::of_run(file, rows, places)
 }
 
 /// The warnings that a loop run deserves.

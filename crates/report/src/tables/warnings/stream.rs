@@ -3,9 +3,10 @@
 
 use super::codes::Code;
 use super::common;
-use super::warning::{Name, Warning, named, spread};
-use crate::tables::flow_rows::{Row, number};
+use super::warning::{Warning, named, spread};
+use crate::tables::flow_rows::{Row, is_of, number};
 use crate::tables::limit_share::LimitShare;
+use crate::tables::places::Places;
 use crate::tables::stream::lost;
 use wiregauge_explain::ahead_of_device;
 use wiregauge_quantity::{grouped, percent, time, times};
@@ -19,15 +20,21 @@ const SHALLOW: f64 = 0.8;
 const FEWEST_STEPS: usize = 6;
 
 /// The warnings that a run deserves.
-pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], name: Name<'_>) -> Vec<Warning> {
+pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
     let mut found = Vec::new();
+    let name = |rows: &[u32]| places.bracketed(rows);
     let those = |keep: &dyn Fn(&Row<'_>) -> bool| -> Option<String> {
         named(
-            name,
+            &name,
             rows.iter().filter(|row| keep(row)).map(number).collect(),
         )
     };
-    losses(file, rows, &those, &mut found);
+    let of_way = |way: Way, keep: &dyn Fn(&Row<'_>) -> bool| -> Option<String> {
+        let places = places.only(|flow| is_of(flow, way));
+        let kept = rows.iter().filter(|row| row.1.way == way && keep(row));
+        named(&|rows| places.bracketed(rows), kept.map(number).collect())
+    };
+    losses(file, rows, &of_way, &mut found);
     let damaged = |row: &Row<'_>| row.1.counts.wrong() > 0;
     if let Some(at) = those(&damaged) {
         found.push(Warning::new(
@@ -117,19 +124,19 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], name: Name<'_>) -
              larger --transfer sizes, --priority, or --no-check.",
         ));
     }
-    over_limit(rows, &those, &mut found);
+    over_limit(rows, &those, &of_way, &mut found);
     let ahead = |row: &Row<'_>| {
         // Above the limit, the warning about that says so.
         let over = LimitShare::of(row).is_some_and(|share| share.is_host_proven_above());
         ahead_of_device(&file.plan, row.0, row.1).filter(|_| !over)
     };
-    if let Some(at) = those(&|row| ahead(row).is_some()) {
+    if let Some(at) = of_way(Way::Out, &|row| ahead(row).is_some()) {
         let ratio = spread(rows.iter().filter_map(ahead), times);
         found.push(Warning::new(
             Code::OverLimit,
             format!("the host sent {ratio} as fast as the device received{at}"),
-            ": buffers in between were still filling, and the rate is not that of the link. Use the rate measured by \
-             the device (--full), or try a longer --settle and --duration.",
+            ": buffers in between were still filling. The rate is that of the device's count; to confirm it, try a \
+             longer --settle and --duration.",
         ));
     }
     let unbounded = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
@@ -162,15 +169,18 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], name: Name<'_>) -
     let disturbed = rows
         .iter()
         .map(|row| (number(row), &row.0.disturbances[..]));
-    found.extend(common::of_disturbances(disturbed, &file.plan.host, name));
+    found.extend(common::of_disturbances(disturbed, &file.plan.host, &name));
     found
 }
 
 /// The rows for which this holds, by their name; `None` if it holds for none.
 type Those<'a> = &'a dyn Fn(&dyn Fn(&Row<'_>) -> bool) -> Option<String>;
 
+/// The same of one direction, by their name among its rows.
+type OfWay<'a> = &'a dyn Fn(Way, &dyn Fn(&Row<'_>) -> bool) -> Option<String>;
+
 /// Lost bytes of each way, by what carried them.
-fn losses(file: &RunFile<Stream>, rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<Warning>) {
+fn losses(file: &RunFile<Stream>, rows: &[Row<'_>], of_way: OfWay<'_>, found: &mut Vec<Warning>) {
     let lost_share =
         |flow: &FlowSummary| lost(flow).unwrap_or(0) as f64 / flow.counts.counted().max(1) as f64;
     let links = file.plan.links().map(|link| link.starts_with("udp:"));
@@ -179,11 +189,11 @@ fn losses(file: &RunFile<Stream>, rows: &[Row<'_>], those: Those<'_>, found: &mu
     let each = [Way::In, Way::Out].map(|way| [true, false].map(|datagram| (way, datagram)));
     for (way, datagram) in each.into_iter().flatten() {
         let is_of = |row: &Row<'_>| row.1.way == way && is_datagram(row) == datagram;
-        let Some(at) = those(&|row| is_of(row) && lost_share(row.1) > 0.0) else {
+        let Some(at) = of_way(way, &|row| is_of(row) && lost_share(row.1) > 0.0) else {
             continue;
         };
-        let of_way = rows.iter().filter(|row| is_of(row));
-        let shares = of_way.map(|row| lost_share(row.1));
+        let shares = rows.iter().filter(|row| is_of(row));
+        let shares = shares.map(|row| lost_share(row.1));
         let shares = spread(shares.filter(|share| *share > 0.0), percent);
         let who = match way {
             Way::In => "sent by the device were lost",
@@ -236,8 +246,7 @@ impl ByDevice {
         let longer = "try a longer --settle and --duration.";
         match self {
             ByDevice::Within => format!(
-                "The share of the limit is that of the device's count. Use the rate measured by the device (--full), \
-                 or {longer}"
+                "The share of the limit is that of the device's count, and so is a rate OUT. To confirm it, {longer}"
             ),
             ByDevice::Above(share) => format!(
                 "The device counted up to {} of it, by a clock that may be off by a few percent: no rate here is \
@@ -252,7 +261,7 @@ impl ByDevice {
 }
 
 /// Rates above the limit of the link: which end measured them says what they are.
-fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<Warning>) {
+fn over_limit(rows: &[Row<'_>], those: Those<'_>, of_way: OfWay<'_>, found: &mut Vec<Warning>) {
     let is = |row: &Row<'_>, of: fn(&LimitShare) -> bool| {
         LimitShare::of(row).is_some_and(|share| of(&share))
     };
@@ -274,7 +283,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, found: &mut Vec<Warning>) {
     for way in [Way::In, Way::Out] {
         let hit =
             |row: &Row<'_>| row.1.way == way && over(row) && doubtful(row) && !device_over(row);
-        let Some(at) = those(&hit) else {
+        let Some(at) = of_way(way, &hit) else {
             continue;
         };
         let all = || rows.iter().filter(|row| hit(row));
