@@ -7,10 +7,14 @@ use std::time::Duration;
 use wiregauge_link::Flow;
 use wiregauge_link::host::thread_cpu_ns;
 use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::Way;
 use wiregauge_session::stream::{
     Order, PatternBytes, SenderConfig, SenderNext, StreamFailure, StreamSender,
 };
-use wiregauge_wire::{BusCounts, Status, StreamReport, fill_stream};
+use wiregauge_wire::{BusCounts, Status, StreamReport, Verb, fill_stream};
+
+/// Megabytes of a socket's buffers need this time at 50 kB/s.
+const DRAINED: Duration = Duration::from_secs(60);
 
 /// What the sender works with.
 pub struct Send<'a, 'b> {
@@ -179,11 +183,16 @@ pub fn explain(address: &str, failure: &StreamFailure) -> LinkError {
         StreamFailure::NothingTaken { within_ns } => silent(
             address,
             Duration::from_nanos(*within_ns),
-            "the device accepted no complete transfer",
-        ),
+            "no transfer was completed",
+        )
+        .hint(longer(*within_ns)),
         StreamFailure::NoAnswer { order, within_ns } => {
             let what = format!("no answer to {}", order.name());
-            silent(address, Duration::from_nanos(*within_ns), &what)
+            let error = silent(address, Duration::from_nanos(*within_ns), &what);
+            error.hint(match (order.way, order.verb) {
+                (Way::Out, Verb::End) => longer(*within_ns),
+                _ => "use a longer --timeout".into(),
+            })
         }
         StreamFailure::NothingCame { within_ns } => silent(
             address,
@@ -202,7 +211,15 @@ fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
         format!("cannot stream with {address}"),
         format!("{what} for {timeout:?}"),
     )
-    .hint("use a longer --timeout, or smaller transfers")
+}
+
+/// The hint for a device that may still receive: what it did not take yet is in sockets and drivers, or in one transfer.
+fn longer(within_ns: u64) -> String {
+    let longer = Duration::from_nanos(within_ns.saturating_mul(10)).max(DRAINED);
+    format!(
+        "is the device still receiving? a slow one must first receive what buffers on the way hold: use a longer \
+         --timeout, such as {longer:?}"
+    )
 }
 
 fn refused(address: &str, order: &Order, status: Status) -> LinkError {
