@@ -421,6 +421,37 @@ fn bytes_are_not_said_to_be_whole_where_no_transfer_was_measured() {
 }
 
 #[test]
+fn a_buffer_that_a_run_is_too_short_for_has_the_duration_that_decides_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plan = stream_plan(vec![stream_point(0, Direction::In)]);
+    let mut run = stream_run(&dir.path().join("run"), &plan, |point| {
+        transfers(point, 5_000, 1)
+    });
+    let mut said = |observable_loss| {
+        let AnyRun::Stream(stored) = &mut run else {
+            panic!("a stream run")
+        };
+        stored.file.points[0].elapsed_ns = 2_000_000_000;
+        let need = &mut stored.file.points[0].flows[0].buffers[0];
+        assert!(need.sustained, "{need:?}");
+        need.loss = 1e-6;
+        need.for_loss_bytes = None;
+        need.observable_loss = observable_loss;
+        said_of(&run)
+    };
+    let answer = said(9.4e-4);
+    let open = ", for a loss of 1e-6 not known (try --duration 1900s); ";
+    assert!(answer.contains(open), "{answer}");
+    assert!(answer.contains(", longest gap "), "{answer}");
+    // Of one that supports none, no duration is known.
+    let answer = said(0.9);
+    assert!(
+        answer.contains(", for a loss of 1e-6 not known; "),
+        "{answer}"
+    );
+}
+
+#[test]
 fn warnings_of_streams_and_loops_name_points_by_their_settings() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut points: Vec<StreamPoint> = (0..3).map(|i| stream_point(i, Direction::In)).collect();

@@ -7,8 +7,10 @@ use super::limit_share::LimitShare;
 use super::percentile::around;
 use super::places::Places;
 use super::table::Table;
-use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent};
-use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
+use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent, rounded_up};
+use wiregauge_record::{
+    BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, StreamSummary, Way,
+};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::Estimate;
 
@@ -274,11 +276,18 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let for_loss = format!("buffer for loss {loss:e}");
     let mut names: Vec<&str> = places.heads_and(&["rate", "largest backlog"]);
     names.extend([for_loss.as_str(), "95 % CI", "smallest loss supported"]);
+    let needs = rows.iter().flat_map(|row| {
+        let needs = row.1.buffers.iter();
+        needs.filter_map(move |need| enough_s(row.0, need))
+    });
+    let longer = match needs.max() {
+        Some(seconds) => format!("--duration {seconds}s"),
+        None => "a longer --duration".to_owned(),
+    };
     let mut table = Table::new(
         format!(
             "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
-             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try a longer \
-             --duration)",
+             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try {longer})",
             one_in(loss)
         ),
         &names,
@@ -294,6 +303,16 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
         }
     }
     Some(table)
+}
+
+/// The duration in seconds whose transfers would support the loss probability, if they are as independent as those of
+/// this run; `None` if this run supports none or does not carry the rate, or if transfers alone do not help.
+pub(super) fn enough_s(point: &StreamSummary, need: &BufferNeed) -> Option<u64> {
+    let is_unknown = need.sustained && need.for_loss_bytes.is_none();
+    let more = need.observable_loss / need.loss;
+    let is_known = need.observable_loss < 0.5 && more > 1.0;
+    let seconds = point.elapsed_ns as f64 / 1e9 * more;
+    (is_unknown && is_known).then(|| rounded_up(seconds))
 }
 
 /// The smallest loss that a run supports; none where that is most of the transfers.

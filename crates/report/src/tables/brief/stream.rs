@@ -10,7 +10,7 @@ use crate::tables::places::Places;
 use crate::tables::point_columns::dashes;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
+    buffers, enough_s, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
@@ -160,8 +160,16 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
             format!(", longest gap {}", time(gap.max))
         });
         let bytes = grouped(need.worst_bytes);
+        let open = match (need.for_loss_bytes, enough_s(row.0, need)) {
+            (Some(_), _) => String::new(),
+            (None, None) => format!(", for a loss of {:e} not known", need.loss),
+            (None, Some(seconds)) => {
+                let loss = need.loss;
+                format!(", for a loss of {loss:e} not known (try --duration {seconds}s)")
+            }
+        };
         Some(format!(
-            "{name} at {rate} needs a buffer of at least {bytes} B{place}{gap}"
+            "{name} at {rate} needs a buffer of at least {bytes} B{place}{gap}{open}"
         ))
     };
     plan.rates_bytes_s.iter().filter_map(one).collect()
