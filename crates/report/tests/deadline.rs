@@ -152,6 +152,24 @@ fn a_smooth_tail_is_continued_and_reported_in_words_and_drawn() {
     assert!(truth < than && than < 10.0 * truth, "{fitted}, not {truth}");
     // Some were longer than 0.6 ms: they are counted, not extrapolated.
     assert_eq!(late(600_000)["how"], "seen");
+    let found = deadlines(&run, &[0], every(600_000), &mut |_| {}).expect("samples");
+    let tables = tables::of_deadlines(&run.file, &found);
+    let titles = tables.tables.iter().map(|table| table.title.as_str());
+    assert!(
+        !titles
+            .clone()
+            .any(|title| title.starts_with("Tail extrapolation")),
+        "{titles:?}"
+    );
+    assert_eq!(titles.count(), 3);
+    assert!(
+        tables
+            .notes
+            .iter()
+            .any(|note| note.starts_with("Misses are not extrapolated: ")),
+        "{:?}",
+        tables.notes
+    );
 }
 
 #[test]

@@ -77,7 +77,9 @@ fn outcome(point: &ControlSummary) -> String {
     if is_still(point) {
         return match point.step {
             Some(_) => format!("{measured} before the step"),
-            None => "nothing excites the loop: its cost is 0".into(),
+            None => {
+                "nothing excites the loop: use --noise 1 with serve and here, or --step 1".into()
+            }
         };
     }
     if point.predicted.iter().any(expects_none) {
@@ -277,8 +279,8 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
     let is_still = is_still(point);
     if is_still && point.step.is_none() {
         notes.push(
-            "Nothing excites the loop. Give the plant noise (noise.input in the model of both ends, or --noise), or \
-             use --step."
+            "The cost is 0, because nothing excites the loop. Give the plant noise at both ends (noise.input in the \
+             model, or --noise of serve and of loop-control), or use --step."
                 .into(),
         );
     }
@@ -418,7 +420,17 @@ mod tests {
             "Cost 0.06500, within the prediction from this run's delays; overshoot 55.7 %, not settled within the run; \
              3 lost, 2 unsent."
         );
-        (point.diverged_at, point.cost, point.step) = (Some(1234), None, None);
+        let still = Estimate {
+            value: 0.0,
+            low: Some(0.0),
+            high: Some(0.0),
+        };
+        (point.cost, point.step) = (Some(still), None);
+        assert_eq!(
+            answer(&point),
+            "Nothing excites the loop: use --noise 1 with serve and here, or --step 1; 3 lost, 2 unsent."
+        );
+        (point.diverged_at, point.cost) = (Some(1234), None);
         let diverged = "The loop diverged in cycle 1,234; 3 lost, 2 unsent.";
         assert_eq!(answer(&point), diverged);
         assert_eq!(brief(&[]).answer, "No point was finished.");

@@ -129,14 +129,16 @@ pub fn missed_share(point: &DeadlinePoint) -> String {
     )
 }
 
-/// How often the deadline is exceeded, and what one in N exceeds; empty if that was not requested.
+/// True if the run has a response that long: it is counted, not extrapolated.
+fn is_seen(point: &DeadlinePoint) -> bool {
+    matches!(point.beyond.late, Some(Exceeding::Seen))
+}
+
+/// How often the deadline is exceeded, where no response did, and what one in N exceeds.
 fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     let points = &deadlines.points[..];
     let shown = &deadlines.places;
     let requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
-    if !points.iter().any(|point| requested(&point)) {
-        return Vec::new();
-    }
     let unit = unit(points);
     let mut rates = Table::new(
         format!(
@@ -158,25 +160,29 @@ fn beyond(deadlines: &Deadlines) -> Vec<Table> {
     );
     let period = deadlines.control_loop.period_ns as f64;
     for point in points.iter().filter(requested) {
-        let mut row = shown.cells(point.point.index);
-        row.push(unit.show(point.limit_ns));
-        row.extend(rarity(&point.beyond, period));
-        rates.row(row);
+        if let Some(cells) = rarity(&point.beyond, period) {
+            let mut row = shown.cells(point.point.index);
+            row.push(unit.show(point.limit_ns));
+            row.extend(cells);
+            rates.row(row);
+        }
         let mut row = shown.cells(point.point.index);
         row.extend(tail(&point.beyond, unit));
         levels.row(row);
     }
-    vec![rates, levels]
+    let tables = [rates, levels].into_iter();
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Rarer than one in how many is a late response, and fewer than how many are in an hour.
-fn rarity(beyond: &Beyond, period_ns: f64) -> [String; 2] {
-    match beyond.late {
-        Some(Exceeding::Rarer { than }) => [
+/// Rarer than one in how many is a late response, and fewer than how many are in an hour; `None` if a response of the
+/// run was.
+fn rarity(beyond: &Beyond, period_ns: f64) -> Option<[String; 2]> {
+    match beyond.late? {
+        Exceeding::Rarer { than } => Some([
             format!("> {}", about(1.0 / than)),
             format!("< {}", two_digits(than * 3600e9 / period_ns)),
-        ],
-        Some(Exceeding::Seen) | None => ["counted above", "-"].map(String::from),
+        ]),
+        Exceeding::Seen => None,
     }
 }
 
@@ -211,15 +217,20 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
                 .into(),
         );
     }
-    if deadlines
-        .points
-        .iter()
-        .any(|point| point.beyond.late.is_some())
-    {
+    let is_rarer = |point: &DeadlinePoint| matches!(point.beyond.late, Some(Exceeding::Rarer { .. }));
+    if deadlines.points.iter().any(is_rarer) {
         notes.push(
             "Tail: bounds (95 %), without an estimate, because it may end anywhere beyond the longest response."
                 .into(),
         );
+    }
+    let seen = deadlines.points.iter().filter(|point| is_seen(point));
+    let seen: Vec<u32> = seen.map(|point| point.point.index).collect();
+    if !seen.is_empty() {
+        notes.push(format!(
+            "Misses are not extrapolated{}: this run has late responses, which are counted.",
+            deadlines.places.bracketed(&seen)
+        ));
     }
     let measured: u64 = file
         .points
