@@ -193,7 +193,11 @@ fn every_warning_is_one_line_with_a_code_that_help_explains() {
     let is_code = |word: &&str| word.len() == 3 && word.starts_with('W');
     let first_words = text.lines().filter_map(|line| line.split(':').next());
     let codes: Vec<&str> = first_words.filter(is_code).collect();
-    assert_eq!(codes, ["W01"], "those that change the answer: {text}");
+    // Beside a loss, what a busy host did may be its cause.
+    let causes = ["W07", "W08", "W09", "W10"];
+    let changing = codes.iter().filter(|code| !causes.contains(code));
+    let changing: Vec<&&str> = changing.collect();
+    assert_eq!(changing, [&"W01"], "those that change the answer: {text}");
     let last = text
         .split("\n\n")
         .find(|block| block.starts_with("all tables"));

@@ -475,7 +475,8 @@ fn a_schedule_that_is_not_kept_says_how_many_exchanges_started_late() {
     let behind = warnings.iter().find(|warning| warning.code == "W06");
     let finding = &behind.expect("a warning").finding;
     let said = "900 of 1,000 exchanges started more than a period late, up to 1.000 ms";
-    assert_eq!(finding, said);
+    let why = finding.strip_prefix(said);
+    assert!(why.is_some_and(|why| why.starts_with(": ")), "{finding}");
 }
 
 #[test]

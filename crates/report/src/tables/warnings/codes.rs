@@ -89,7 +89,7 @@ codes! {
         "Too few: use the --count or --duration that the warning names; p99 requires 483 independent \
          samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT over \
          time in wiregauge report), and repeat the run.";
-    Behind "W06" named: "Exchanges started more than a period late.",
+    Behind "W06" printed: "Exchanges started more than a period late.",
         "They waited for earlier ones, or the host started them late; the warning says which. RTT figures \
          leave out that delay (coordinated omission); times from the intended start include it.",
         "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: \

@@ -221,27 +221,28 @@ fn behind(
         })
     });
     let delay = |p: &PointSummary| p.start_delay.as_ref().map_or(0.0, |delay| delay.max);
+    let (why, help) = why_late(starts, file.plan.connect == Connect::Each);
     Some(Warning::new(
         Code::Behind,
         format!(
-            "{} of {} exchanges started more than a period late, up to {}{at}",
+            "{} of {} exchanges started more than a period late, up to {}{at}: {why}",
             grouped(all().map(|(_, p)| late(p)).sum()),
             grouped(all().map(|(_, p)| p.counts.exchanges).sum()),
             time(all().map(|(_, p)| delay(p)).fold(0.0, f64::max))
         ),
-        why_late(starts, file.plan.connect == Connect::Each),
+        format!(". Use the table from the intended start; try {help}."),
     ))
 }
 
 /// Why exchanges started late, and what helps.
-fn why_late(starts: Option<LateStarts>, each: bool) -> String {
+fn why_late(starts: Option<LateStarts>, each: bool) -> (String, String) {
     // Exchanges that open the link are one at a time.
     let of_link = match each {
         true => "--connect once or a longer --interval",
         false => "a higher --depth or a longer --interval",
     };
     let of_host = "--priority 50 or a less loaded host";
-    let (why, help) = match starts {
+    match starts {
         Some(LateStarts { late, waited }) if waited == late => (
             "exchanges waited for earlier ones".to_owned(),
             of_link.into(),
@@ -263,8 +264,7 @@ fn why_late(starts: Option<LateStarts>, each: bool) -> String {
             "exchanges waited for earlier ones, or the host started them late".to_owned(),
             format!("{of_link}, or {of_host}"),
         ),
-    };
-    format!(": {why}. Use the table from the intended start; try {help}.")
+    }
 }
 
 /// Why p99 has no upper bound, and what helps.

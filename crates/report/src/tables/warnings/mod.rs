@@ -19,6 +19,32 @@ use super::places::Places;
 use crate::load::LateStarts;
 use wiregauge_run::{Loop, RunFile, Stream};
 
+/// Faults of which a user asks who is to blame.
+const FAULTS: &[Code] = &[
+    Code::Lost,
+    Code::Behind,
+    Code::BytesLost,
+    Code::Overruns,
+    Code::LoopStalled,
+    Code::PreloadTooShort,
+    Code::PreloadNotHeld,
+    Code::NoPreloadHeld,
+];
+
+/// What this host did that may have caused them.
+const CAUSES: &[Code] = &[Code::Steal, Code::Preempted, Code::Shared, Code::ClockGap];
+
+/// Prints what may have caused a fault beside it.
+fn with_causes(mut found: Vec<Warning>) -> Vec<Warning> {
+    let is_of = |codes: &[Code], one: &Warning| codes.iter().any(|code| code.name() == one.code);
+    if found.iter().any(|one| is_of(FAULTS, one)) {
+        for one in &mut found {
+            one.is_printed |= is_of(CAUSES, one);
+        }
+    }
+    found
+}
+
 /// What was reported at the start of a run.
 pub(super) fn of_start(remarks: &[String]) -> impl Iterator<Item = Warning> {
     remarks
@@ -32,16 +58,40 @@ pub(super) fn of_exchange(
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
 ) -> Vec<Warning> {
     let places = Places::of_run(&file.plan, &file.points);
-    exchange::of_run(file, late_starts, &|points| places.bracketed(points))
+    let name = |points: &[u32]| places.bracketed(points);
+    with_causes(exchange::of_run(file, late_starts, &name))
 }
 
 /// The warnings that a stream run deserves.
 pub(super) fn of_stream(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
-    stream::of_run(file, rows, places)
+    with_causes(stream::of_run(file, rows, places))
 }
 
 /// The warnings that a loop run deserves.
 pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<Warning> {
     let places = Places::of_loop(&file.points);
-    closed_loop::of_run(file, &places)
+    with_causes(closed_loop::of_run(file, &places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_host_did_is_printed_beside_a_fault() {
+        let printed = |codes: &[Code]| -> Vec<&'static str> {
+            let found = codes
+                .iter()
+                .map(|&code| Warning::new(code, "found".into(), "."));
+            let found = with_causes(found.collect());
+            let printed = found.iter().filter(|one| one.is_printed);
+            printed.map(|one| one.code).collect()
+        };
+        assert!(printed(&[Code::FewSamples, Code::Preempted]).is_empty());
+        assert_eq!(
+            printed(&[Code::FewSamples, Code::Behind, Code::Preempted]),
+            ["W06", "W08"]
+        );
+        assert_eq!(printed(&[Code::BytesLost, Code::Steal]), ["W20", "W07"]);
+    }
 }
