@@ -100,6 +100,8 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
     let desk = Desk::new();
     refused(&desk, "/tmp/ttyACM0", "", 2, "serial:///tmp/ttyACM0");
     refused(&desk, "localhost", "", 2, "names no kind of link");
+    let served = "hint: use the serial:// address that wiregauge serve prints";
+    refused(&desk, "pty:/tmp/board", "", 2, served);
     for host in ["localhost", "192.168.1.5", "board.local"] {
         let hint = format!("hint: add a port: {host}:7700");
         refused(&desk, host, "", 2, &hint);

@@ -108,6 +108,9 @@ impl Address {
                     format!("add a host: 127.0.0.1{text}")
                 }
                 false if bare::is_host(text) => format!("add a port: {text}:7700"),
+                false if text.starts_with("pty:") => {
+                    "use the serial:// address that wiregauge serve prints for it".to_owned()
+                }
                 false => format!("valid addresses: {}", examples()),
             };
             return Err(usage("it names no kind of link".into()).hint(hint));

@@ -106,8 +106,8 @@ fn notes(out: &mut impl Write, explained: &StreamExplanation) -> io::Result<()> 
         writeln!(
             out,
             "\n{CAUTION}note:{RESET} without usbmon, \"device+bus\" includes the time of the USB stack. To \
-             separate them: sudo modprobe usbmon, then stream --usbmon as root or with read permission on \
-             /dev/usbmonN (docs/explain.md)"
+             separate them: sudo modprobe usbmon, then wiregauge stream ADDRESS --usbmon as root or with read \
+             permission on /dev/usbmonN (docs/explain.md)"
         )?;
     }
     if watched > 0 && watched < transfers {

@@ -176,5 +176,18 @@ mod tests {
         assert_eq!(least(100), Some(960_000.0));
         assert_eq!(least(0), Some(1_000_000.0));
         assert_eq!(least(2), None);
+        // A source whose last transfers still waited when its clock stopped: the bus was full, and no fuller.
+        let full = DeviceCount {
+            bytes: 1_638_400,
+            transfers: 25,
+            overruns: 0,
+            elapsed_ns: 1_131_842_678,
+            bus: None,
+        };
+        let share = LimitShare {
+            device_least: least_bytes_s(&full).expect("a rate") / 1_216_000.0,
+            ..share(1.0, None, None)
+        };
+        assert!(!share.is_device_above());
     }
 }
