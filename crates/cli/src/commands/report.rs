@@ -1,7 +1,6 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
 use super::cycles::{self, Requested};
-use super::refused::refused;
 use super::{ending, explain_capture, loop_assessment};
 use crate::Outcome;
 use crate::args::{FigureFormat, ReportArgs};
@@ -20,7 +19,7 @@ use wiregauge_compare::Comparison;
 use wiregauge_report::figures::{self, Figure, NoPng};
 use wiregauge_report::load::ControlLoop;
 use wiregauge_report::{ControlReport, Subject, labels, page, tables};
-use wiregauge_run::{AnyRun, Control, Exchange};
+use wiregauge_run::{AnyRun, Exchange};
 
 /// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
 const SCALE: f32 = 3.0;

@@ -217,7 +217,8 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
                 .into(),
         );
     }
-    let is_rarer = |point: &DeadlinePoint| matches!(point.beyond.late, Some(Exceeding::Rarer { .. }));
+    let is_rarer =
+        |point: &DeadlinePoint| matches!(point.beyond.late, Some(Exceeding::Rarer { .. }));
     if deadlines.points.iter().any(is_rarer) {
         notes.push(
             "Tail: bounds (95 %), without an estimate, because it may end anywhere beyond the longest response."
