@@ -117,7 +117,7 @@ pub struct Nearer {
 pub struct SetAside {
     /// With the figures of its confirmation; a constraint that is not kept says why.
     pub choice: Choice,
-    /// True if all its constraints were kept, and another turned out better.
+    /// True if all its constraints were kept, and another turned out better, or as good at a lower cost.
     pub was_outdone: bool,
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod difference;
 mod front;
 mod gaussian;
 mod longer;
@@ -20,6 +21,7 @@ mod surrogate;
 mod why;
 
 pub use advice::{Advice, Choice, Compliance, Nearer, SetAside, Verdict};
+pub use difference::Difference;
 pub use front::FrontPoint;
 pub use longer::times_as_long;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};

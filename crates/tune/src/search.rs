@@ -2,12 +2,17 @@
 //! what was observed, so that a search can be asked, interrupted and asked again.
 
 use crate::advice::{Advice, Choice, Compliance, SetAside, Verdict};
+use crate::difference::Difference;
 use crate::observed::{Observed, longest};
 use crate::pool::{EACH, pool};
 use crate::posterior::{Belief, Posterior, Trial, expected_gain, model_of};
 use crate::space::{Grid, Place};
-use crate::{Bound, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, reasons};
+use crate::{
+    Bound, Candidate, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, reasons,
+};
+use std::cmp::Ordering;
 use std::collections::HashSet;
+use wiregauge_model::Setting;
 
 /// Where the expected gain of the best remaining probe is smaller than this part of the objective, the
 /// search is over. (Jones, Schonlau & Welch 1998 stop at 1 %; a third of it here, because the optimum
@@ -44,13 +49,9 @@ const LONGEST: u64 = 10;
 /// Probes of one candidate, at most.
 const MOST_TIMES: usize = 3;
 
-/// Candidates that are worse than the best by less than this part are as good: the one that waits
-/// least is taken, ...
-const AS_GOOD: f64 = 0.005;
-
-/// ... and where there are constraints, the one that is furthest from them of those within this part:
-/// room is worth more, because the confirmation must show them kept, and the host may get busier.
-const AS_GOOD_IF_BOUND: f64 = 0.01;
+/// Candidates that are worse than the best by less than this part, and known as well to within this part,
+/// are as good.
+const AS_GOOD: f64 = 0.01;
 
 /// The fewest exchanges that have a confidence interval.
 const FEWEST: u64 = 8;
@@ -371,7 +372,7 @@ impl Search {
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| field.at(place))
             .filter(|b| b.shown >= 0.5)
-            .any(|b| b.mean - b.sd > best + OUTDONE || b.mean > best + WORTH_A_RUN)
+            .any(|b| outdoes(&b, best))
     }
 
     fn is_confirmed(&self, place: Place) -> bool {
@@ -385,22 +386,20 @@ impl Search {
             .filter(|place| !self.is_confirmed(*place))
             .map(|place| (place, field.at(place)))
             .collect();
-        let as_good = match self.bounds.is_empty() {
-            true => AS_GOOD,
-            false => AS_GOOD_IF_BOUND,
-        };
         let best = |keeps: &dyn Fn(&Belief) -> bool| {
             let safe = |b: &Belief| b.mean - b.sd;
             let kept: Vec<_> = beliefs.iter().filter(|(_, b)| keeps(b)).collect();
-            let most = kept.iter().map(|(_, b)| safe(b)).max_by(f64::total_cmp)?;
-            let as_good = kept.iter().filter(|(_, b)| safe(b) >= most - as_good);
-            let safest = as_good.min_by(|a, b| {
+            let (_, most) = (kept.iter()).max_by(|a, b| safe(&a.1).total_cmp(&safe(&b.1)))?;
+            let is_as_good =
+                |b: &Belief| b.mean >= most.mean - AS_GOOD && b.sd <= most.sd + AS_GOOD;
+            let as_good = kept.iter().filter(|(_, b)| is_as_good(b));
+            // Room before all: the confirmation must show that constraints are kept, and the host may get busier.
+            let cheapest = as_good.min_by(|a, b| {
+                let at = |place| self.grid.candidate(place);
                 let room = b.1.room.total_cmp(&a.1.room);
-                let latency = || self.latency(a.0).total_cmp(&self.latency(b.0));
-                let depth = || (a.0.0[2], a.0).cmp(&(b.0.0[2], b.0));
-                room.then_with(latency).then_with(depth)
+                room.then_with(|| self.by_cost(at(a.0), at(b.0)))
             });
-            safest.map(|(place, _)| *place)
+            cheapest.map(|(place, _)| *place)
         };
         let nearest = || {
             (beliefs.iter())
@@ -440,9 +439,25 @@ impl Search {
             .is_some_and(|t| bounds.all(|(index, &bound)| t.meets(index, bound)))
     }
 
+    /// Of candidates that are as good: the smaller depth first, then the shorter latency, then the smaller buffer.
+    fn by_cost(&self, a: Candidate, b: Candidate) -> Ordering {
+        let buffer = |at: Candidate| {
+            let Setting {
+                out_bytes,
+                in_bytes,
+                ..
+            } = at.setting;
+            u64::from(out_bytes) + u64::from(in_bytes)
+        };
+        let depth = a.setting.depth.cmp(&b.setting.depth);
+        depth
+            .then_with(|| self.latency(a).total_cmp(&self.latency(b)))
+            .then_with(|| buffer(a).cmp(&buffer(b)))
+    }
+
     /// Mean RTT of all that was measured there; infinite if nothing was.
-    fn latency(&self, place: Place) -> f64 {
-        let here = self.observed.iter().filter(|t| t.place == place);
+    fn latency(&self, at: Candidate) -> f64 {
+        let here = self.observed.iter().filter(|t| t.probe.at == at);
         let answered =
             here.filter_map(|t| Some((t.measured.exchanges as f64, t.measured.observation?)));
         let (all, sum) = answered.fold((0.0, 0.0), |(all, sum), (weight, observation)| {
@@ -464,8 +479,22 @@ impl Search {
         })
     }
 
-    /// The best of what was confirmed, and the others; without any, the longest probe of what is
-    /// believed to be best.
+    /// True of a choice that proves all constraints as the best one does, and whose objective is not worse than there:
+    /// neither significantly in the confirming runs, nor by all that was measured.
+    fn is_as_good(&self, field: Option<&Posterior>, choice: &Choice, best: &Choice) -> bool {
+        let belief = |at: &Candidate| Some(field?.at(self.grid.place(at)?));
+        let is_outdone = || {
+            let both = belief(&best.at).zip(belief(&choice.at));
+            both.is_some_and(|(best, here)| outdoes(&best, here.mean))
+        };
+        best.keeps_all()
+            && choice.keeps_all()
+            && Difference::of(&choice.objective, &best.objective) == Difference::NotSignificant
+            && !is_outdone()
+    }
+
+    /// The best of what was confirmed, of those that are as good the one that costs least, and the others; without any,
+    /// the longest probe of what is believed to be best.
     fn chosen(&self, field: Option<&Posterior>) -> (Option<Choice>, Vec<SetAside>) {
         let mut confirmed: Vec<Choice> = (self.confirmations())
             .filter_map(|t| self.choice(t))
@@ -495,7 +524,12 @@ impl Search {
             }
         }
         if !confirmed.is_empty() {
-            let chosen = confirmed.remove(best);
+            let as_good = (0..confirmed.len())
+                .filter(|&index| self.is_as_good(field, &confirmed[index], &confirmed[best]));
+            let cheapest = as_good
+                .min_by(|&a, &b| self.by_cost(confirmed[a].at, confirmed[b].at))
+                .unwrap_or(best);
+            let chosen = confirmed.remove(cheapest);
             let aside = confirmed.into_iter().map(|choice| SetAside {
                 was_outdone: choice.keeps_all(),
                 choice,
@@ -509,6 +543,11 @@ impl Search {
             .max_by_key(|t| t.measured.exchanges);
         (longest.and_then(|t| self.choice(t)), Vec::new())
     }
+}
+
+/// True if a candidate is believed to be better than a mean of the objective, and worth another run.
+fn outdoes(belief: &Belief, mean: f64) -> bool {
+    belief.mean - belief.sd > mean + OUTDONE || belief.mean > mean + WORTH_A_RUN
 }
 
 /// The objective, times the probability that the constraints are kept; as a logarithm.

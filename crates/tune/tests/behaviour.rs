@@ -413,6 +413,57 @@ fn flat(probe: &Probe, longer: impl Fn(f64) -> f64) -> Measured {
     }
 }
 
+/// The objective of [`flat`], changed by this factor.
+fn by_factor(probe: &Probe, factor: f64) -> Measured {
+    let measured = flat(probe, |_| 1.0);
+    Measured {
+        objective: measured.objective.map(|rate| scaled(rate, |x| x * factor)),
+        constraints: Vec::new(),
+        ..measured
+    }
+}
+
+/// Full from depth 2 on: more outstanding only wait longer.
+fn depths() -> Search {
+    let space = Space {
+        in_bytes: vec![1000],
+        depth: vec![1, 2, 3, 4],
+        ..space()
+    };
+    Search::new(space, Sense::Maximise, Vec::new(), Effort::default()).unwrap()
+}
+
+#[test]
+fn of_depths_that_carry_as_much_the_smallest_is_confirmed() {
+    let mut search = depths();
+    while let Some(probe) = search.next() {
+        // By chance a little more with every depth.
+        let more = f64::from(probe.at.setting.depth.saturating_sub(2)) * 0.003;
+        search.tell(&probe, by_factor(&probe, 1.0 + more));
+    }
+    let advice = search.advice();
+    assert_eq!(advice.best.unwrap().at.setting.depth, 2);
+    assert!(advice.set_aside.is_empty(), "{:?}", advice.set_aside);
+}
+
+#[test]
+fn of_confirmed_depths_that_do_not_differ_significantly_the_smaller_is_chosen() {
+    for (factor, chosen) in [(1.004, 2), (1.05, 4), (0.95, 2)] {
+        let mut search = depths();
+        for (depth, factor) in [(4, factor), (2, 1.0)] {
+            let probe = Probe {
+                at: at(1000, depth),
+                exchanges: 1000,
+                purpose: Purpose::Confirm,
+            };
+            search.tell(&probe, by_factor(&probe, factor));
+        }
+        let advice = search.advice();
+        assert_eq!(advice.best.unwrap().at.setting.depth, chosen, "{factor}");
+        assert!(advice.set_aside[0].was_outdone);
+    }
+}
+
 #[test]
 fn of_settings_that_carry_as_much_the_one_furthest_from_the_bound_is_confirmed() {
     let mut search = throughput(vec![Bound::Below(7e6)]);

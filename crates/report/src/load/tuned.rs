@@ -167,13 +167,6 @@ impl TunedRow {
 }
 
 impl Tuned {
-    /// True if another setting has both a shorter latency and more throughput: the choice need not be a trade-off.
-    pub fn is_beaten(&self, row: &TunedRow) -> bool {
-        self.front.iter().any(|other| {
-            other.latency_ns.value < row.latency_ns.value && other.throughput() > row.throughput()
-        })
-    }
-
     /// Reads it from the directory of a run; `None` if the file is missing or has an unknown form.
     pub fn of(dir: &Path) -> Option<Tuned> {
         let text = std::fs::read_to_string(dir.join(FILE)).ok()?;

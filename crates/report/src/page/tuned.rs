@@ -38,18 +38,6 @@ fn one(out: &mut String, tuned: &Tuned) {
     }
     if !tuned.front.is_empty() {
         out.push_str(&sections::rendered(&[front(tuned)]));
-        if tuned
-            .front
-            .iter()
-            .any(|row| row.is_best && tuned.is_beaten(row))
-        {
-            let note = format!(
-                "beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim \
-                 is {}",
-                tuned.objective.figure
-            );
-            let _ = writeln!(out, "<p><small>{}</small></p>", prose(&note));
-        }
     }
     for line in &tuned.why {
         let _ = writeln!(out, "<p><small>{}</small></p>", prose(line));
@@ -145,7 +133,6 @@ fn front(tuned: &Tuned) -> Table {
     for row in &tuned.front {
         let mut marks = Vec::new();
         marks.extend(row.is_best.then_some("chosen"));
-        marks.extend((row.is_best && tuned.is_beaten(row)).then_some("beaten in both"));
         marks.extend(row.is_knee.then_some("knee"));
         marks.extend(row.unproven.as_deref());
         table.row(vec![

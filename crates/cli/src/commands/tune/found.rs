@@ -4,7 +4,7 @@
 use super::longer;
 use super::taken::Taken;
 use super::task::{Kind, Task};
-use super::trade_offs::{Difference, Rival, Row, refutes};
+use super::trade_offs::{Rival, Row, refutes};
 use crate::commands::unmet::{self, Judged, Unmet};
 use crate::constraint::Constraint;
 use crate::limit_value::{Held, is_exact};
@@ -16,7 +16,9 @@ use wiregauge_quantity as units;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times};
 use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Advice, Candidate, Choice, Compliance, Purpose, Sense, Verdict, Why};
+use wiregauge_tune::{
+    Advice, Candidate, Choice, Compliance, Difference, Purpose, Sense, Verdict, Why,
+};
 
 /// A model that is off by more is not printed as if it described the link.
 pub const TRUSTED: f64 = 0.5;

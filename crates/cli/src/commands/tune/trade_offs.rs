@@ -2,7 +2,7 @@
 //! setting.
 
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Candidate, Why};
+use wiregauge_tune::{Candidate, Difference, Why};
 
 /// A setting that nothing else measured beats in both latency and throughput.
 pub struct Row {
@@ -36,37 +36,6 @@ impl Row {
             false => self.per_second,
         };
         throughput / self.latency.value
-    }
-
-    /// True if another one has both a shorter latency and more throughput.
-    pub fn is_beaten(&self, rows: &[Row]) -> bool {
-        rows.iter()
-            .any(|other| other.latency.value < self.latency.value && other.carried > self.carried)
-    }
-}
-
-/// What the intervals of two settings say of their difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// They have no value in common.
-    Significant,
-    /// They have values in common.
-    NotSignificant,
-    /// One of them has none.
-    Unknown,
-}
-
-impl Difference {
-    /// Of two figures.
-    pub fn of(a: &Estimate, b: &Estimate) -> Difference {
-        let bounds = [a.low, a.high, b.low, b.high];
-        let [Some(a_low), Some(a_high), Some(b_low), Some(b_high)] = bounds else {
-            return Difference::Unknown;
-        };
-        match a_high < b_low || b_high < a_low {
-            true => Difference::Significant,
-            false => Difference::NotSignificant,
-        }
     }
 }
 
@@ -151,33 +120,5 @@ mod tests {
         assert!(!refutes(&near, best, &Why::InnerOptimum));
         assert!(refutes(&near, best, &Why::LargestSize));
         assert_eq!(rival(found(282e6, None)).difference, Difference::Unknown);
-    }
-
-    #[test]
-    fn a_row_is_beaten_by_one_that_is_better_in_both() {
-        let row = |latency: f64, carried: f64| Row {
-            at: candidate(48, 1),
-            latency: Estimate {
-                value: latency,
-                low: None,
-                high: None,
-            },
-            latency_p99: None,
-            rate: carried,
-            carried,
-            per_second: 1.0,
-            is_best: false,
-            is_knee: false,
-            n: 100,
-            confirmed: false,
-        };
-        let rows = [
-            row(344.0, 282.0),
-            row(468.0, 97.0),
-            row(500.0, 300.0),
-            row(344.0, 97.0),
-        ];
-        let beaten: Vec<bool> = rows.iter().map(|row| row.is_beaten(&rows)).collect();
-        assert_eq!(beaten, [false, true, false, false]);
     }
 }

@@ -5,7 +5,7 @@ use super::found::{Ended, Found};
 use super::loop_costs;
 use super::modelled;
 use super::task::Kind;
-use super::trade_offs::{Difference, Row};
+use super::trade_offs::Row;
 use super::usage;
 use crate::constraint::Constraint;
 use crate::limit_value::{is_exact, shown, with_bounds};
@@ -16,7 +16,7 @@ use wiregauge_quantity::{self as units, RateUnit, TimeUnit};
 use wiregauge_record::{Carried, Figure};
 use wiregauge_report::tables::Table;
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Choice, Compliance, Sense};
+use wiregauge_tune::{Choice, Compliance, Difference, Sense};
 
 /// Rows of a front that are printed; the others are in the JSON.
 const ROWS: usize = 12;
@@ -255,10 +255,8 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
     ];
     let mut table = Table::new(title, &columns);
     for row in &shown {
-        let is_beaten = row.is_best && row.is_beaten(rows);
         let marks = [
             row.is_best.then(|| "chosen".to_owned()),
-            is_beaten.then(|| "beaten in both".to_owned()),
             row.is_knee.then(|| "knee".to_owned()),
             found.unproven(&row.at),
         ];
@@ -285,13 +283,6 @@ fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
         writeln!(out, "  ({more} more with --json)")?;
     }
     writeln!(out, "  {KNEE}")?;
-    if shown.iter().any(|row| row.is_best && row.is_beaten(rows)) {
-        writeln!(
-            out,
-            "  beaten in both: a probe has a shorter latency and a higher throughput than the chosen setting, whose aim is {}",
-            found.task.figure
-        )?;
-    }
     if shown.iter().any(|row| !row.confirmed) {
         writeln!(out, "  {PROBES}")?;
     }
@@ -406,8 +397,17 @@ fn failures(out: &mut dyn Write, found: &Found) -> io::Result<()> {
 fn aside(out: &mut dyn Write, found: &Found) -> io::Result<()> {
     for aside in &found.advice.set_aside {
         let choice = &aside.choice;
-        let why =
-            (found.unproven(&choice.at)).unwrap_or_else(|| "another setting was better".into());
+        let best = found.advice.best.as_ref();
+        let is_worse = best.is_none_or(|best| {
+            let (chosen, here) = (best.objective.value, choice.objective.value);
+            found.task.sense.prefers(chosen, here)
+        });
+        let why = found
+            .unproven(&choice.at)
+            .unwrap_or_else(|| match is_worse {
+                true => "another setting was better".into(),
+                false => "not significantly better than the chosen setting".into(),
+            });
         let value = shown(found.task.figure, choice.objective.value);
         let (name, figure) = (found.task.name(&choice.at), found.task.figure);
         writeln!(
