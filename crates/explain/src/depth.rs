@@ -63,8 +63,11 @@ pub fn silence_ns(plan: &Plan) -> u64 {
     }
 }
 
-/// False if replies can only be told apart with one request outstanding.
+/// False if replies can only be told apart with one request outstanding, or the link takes no more.
 fn may_overlap(plan: &Plan) -> bool {
+    if plan.links().any(|link| link.starts_with("usbtmc:")) {
+        return false;
+    }
     let Some(queries) = &plan.queries else {
         return true;
     };

@@ -14,6 +14,7 @@ mod modbus;
 mod modelled;
 mod noun;
 mod stream;
+mod tries;
 mod verdict;
 
 pub use ahead::ahead_of_device;
@@ -23,6 +24,7 @@ pub use exchange_verdict::{ExchangeVerdict, Late};
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, of_stream};
+pub use tries::Wanted;
 pub use verdict::{Larger, Queued, Verdict};
 
 use wiregauge_record::Conditions;

@@ -77,7 +77,7 @@ pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
 }
 
 /// Why the figures of a model say nothing about the link, if the points are too few for them.
-pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Option<String> {
+pub(crate) fn too_few(model: &LinkModel, figures: &Figures) -> Option<String> {
     let (points, parameters) = (model.points().len(), model.parameters());
     let why = match left_out(figures) {
         _ if points <= parameters => {
@@ -88,8 +88,7 @@ pub(crate) fn too_few(model: &LinkModel, figures: &Figures, noun: &Noun) -> Opti
         }
         _ => return None,
     };
-    let more = noun.try_beyond(points);
-    Some(format!("too few points for a model ({why}). {more}"))
+    Some(format!("too few points for a model ({why})"))
 }
 
 /// One sentence each, the most useful first; no throughput is beyond the physical limit.

@@ -5,6 +5,7 @@ use crate::busy::{busy_device, full_bus};
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
+use crate::tries::{Tries, Wanted};
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
@@ -43,6 +44,14 @@ pub struct Modelled {
     pub in_short: Option<String>,
     /// What was asked for.
     pub predictions: Vec<Predicted>,
+    /// `why_not` without what to measure, if more points would help.
+    #[serde(skip)]
+    lacks: Option<String>,
+    /// Different settings that were measured.
+    #[serde(skip)]
+    settings: usize,
+    #[serde(skip)]
+    tries: Tries,
 }
 
 /// What a model says of a setting.
@@ -105,6 +114,19 @@ impl Modelled {
         }))
     }
 
+    /// Has what is proposed to be measured enclose these settings.
+    pub fn enclose(&mut self, wanted: &[Wanted]) {
+        self.tries.wanted = wanted.to_vec();
+        if let Some(lacks) = &self.lacks {
+            self.why_not = Some(format!("{lacks}. {}", self.more_points()));
+        }
+    }
+
+    /// What to measure for a better model: `Try --in 64,512,4k --depth 1,4`.
+    pub fn more_points(&self) -> String {
+        self.tries.beyond(self.settings)
+    }
+
     /// The time that the physical limit needs for the bytes of one exchange; 0 without a limit.
     fn shortest_trt_ns(&self, at: Setting) -> f64 {
         let (out_bytes, in_bytes) = (f64::from(at.out_bytes), f64::from(at.in_bytes));
@@ -128,8 +150,9 @@ impl Modelled {
         self.why_not.is_some() || self.in_short.is_none()
     }
 
-    fn of(group: Group, noun: &Noun) -> Modelled {
+    fn of(group: Group, noun: Noun) -> Modelled {
         let fitted = LinkModel::fit(&group.points);
+        let is_short = group.left_out == 0 && matches!(fitted, Err(NotFitted::TooFew { .. }));
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } if group.left_out > 0 => format!(
                 "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges (this run has \
@@ -137,13 +160,16 @@ impl Modelled {
                 group.points.len(),
                 group.left_out + group.points.len()
             ),
-            NotFitted::TooFew { .. } => format!("{why}. {}", noun.try_more),
             _ => why.to_string(),
         });
         let model = fitted.ok();
         let figures = model.as_ref().map(LinkModel::figures);
         let too_few = model.as_ref().zip(figures.as_ref());
-        let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures, noun));
+        let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures));
+        let lacks = match is_short {
+            true => why_not.clone(),
+            false => too_few.clone(),
+        };
         let refuted = model
             .as_ref()
             .and_then(|model| meaning::refuted(model, &group.seen));
@@ -152,7 +178,7 @@ impl Modelled {
         let why_not = why_not.or(too_few).or(refuted);
         let mut words = figures
             .as_ref()
-            .map_or_else(Vec::new, |figures| meaning::of(figures, noun, &group.seen));
+            .map_or_else(Vec::new, |figures| meaning::of(figures, &noun, &group.seen));
         if group.left_out > 0 {
             words.push(format!(
                 "excluded: {} of {} points, where exchanges were lost",
@@ -160,20 +186,26 @@ impl Modelled {
                 group.left_out + group.points.len()
             ));
         }
-        Modelled {
+        let in_short = figures.and_then(|figures| meaning::in_short(&figures, &noun, &group.seen));
+        let mut modelled = Modelled {
             link: group.link,
             together: group.together,
             direction: group.direction,
             way: group.way,
             left_out: group.left_out,
+            settings: model.as_ref().map_or(0, |model| model.points().len()),
             model,
             why_not,
             limit_bytes_s: group.seen.limit_bytes_s,
             limit_is_shared: group.seen.limit_is_shared,
             words,
-            in_short: figures.and_then(|figures| meaning::in_short(&figures, noun, &group.seen)),
+            in_short,
             predictions: Vec::new(),
-        }
+            lacks,
+            tries: noun.tries,
+        };
+        modelled.enclose(&[]);
+        modelled
     }
 }
 
@@ -290,10 +322,11 @@ pub fn models_of_exchange(
                         .into(),
                 ),
                 words: Vec::new(),
-                ..Modelled::of(Group { points, ..group }, &noun)
+                lacks: None,
+                ..Modelled::of(Group { points, ..group }, noun)
             }
         } else {
-            Modelled::of(group, &noun)
+            Modelled::of(group, noun)
         }
     });
     modelled.collect()
@@ -328,7 +361,7 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
         .into_iter()
         .map(|group| {
             let noun = noun(group.link);
-            Modelled::of(group, &noun)
+            Modelled::of(group, noun)
         })
         .collect()
 }

@@ -1,7 +1,7 @@
-//! What one of a model is called, and which settings to measure for a better model: none that the plan or the device
-//! refuses.
+//! What one of a model is called, and which settings can be measured for a better model.
 
 use crate::depth::{most_outstanding, responder_of};
+use crate::tries::{Request, Sizes, Tries, Values};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// The words of exchanges, or of transfers.
@@ -11,31 +11,22 @@ pub(crate) struct Noun {
     /// What to say where one depth was measured: what measures more of them, or why there are none.
     pub(crate) one_depth: String,
     /// What would make more settings.
-    pub(crate) try_more: String,
-    /// The same where that many were not enough.
-    try_many: String,
+    pub(crate) tries: Tries,
 }
 
-/// Settings that `try_more` measures: with as many or more, `try_many` is proposed.
-const TRIED: usize = 6;
-
-impl Noun {
-    /// What measures more settings than this many.
-    pub(crate) fn try_beyond(&self, settings: usize) -> &str {
-        match settings < TRIED {
-            true => &self.try_more,
-            false => &self.try_many,
-        }
-    }
-}
+const K: u32 = 1024;
+/// The sizes of requests and responses of the wiregauge protocol: their headers, and a request without --out.
+const REQUEST: u32 = 16;
+const RESPONSE: u32 = 32;
+/// The largest messages of links that carry fewer bytes than the protocols.
+const LARGEST: [(&str, u32); 2] = [("udp:", 65_507), ("hid:", 16_383)];
 
 pub(crate) fn transfer() -> Noun {
     Noun {
         one: "transfer",
         depth: "queue",
         one_depth: unknown_stage("queue", "Try --queue 1,2,4,8"),
-        try_more: "Try --transfer 512,4k,64k --queue 1,4".into(),
-        try_many: "Try --transfer 64,512,4k,16k,64k --queue 1,2,4,8".into(),
+        tries: transfers(&[64, 512, 4 * K, 16 * K, 64 * K], u32::MAX),
     }
 }
 
@@ -45,62 +36,47 @@ pub(crate) fn system_call() -> Noun {
         depth: "queue",
         one_depth: "this kind of link has no queue, so only the size of a transfer can be changed"
             .into(),
-        try_more: "Try --transfer 512,4k,64k".into(),
-        try_many: "Try --transfer 64,256,1k,4k,16k,64k,256k".into(),
+        tries: transfers(&[64, 256, K, 4 * K, 16 * K, 64 * K, 256 * K], 1),
+    }
+}
+
+fn transfers(many: &'static [u32], most_queued: u32) -> Tries {
+    Tries {
+        request: None,
+        sizes: Some(Sizes {
+            values: Values {
+                flag: "--transfer",
+                least: 1,
+                most: u32::MAX,
+            },
+            few: &[512, 4 * K, 64 * K],
+            many,
+            are_of_both: false,
+        }),
+        depths: Values {
+            flag: "--queue",
+            least: 1,
+            most: most_queued,
+        },
+        otherwise: "Try several sizes",
+        wanted: Vec::new(),
     }
 }
 
 /// Of a plan's exchanges with a device, which tries nothing that either refuses.
 pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
-    let most = match plan.connect {
-        Connect::Once => most_outstanding(plan, conditions, link),
-        Connect::Each => 1,
-    };
-    let depths = |wanted: &[u32]| {
-        let allowed = wanted.iter().filter(|&&depth| depth <= most);
-        let allowed: Vec<String> = allowed.map(u32::to_string).collect();
-        (allowed.len() > 1).then(|| format!("--depth {}", allowed.join(",")))
-    };
-    let sizes = |wanted: &[u32]| {
-        let (flag, most) = match plan.protocol {
-            Protocol::Lines => ("--out", u32::MAX),
-            Protocol::Echo | Protocol::Wiregauge => ("--in", largest_response(conditions, link)),
-            // The queries decide the sizes.
-            Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => {
-                return None;
-            }
-        };
-        // Those of CAN depend on its frames.
-        let address = plan.links().nth(link as usize);
-        if address.is_some_and(|address| address.starts_with("can:")) {
-            return None;
-        }
-        let allowed = wanted.iter().filter(|&&bytes| bytes <= most);
-        let allowed: Vec<String> = allowed.map(|&bytes| size(bytes)).collect();
-        (allowed.len() > 1).then(|| format!("{flag} {}", allowed.join(",")))
-    };
-    let (few, many): (&[u32], &[u32]) = match plan.protocol {
-        Protocol::Lines => (&[16, 64, 256], &[8, 16, 32, 64, 128, 256]),
-        _ => (&[64, 512, 4 * K], &[64, 256, K, 4 * K, 16 * K]),
-    };
-    // A model requires three settings: without sizes they are depths.
-    let more = match sizes(few) {
-        Some(_) => depths(&[1, 4]).or_else(|| depths(&[1, 2])),
-        None => depths(&[1, 2, 4]).or_else(|| depths(&[1, 2])),
-    };
-    let of = |sizes: Option<String>, depths: Option<String>| match (sizes, depths) {
-        (Some(sizes), Some(depths)) => format!("Try {sizes} {depths}"),
-        (Some(sizes), None) => format!("Try {sizes}"),
-        (None, Some(depths)) => format!("Try {depths}"),
-        (None, None) if plan.queries.is_some() => {
-            "Try queries with shorter and longer replies".into()
-        }
-        (None, None) => "Try several sizes".into(),
+    let depths = Values {
+        flag: "--depth",
+        least: 1,
+        most: match plan.connect {
+            Connect::Once => most_outstanding(plan, conditions, link),
+            Connect::Each => 1,
+        },
     };
     Noun {
         one: "exchange",
         depth: "depth",
-        one_depth: match (depths(&[1, 2, 4, 8]), plan.connect) {
+        one_depth: match (depths.of(&[1, 2, 4, 8], std::iter::empty()), plan.connect) {
             (Some(flag), _) => unknown_stage("depth", &format!("Try {flag}")),
             (None, Connect::Each) => {
                 unknown_stage("depth", "With --connect each, exchanges cannot overlap")
@@ -109,27 +85,73 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
                 unknown_stage("depth", "Only one request at a time is possible")
             }
         },
-        try_more: of(sizes(few), more),
-        try_many: of(sizes(many), depths(&[1, 2, 4, 8])),
+        tries: Tries {
+            request: (plan.protocol == Protocol::Wiregauge)
+                .then(|| request(plan, conditions, link)),
+            sizes: sizes(plan, conditions, link),
+            depths,
+            otherwise: match plan.queries {
+                Some(_) => "Try queries with shorter and longer replies",
+                None => "Try several sizes",
+            },
+            wanted: Vec::new(),
+        },
     }
 }
 
-const K: u32 = 1024;
-
-/// A size as one writes it in a flag: 4k.
-fn size(bytes: u32) -> String {
-    match bytes % K {
-        0 => format!("{}k", bytes / K),
-        _ => bytes.to_string(),
+fn request(plan: &Plan, conditions: &Conditions, link: u32) -> Request {
+    let mut all = plan.points.iter().map(|point| point.out_bytes);
+    let first = all.next();
+    let stated = responder_of(conditions, link).map(|responder| responder.max_out_bytes);
+    Request {
+        default: REQUEST,
+        of_run: first.filter(|first| all.all(|bytes| bytes == *first)),
+        most: largest(plan, link, stated),
     }
 }
 
-/// The largest response that the device allows.
-fn largest_response(conditions: &Conditions, link: u32) -> u32 {
-    match responder_of(conditions, link).map_or(0, |responder| responder.max_in_bytes) {
-        0 => u32::MAX,
-        most => most,
-    }
+/// `None` where the queries decide the sizes, or the frames of a CAN bus.
+fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<Sizes> {
+    let is_can = address(plan, link).starts_with("can:");
+    let stated = responder_of(conditions, link).map(|responder| responder.max_in_bytes);
+    let (flag, least, stated) = match plan.protocol {
+        _ if is_can => return None,
+        Protocol::Lines => ("--out", 2, None),
+        Protocol::Echo => ("--in", 1, stated),
+        Protocol::Wiregauge => ("--in", RESPONSE, stated),
+        Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => return None,
+    };
+    let (few, many): (&[u32], &[u32]) = match plan.protocol {
+        Protocol::Lines => (&[16, 64, 256], &[8, 16, 32, 64, 128, 256]),
+        _ => (&[64, 512, 4 * K], &[64, 256, K, 4 * K, 16 * K]),
+    };
+    Some(Sizes {
+        values: Values {
+            flag,
+            least,
+            most: largest(plan, link, stated),
+        },
+        few,
+        many,
+        are_of_both: plan.protocol != Protocol::Wiregauge,
+    })
+}
+
+fn address(plan: &Plan, link: u32) -> &str {
+    plan.links().nth(link as usize).unwrap_or_default()
+}
+
+/// The largest message that the link carries, and the device allows.
+fn largest(plan: &Plan, link: u32, stated: Option<u32>) -> u32 {
+    let address = address(plan, link);
+    let of_link = LARGEST
+        .iter()
+        .find(|(scheme, _)| address.starts_with(scheme));
+    let of_link = of_link.map_or(u32::MAX, |(_, most)| *most);
+    stated
+        .filter(|most| *most > 0)
+        .unwrap_or(u32::MAX)
+        .min(of_link)
 }
 
 fn unknown_stage(depth: &str, why: &str) -> String {

@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{Times, exchange_point, plan, stream_plan, stream_point};
-use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
+use wiregauge_explain::{Modelled, Wanted, models_of_exchange, of_stream};
 use wiregauge_model::Setting;
 use wiregauge_record::{
     BusLimit, Conditions, Connect, Plan, PointSummary, Responder, Schedule, StreamSummary,
@@ -756,4 +756,70 @@ fn more_points_are_proposed_than_the_run_has_and_no_size_that_the_device_rejects
         six.ends_with("Try --in 64,256,1k,4k,16k --depth 1,2,4,8"),
         "{six}"
     );
+}
+
+#[test]
+fn more_points_enclose_the_setting_of_which_a_prediction_was_asked() {
+    let tried = |plan: &Plan, responder: Option<Responder>, wanted: Wanted| {
+        let conditions = Conditions {
+            responder,
+            ..Conditions::default()
+        };
+        let points = [exchange(16, 48, 1, 300.0)];
+        let mut modelled = models_of_exchange(plan, &conditions, &points).remove(0);
+        modelled.enclose(&[wanted]);
+        let why = modelled.why_not.unwrap();
+        why.split(". ").nth(1).unwrap().to_owned()
+    };
+    let large = Wanted {
+        out_bytes: Some(2_000),
+        in_bytes: Some(20_000),
+        depth: Some(6),
+    };
+    assert_eq!(
+        tried(&plan(), None, large),
+        "Try --out 2000 --in 64,512,4k,32k --depth 1,4,8"
+    );
+    let small = Wanted {
+        in_bytes: Some(40),
+        ..Wanted::default()
+    };
+    assert_eq!(
+        tried(&plan(), None, small),
+        "Try --in 32,64,512,4k --depth 1,4"
+    );
+    let limited = Responder {
+        max_in_bytes: 8_192,
+        max_outstanding: 1,
+        ..Responder::default()
+    };
+    assert_eq!(
+        tried(&plan(), Some(limited), large),
+        "Try --out 2000 --in 64,512,4k,8k"
+    );
+    let mut instrument = plan();
+    instrument.address = "usbtmc://0957:1755".into();
+    assert_eq!(
+        tried(&instrument, None, Wanted::default()),
+        "Try --in 64,512,4k"
+    );
+}
+
+#[test]
+fn no_queue_is_proposed_where_a_link_has_none() {
+    let wanted = Wanted {
+        in_bytes: Some(100_000),
+        depth: Some(4),
+        ..Wanted::default()
+    };
+    let tried = |address: &str| {
+        let points = transfers(&[64], &[1], 100.0, 10.0);
+        let mut modelled = of_stream(&stream_plan(address), &points).models.remove(0);
+        modelled.enclose(&[wanted]);
+        let why = modelled.why_not.unwrap();
+        why.split(". ").nth(1).unwrap().to_owned()
+    };
+    let transfers = "Try --transfer 512,4k,64k,128k";
+    assert_eq!(tried("serial:///dev/ttyACM0"), transfers);
+    assert_eq!(tried(USB), format!("{transfers} --queue 1,4"));
 }

@@ -98,8 +98,7 @@ pub enum Beyond {
 pub enum CannotPredict {
     /// Too few settings for any band.
     #[error(
-        "a prediction interval requires {MIN_FOR_BAND} points with different settings (this run has {settings}). \
-         Measure e.g. --in 48,200,512 --depth 1,4 (a stream: --transfer 512,4k,64k --queue 1,4)"
+        "a prediction interval requires {MIN_FOR_BAND} points with different settings (this run has {settings})"
     )]
     TooFew {
         /// How many there are.

@@ -11,9 +11,10 @@ use crate::output::{explained, modelled};
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_explain::{
-    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus,
-    of_stream,
+    Modelled, Wanted, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange,
+    of_modbus, of_stream,
 };
+use wiregauge_model::CannotPredict;
 use wiregauge_run::{Exchange, Stream};
 
 /// Runs the command.
@@ -81,6 +82,10 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
 
 /// Answers each --predict from each model that it fits.
 fn predict(models: &mut [Modelled], args: &ExplainArgs, is_stream: bool) -> anyhow::Result<()> {
+    let wanted: Vec<Wanted> = args.predict.iter().map(Asked::wanted).collect();
+    for modelled in models.iter_mut() {
+        modelled.enclose(&wanted);
+    }
     for asked in &args.predict {
         asked.check(is_stream)?;
         let mut answered = false;
@@ -112,6 +117,13 @@ fn answer(modelled: &mut Modelled, asked: &Asked, share: Option<f64>) -> anyhow:
     };
     match modelled.predict(at, share) {
         Some(Ok(predicted)) => modelled.predictions.push(predicted),
+        Some(Err(why @ CannotPredict::TooFew { .. })) => {
+            bail!(
+                "cannot predict {}: {why}. {}",
+                asked.text,
+                modelled.more_points()
+            )
+        }
         Some(Err(why)) => bail!("cannot predict {}: {why}", asked.text),
         None => return Ok(false),
     }
