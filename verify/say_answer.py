@@ -16,6 +16,8 @@ SATURATED = 0.95
 NEAR = 1e-9
 #: A gain of a depth up to this part over that of the depths may be chance (docs/exchange.md).
 CHANCE = 1.05
+#: With more exchanges without a response in time than this, a depth is limited by losses (docs/exchange.md).
+LOSSY = 1e-3
 #: What a sentence has at most, with the cycles that missed their deadline.
 WORDS = 60
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
@@ -153,9 +155,18 @@ def trt(point: dict) -> dict:
     return (point["trt"] or {}).get("mean") or {}
 
 
+def rate(point: dict) -> float:
+    return point["throughput"]["exchanges_s"]
+
+
 def shorter(less: dict, more: dict) -> bool:
     bounds = (less.get("high"), more.get("low"))
     return None not in bounds and bounds[0] < bounds[1]
+
+
+def is_lossy(point: dict) -> bool:
+    counts = point["counts"]
+    return counts["lost"] + counts["late"] > LOSSY * counts["exchanges"]
 
 
 def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: str) -> None:
@@ -172,29 +183,38 @@ def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: st
         checks.that(best >= most * (1 - NEAR), "the fastest point is the fastest", here)
         scale = {"per s": 1, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}[said.group(3)]
         checks.that(is_shown(said.group(2), most / scale), "its rate is as said", f"{here}; {most}")
+    limited = re.search(
+        r"[Ll]osses limit (every depth|depth [^;.]*|\d+ of \d+ points)(?:[;.]|$)", answer
+    )
+    if limited:
+        name, lossy = limited.group(1), [p for p in points if is_lossy(p)]
+        count = len(points) if name == "every depth" else places.counted(name)
+        named = len(lossy) == count if count else places.named(name, points) == lossy
+        checks.that(named, "losses limit the depths that have them", here)
+        timed = [p for p in timed if not is_lossy(p)]
     said = re.search(
-        rf"[Dd]epth (\d+) is (enough|the fastest|the fastest here): {NUMBER} per s"
+        rf"[Dd]epth (\d+) is (enough|the fastest|the fastest here|the fastest without losses): {NUMBER} per s"
         rf"(?:, {NUMBER} times as many as at depth (\d+)( \(not proven\))?(, more than depth alone gives)?)?",
         answer,
     )
     if not said:
         return
     depth, how, per_s, times, low, open_, more = said.groups()
+    checks.that(bool(limited) == any(map(is_lossy, points)), "a depth with losses is named", here)
     rates = {p["point"]["depth"]: p for p in timed}
     if len(rates) < len(timed):
         return
+    most = max(map(rate, timed))
     chosen, lowest = rates[int(depth)], rates[min(rates)]
-
-    def rate(p: dict) -> float:
-        return p["throughput"]["exchanges_s"]
-
     checks.that(is_shown(per_s, rate(chosen)), "a rate is as said", here)
     planned = len(run["plan"]["points"]) == len(points)
-    whole = planned and all(is_sure(p) for p in points)
+    whole = planned and all(is_sure(p) for p in points if not (limited and is_lossy(p)))
     least = min(d for d, p in rates.items() if rate(p) >= SATURATED * most)
     expected = "the fastest here"
     if whole:
         expected = "the fastest" if least == max(rates) else "enough"
+    if limited and expected != "enough":
+        expected = "the fastest without losses"
     checks.that(how == expected, "what is enough is said of whole runs", f"{here}; {expected}")
     right = int(depth) == least if whole else rate(chosen) >= most * (1 - NEAR)
     checks.that(right, "a depth that is enough is the lowest that is", f"{here}; {least}")

@@ -155,7 +155,7 @@ fn no_column_vanishes_on_a_narrow_terminal_the_settings_stand_above_the_rows() {
 }
 
 #[test]
-fn the_answer_counts_what_was_lost_and_names_a_depth_that_is_faster() {
+fn the_answer_counts_what_was_lost_and_compares_no_depth_that_losses_limit() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 1ms --drop every=20");
     let flags = "--depth 1,2 --count 100 --timeout 50ms --no-calibration";
@@ -172,16 +172,7 @@ fn the_answer_counts_what_was_lost_and_names_a_depth_that_is_faster() {
     let lost = sum("lost") + sum("late");
     let said = format!("; {lost} of {} lost", sum("exchanges"));
     assert!(lost > 0 && text.contains(&said), "{said}: {text}");
-    let rate = |at: usize| run["points"][at]["throughput"]["exchanges_s"].as_f64();
-    // Said only where both rates have an interval: a stalled host leaves them without one.
-    let is_known = |at: usize| run["points"][at]["trt"]["mean"]["low"].is_number();
-    let is_faster = is_known(0) && is_known(1) && rate(1) > rate(0);
-    let said = text.contains("Depth 2 is ") && !text.contains("(not proven)");
-    assert!(
-        said || text.contains("Depth 1 is ") || text.contains("(not proven)"),
-        "{text}"
-    );
-    assert!(is_faster || !said, "{text}");
+    assert!(text.contains("Losses limit every depth; "), "{text}");
 }
 
 #[test]

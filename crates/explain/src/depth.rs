@@ -20,6 +20,11 @@ pub(crate) fn unanswered(counts: &Counts) -> u64 {
     counts.exchanges.saturating_sub(counts.answered)
 }
 
+/// True where more than a few exchanges had no response in time: the rate is that of timeouts.
+pub fn has_timeouts(counts: &Counts) -> bool {
+    (counts.lost + counts.late) as f64 > UNANSWERED * counts.exchanges as f64
+}
+
 /// True where at most a few exchanges had no correct response in time.
 pub(crate) fn is_answered(counts: &Counts) -> bool {
     unanswered(counts) as f64 <= UNANSWERED * counts.exchanges as f64

@@ -18,7 +18,7 @@ mod tries;
 mod verdict;
 
 pub use ahead::ahead_of_device;
-pub use depth::silence_ns;
+pub use depth::{has_timeouts, silence_ns};
 pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
 pub use exchange_verdict::{ExchangeVerdict, Late};
 pub use modbus::{ModbusSplit, of_modbus};

@@ -122,6 +122,36 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
 }
 
 #[test]
+fn a_depth_with_losses_is_limited_by_them_and_no_gain_is_computed_from_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let said = |name: &str, loses: fn(u32) -> bool| {
+        let run = exchange_run(&dir.path().join(name), &plan(3), |point| {
+            let lost = if loses(point.depth) { 100 } else { 0 };
+            paced(point.depth, 20_000, 2_000, lost)
+        });
+        said_of(&run)
+    };
+    let deepest = said("deepest", |depth| depth == 3);
+    assert!(
+        deepest.starts_with("Depth 2 is the fastest without losses: ")
+            && deepest
+                .contains(" times as many as at depth 1; losses limit depth 3; 20 of 6,000 lost"),
+        "{deepest}"
+    );
+    let lowest = said("lowest", |depth| depth != 1);
+    assert!(
+        lowest.starts_with("Depth 1 is the fastest without losses: ")
+            && lowest.contains(" per s; losses limit depth 2 and 3; 40 of 6,000 lost"),
+        "{lowest}"
+    );
+    let all = said("all", |_| true);
+    assert!(
+        all.starts_with("Losses limit every depth; 60 of 6,000 lost"),
+        "{all}"
+    );
+}
+
+#[test]
 fn a_depth_is_enough_where_all_points_are_complete_and_have_enough_samples() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = |name: &str, n: u64| {

@@ -179,7 +179,7 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
     if one_size && !several_links {
         let of_depths = depths::answer(plan, &here, &is_like, places);
         if let Some(words) = of_depths {
-            return vec![words];
+            return words;
         }
     }
     vec![match one_size {

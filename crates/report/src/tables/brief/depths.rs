@@ -1,7 +1,8 @@
-//! Which depth is enough, what it gains over the lowest one, and whether the samples prove it.
+//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, and which depths losses limit.
 
 use super::{SATURATED, is_sure};
 use crate::tables::places::Places;
+use wiregauge_explain::has_timeouts;
 use wiregauge_quantity::{significant, times};
 use wiregauge_record::{Plan, Point, PointSummary};
 use wiregauge_stats::Estimate;
@@ -9,39 +10,68 @@ use wiregauge_stats::Estimate;
 /// A rate up to this factor higher than that of the depths may be chance.
 const CHANCE: f64 = 1.05;
 
-/// Points of one link and one size, and which of the plan they are: the lowest depth that reaches 95 % of the highest
-/// rate, if all of them are complete and have enough samples, else the fastest; `None` for one depth.
+/// Points of one link and one size, and which of the plan they are: the best depth of those without losses, and the
+/// depths that losses limit; `None` for one depth.
 pub(super) fn answer(
     plan: &Plan,
     same: &[&PointSummary],
     is_like: &dyn Fn(&Point) -> bool,
     places: &Places,
+) -> Option<Vec<String>> {
+    let first = same.first()?.point.depth;
+    if same.iter().all(|point| point.point.depth == first) {
+        return None;
+    }
+    let (lossy, sound): (Vec<&PointSummary>, Vec<&PointSummary>) = same
+        .iter()
+        .copied()
+        .partition(|point| has_timeouts(&point.counts));
+    let indices: Vec<u32> = lossy.iter().map(|point| point.point.index).collect();
+    let limited = match (lossy.is_empty(), sound.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some("losses limit every depth".to_owned()),
+        (false, false) => Some(format!("losses limit {}", places.in_sentence(&indices))),
+    };
+    let is_there = |point: &Point| same.iter().any(|there| there.point.index == point.index);
+    let mut planned = plan.points.iter().filter(|point| is_like(point));
+    let is_whole = planned.all(is_there) && sound.iter().all(|point| is_known(point));
+    let best = best(&sound, is_whole, limited.is_some(), places);
+    let parts: Vec<String> = best.into_iter().chain(limited).collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+/// The lowest depth that reaches 95 % of the highest rate, if all of the points are complete and have enough samples,
+/// else the fastest; `None` for one depth without others that have losses.
+fn best(
+    sound: &[&PointSummary],
+    is_whole: bool,
+    are_others_lossy: bool,
+    places: &Places,
 ) -> Option<String> {
     let rate = |point: &PointSummary| point.throughput.exchanges_s;
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
-    let mut timed: Vec<&PointSummary> = same.to_vec();
+    let mut timed: Vec<&PointSummary> = sound.to_vec();
     timed.retain(|point| rate(point) > 0.0);
     timed.sort_by_key(|point| point.point.depth);
     let (lowest, deepest) = (timed.first()?, timed.last()?);
     let best = timed.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let (low, high) = (lowest.point.depth, deepest.point.depth);
-    if low == high {
+    if low == high && !are_others_lossy {
         return None;
     }
-    let is_there = |point: &Point| same.iter().any(|there| there.point.index == point.index);
-    let mut planned = plan.points.iter().filter(|point| is_like(point));
-    let is_whole = planned.all(is_there) && same.iter().all(|point| is_known(point));
     let enough = timed
         .iter()
         .find(|point| rate(point) >= SATURATED * rate(best));
     let chosen = enough.filter(|_| is_whole).unwrap_or(best);
     let (depth, per_s) = (chosen.point.depth, significant(rate(chosen)));
     let at = places.name(&[chosen.point.index]);
-    let words = match (is_whole, depth == high) {
-        (true, false) => format!("{at} is enough: {per_s} per s"),
-        (true, true) => format!("{at} is the fastest: {per_s} per s"),
-        (false, _) => format!("{at} is the fastest here: {per_s} per s"),
+    let how = match (is_whole, depth == high) {
+        (true, false) => "enough",
+        _ if are_others_lossy => "the fastest without losses",
+        (true, true) => "the fastest",
+        (false, _) => "the fastest here",
     };
+    let words = format!("{at} is {how}: {per_s} per s");
     if depth == low {
         return Some(words);
     }
