@@ -253,7 +253,12 @@ def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here:
         longest = is_shown(said.group(2), values.max() / UNITS[said.group(3)])
         of_all = said.group(1) != "longest" or unanswered == 0
         checks.that(longest and of_all, "the longest RTT is as said", here)
-    for share, peak, unit in re.findall(rf"{NUMBER} % take about {TIME}", answer):
+    peaks = re.findall(rf"{NUMBER} % take about {TIME}", answer)
+    named = min(3, len(point["modes"]))
+    checks.that(len(peaks) == (named if named > 1 else 0), "the largest peaks are named", here)
+    shares = [float(share.replace(",", "")) for share, _, _ in peaks]
+    checks.that(shares == sorted(shares, reverse=True), "what the majority takes comes first", here)
+    for share, peak, unit in peaks:
         near = [
             m
             for m in point["modes"]

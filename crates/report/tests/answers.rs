@@ -122,6 +122,34 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
 }
 
 #[test]
+fn of_several_peaks_the_majority_is_named_first_and_a_single_one_is_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let said = |name: &str, rare_ns: u64| {
+        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
+            paced(1, 1_000_000, 2_000, 0).map(move |sample| Sample {
+                rtt_ns: match sample.sequence % 4 {
+                    0 => rare_ns,
+                    _ => 300_000,
+                },
+                ..sample
+            })
+        });
+        said_of(&run)
+    };
+    let two = said("two", 1_000_000);
+    let peaks: Vec<&str> = two
+        .match_indices(" % take about ")
+        .map(|(at, _)| &two[..at])
+        .collect();
+    assert!(
+        peaks.len() == 2 && peaks[0].ends_with("75") && peaks[1].ends_with("25"),
+        "{two}"
+    );
+    let one = said("one", 300_000);
+    assert!(!one.contains("take about"), "{one}");
+}
+
+#[test]
 fn a_depth_with_losses_is_limited_by_them_and_no_gain_is_computed_from_it() {
     let dir = tempfile::tempdir().expect("a directory");
     let said = |name: &str, loses: fn(u32) -> bool| {

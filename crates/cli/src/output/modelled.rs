@@ -29,7 +29,10 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
         let stream = modelled.way.is_some();
         writeln!(out, "\n{HEADING}Link model{name}{RESET}")?;
         let limit = modelled.limit_bytes_s;
-        write!(out, "{}", numbers(&figures, stream, limit).text())?;
+        let numbers = numbers(&figures, stream, limit);
+        if !numbers.rows.is_empty() {
+            write!(out, "{}", numbers.text())?;
+        }
         if figures.slowest.is_some() {
             writeln!(
                 out,
@@ -264,6 +267,7 @@ fn stage(table: &mut Table, cost: &StageCost, names: &Names<'_>) {
     }
 }
 
+/// What an interval with 0 in it leaves open is not said.
 fn row(
     table: &mut Table,
     name: String,
@@ -271,6 +275,9 @@ fn row(
     unit: &str,
     show: impl Fn(f64) -> String,
 ) {
+    if estimate.low.is_some_and(|low| low <= 0.0) {
+        return;
+    }
     let bound = |bound: Option<f64>| bound.map_or("-".into(), &show);
     table.row(vec![
         name,
@@ -345,5 +352,22 @@ mod tests {
         };
         assert_eq!(setting_cells(&any, false), ["16", "any", "4"]);
         assert_eq!(setting_cells(&any, true), ["16", "4"]);
+    }
+
+    #[test]
+    fn a_figure_whose_interval_includes_0_is_not_said() {
+        let mut table = Table::new("", &["figure", "value", "95 % from", "to", "unit"]);
+        for low in [Some(0.0), Some(-3.0), Some(2.1), None] {
+            let depth = Estimate {
+                value: 49.0,
+                low,
+                high: low.map(|_| 185.0),
+            };
+            row(&mut table, "saturation depth".into(), &depth, "", |v| {
+                format!("{v:.1}")
+            });
+        }
+        let lows: Vec<&str> = table.rows.iter().map(|row| &row[2][..]).collect();
+        assert_eq!(lows, ["2.1", "-"]);
     }
 }

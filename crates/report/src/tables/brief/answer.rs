@@ -11,6 +11,9 @@ use wiregauge_record::{
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, Mode};
 
+/// Peaks of the RTT that are named; the table with --full has all.
+const PEAKS: usize = 3;
+
 /// Of points in the order of their numbers.
 pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     if points.is_empty() {
@@ -116,15 +119,22 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     }
 }
 
-/// Of the only point: what limits it, and the response times that are rarer.
+/// Of the only point: what limits it, and its response times if they have several peaks.
 fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
-    let mut parts: Vec<String> = limited(file, point).into_iter().collect();
-    let modes = || point.modes.iter().enumerate();
-    let main = modes().max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share));
-    let rare = modes().filter(|(at, _)| main.is_none_or(|(main, _)| main != *at));
+    limited(file, point)
+        .into_iter()
+        .chain(peaks(point))
+        .collect()
+}
+
+/// The largest peaks with their shares, the majority first; `None` if there is only one.
+fn peaks(point: &PointSummary) -> Option<String> {
+    let mut modes: Vec<&Mode> = point.modes.iter().collect();
+    modes.sort_by(|a, b| b.share.total_cmp(&a.share));
+    modes.truncate(PEAKS);
     let words = |mode: &Mode| format!("{} take about {}", percent(mode.share), time(mode.peak));
-    parts.extend(rare.map(|(_, mode)| words(mode)).take(2));
-    parts
+    let words: Vec<String> = modes.into_iter().map(words).collect();
+    (words.len() > 1).then(|| words.join(", "))
 }
 
 /// What limits the only point.
