@@ -3,10 +3,10 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_compare::link_name;
-use wiregauge_explain::Modelled;
+use wiregauge_explain::{Modelled, Predicted};
 use wiregauge_model::{Figures, How, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped};
-use wiregauge_report::tables::Table;
+use wiregauge_report::tables::{Columns, Table};
 use wiregauge_stats::Estimate;
 
 /// Residuals of more points than this are for --json.
@@ -62,49 +62,32 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
         let unit = TimeUnit::fitting(all.iter().map(|p| p.trt_ns.value).fold(f64::MAX, f64::min));
         let rates = || all.iter().flat_map(|p| [p.out_bytes_s, p.in_bytes_s]);
         let rate = RateUnit::fitting(rates().fold(0.0, f64::max));
-        let (mut columns, time, one) = match stream {
-            true => (vec!["transfer B", "queue"], "per transfer", "time"),
-            false => (vec!["OUT B", "IN B", "depth"], "TRT", "RTT"),
+        let (time, one) = match stream {
+            true => ("per transfer", "time"),
+            false => ("TRT", "RTT"),
         };
-        columns.extend([time, "low", "high", one, "low", "high"]);
-        let rate_columns = match stream {
-            true => vec![rate.name().to_owned()],
-            false => vec![
-                format!("OUT {}", rate.name()),
-                format!("IN {}", rate.name()),
-            ],
-        };
-        columns.extend(rate_columns.iter().map(String::as_str));
-        columns.push("coverage");
-        let mut table = Table::new("", &columns);
-        for predicted in all {
-            let (at, trt) = (predicted.at, &predicted.trt_ns);
-            let mut cells = setting_cells(&at, stream);
-            let shown = |ns: Option<f64>| ns.map_or("-".into(), |ns| unit.show(ns));
-            let rtt = predicted.rtt_ns.as_ref();
-            cells.extend([
-                unit.show(trt.value),
-                shown(trt.low),
-                shown(trt.high),
-                shown(rtt.map(|rtt| rtt.value)),
-                shown(rtt.and_then(|rtt| rtt.low)),
-                shown(rtt.and_then(|rtt| rtt.high)),
-            ]);
-            match stream {
-                true => cells.push(rate.show(predicted.out_bytes_s.max(predicted.in_bytes_s))),
-                false => {
-                    cells.push(rate.show(predicted.out_bytes_s));
-                    // Without a size there is no rate.
-                    let known = (at.in_bytes > 0).then_some(predicted.in_bytes_s);
-                    cells.push(known.map_or("-".into(), |known| rate.show(known)));
-                }
-            }
-            cells.push(match trt.claimed() {
-                Some(share) => format!("{} %", (share * 1000.0).round() / 10.0),
-                None => "none".into(),
+        let mut columns = Columns::<&Predicted>::new();
+        settings(&mut columns, stream, |predicted| predicted.at);
+        columns.add(time, |p| unit.show(p.trt_ns.value));
+        columns.some("low", |p| Some(unit.show(p.trt_ns.low?)));
+        columns.some("high", |p| Some(unit.show(p.trt_ns.high?)));
+        columns.some(one, |p| Some(unit.show(p.rtt_ns.as_ref()?.value)));
+        columns.some("low", |p| Some(unit.show(p.rtt_ns.as_ref()?.low?)));
+        columns.some("high", |p| Some(unit.show(p.rtt_ns.as_ref()?.high?)));
+        if stream {
+            columns.add(rate.name(), |p| rate.show(p.out_bytes_s.max(p.in_bytes_s)));
+        } else {
+            columns.add(format!("OUT {}", rate.name()), |p| rate.show(p.out_bytes_s));
+            // Without a size there is no rate.
+            columns.some(format!("IN {}", rate.name()), |p| {
+                (p.at.in_bytes > 0).then(|| rate.show(p.in_bytes_s))
             });
-            table.row(cells);
         }
+        columns.add("coverage", |p| match p.trt_ns.claimed() {
+            Some(share) => format!("{} %", (share * 1000.0).round() / 10.0),
+            None => "none".into(),
+        });
+        let table = columns.of_rows("", all);
         writeln!(
             out,
             "\n{HEADING}Predicted{}, means in {}{RESET}",
@@ -302,41 +285,38 @@ fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
     } else {
         format!("Errors of the model, in {name}")
     };
-    let mut columns = match stream {
-        true => vec!["transfer B", "queue", "per transfer"],
-        false => vec!["OUT B", "IN B", "depth", "TRT"],
-    };
-    columns.extend(["model", "error %", "cross-validated error %"]);
-    let mut table = Table::new("", &columns);
-    for residual in all {
-        let at = residual.point.at;
-        let mut cells = setting_cells(&at, stream);
-        let off = |off: f64| format!("{:+.1}", off * 100.0);
-        cells.extend([
-            unit.show(residual.point.trt_ns),
-            unit.show(residual.model_ns),
-            off(residual.off),
-            residual.off_without.map_or("-".into(), off),
-        ]);
-        table.row(cells);
-    }
-    (title, table)
+    let off = |off: f64| format!("{:+.1}", off * 100.0);
+    let mut columns = Columns::<&Residual>::new();
+    settings(&mut columns, stream, |residual| residual.point.at);
+    let time = if stream { "per transfer" } else { "TRT" };
+    columns.add(time, |residual| unit.show(residual.point.trt_ns));
+    columns.add("model", |residual| unit.show(residual.model_ns));
+    columns.add("error %", |residual| off(residual.off));
+    columns.some("cross-validated error %", |residual| {
+        residual.off_without.map(off)
+    });
+    (title, columns.of_rows("", all))
 }
 
-/// The cells of a setting: of an exchange its sizes and depth, of a stream its transfer and queue.
-fn setting_cells(at: &Setting, stream: bool) -> Vec<String> {
-    let mut cells = match stream {
-        true => vec![at.out_bytes.max(at.in_bytes).to_string()],
-        false => {
-            let response = match at.in_bytes {
-                0 => "any".to_owned(),
-                bytes => bytes.to_string(),
-            };
-            vec![at.out_bytes.to_string(), response]
-        }
-    };
-    cells.push(at.depth.to_string());
-    cells
+/// The columns of a setting: of an exchange its sizes and depth, of a stream its transfer and queue.
+fn settings<'a, Row: Copy + 'a>(
+    columns: &mut Columns<'a, Row>,
+    stream: bool,
+    at: fn(Row) -> Setting,
+) {
+    if stream {
+        columns.add("transfer B", move |row| {
+            at(row).out_bytes.max(at(row).in_bytes)
+        });
+    } else {
+        columns.add("OUT B", move |row| at(row).out_bytes);
+        columns.add("IN B", move |row| match at(row).in_bytes {
+            0 => "any".to_owned(),
+            bytes => bytes.to_string(),
+        });
+    }
+    let depth = if stream { "queue" } else { "depth" };
+    columns.add(depth, move |row| at(row).depth);
 }
 
 #[cfg(test)]
@@ -350,8 +330,13 @@ mod tests {
             in_bytes: 0,
             depth: 4,
         };
-        assert_eq!(setting_cells(&any, false), ["16", "any", "4"]);
-        assert_eq!(setting_cells(&any, true), ["16", "4"]);
+        let cells = |stream: bool| {
+            let mut columns = Columns::<&Setting>::new();
+            settings(&mut columns, stream, |at| *at);
+            columns.of_rows("", [&any]).rows.remove(0)
+        };
+        assert_eq!(cells(false), ["16", "any", "4"]);
+        assert_eq!(cells(true), ["16", "4"]);
     }
 
     #[test]
