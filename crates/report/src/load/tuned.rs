@@ -19,6 +19,9 @@ pub struct Tuned {
     pub objective: Objective,
     /// Constraints.
     pub constraints: Vec<Constraint>,
+    /// The answer in one line; `None` if nothing responded, or an earlier version made the run.
+    #[serde(default)]
+    pub answer: Option<String>,
     /// How the search ended: `complete`, `out-of-time` ...
     pub ended: String,
     /// The choice, with the figures of the confirming run.
@@ -77,15 +80,8 @@ pub struct Setting {
 /// The choice.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Confirmed {
-    /// Which.
-    #[serde(flatten)]
-    pub setting: Setting,
-    /// The objective's value with its interval.
-    pub objective: wiregauge_stats::Estimate,
     /// The verdict on each constraint.
     pub constraints: Vec<Limit>,
-    /// True if a separate run confirmed it.
-    pub confirmed: bool,
 }
 
 /// A constraint and what was found.

@@ -1,7 +1,6 @@
 //! The first sentence of a page: the answer that the terminal prints.
 
 use super::cycles;
-use super::tuned;
 use crate::Subject;
 use crate::load::Tuned;
 use crate::tables::{ComparisonTables, sentence};
@@ -32,32 +31,10 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
     subjects.iter().filter_map(sentence).collect()
 }
 
-/// What the search was for, and which constraints its choice does not keep.
+/// What the search answered, as the terminal printed it.
 fn tuning(tuned: &Tuned) -> String {
-    let Some(best) = &tuned.best else {
-        return String::new();
-    };
-    let open = best
-        .constraints
-        .iter()
-        .filter(|limit| limit.verdict != "met");
-    let open: Vec<String> = open
-        .map(|limit| match limit.verdict.as_str() {
-            "violated" => format!("{} missed", limit.text),
-            _ => format!("{} undecided", limit.text),
-        })
-        .collect();
-    let kept = match (open.is_empty(), best.constraints.is_empty()) {
-        (_, true) => String::new(),
-        (true, false) => ", all constraints met".to_owned(),
-        (false, false) => format!(", {}", open.join(", ")),
-    };
-    format!(
-        "Chosen to {} {}: {}{kept}. ",
-        tuned.objective.sense,
-        tuned.objective.figure,
-        tuned::shown(&tuned.objective.figure, best.objective.value)
-    )
+    let answer = tuned.answer.as_deref();
+    answer.map_or_else(String::new, |text| format!("{} ", sentence(text)))
 }
 
 /// How far the run came, what its delays do to a control loop, what it was for, and which cycles missed their deadline.

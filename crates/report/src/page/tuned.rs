@@ -1,9 +1,9 @@
-//! The section on the search that a run confirmed: the goal, the constraints, the front, the confirmation.
+//! The section on the search that a run confirmed: the goal, the constraints, the front, the reasons.
 
 use super::escape::{prose, text, words};
 use super::sections;
 use crate::Subject;
-use crate::load::{Confirmed, Limit, Tuned};
+use crate::load::{Limit, Tuned};
 use crate::tables::Table;
 use std::fmt::Write;
 use wiregauge_quantity::{grouped, of_unit, rate, significant, time};
@@ -28,7 +28,6 @@ pub(super) fn section(subjects: &[Subject]) -> String {
 fn one(out: &mut String, tuned: &Tuned) {
     let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(&goal(tuned)));
     if let Some(best) = &tuned.best {
-        let _ = writeln!(out, "<p>{}</p>", prose(&choice(tuned, best)));
         let items: String = best
             .constraints
             .iter()
@@ -62,21 +61,6 @@ fn goal(tuned: &Tuned) -> String {
     )
 }
 
-fn choice(tuned: &Tuned, best: &Confirmed) -> String {
-    let is_proven = best.constraints.iter().all(|one| one.verdict == "met");
-    let how = match (best.confirmed, is_proven) {
-        (true, true) => "confirmed by this run",
-        (true, false) => "measured again by this run",
-        (false, _) => "not confirmed by a separate run",
-    };
-    format!(
-        "Chosen: {}; {how}: {} {}.",
-        best.setting.name(),
-        tuned.objective.figure,
-        value(&tuned.objective.figure, &best.objective)
-    )
-}
-
 fn constraint(limit: &Limit) -> String {
     let verdict = match limit.verdict.as_str() {
         "met" => "met",
@@ -90,7 +74,7 @@ fn constraint(limit: &Limit) -> String {
 }
 
 /// In the unit of the figure.
-pub(super) fn shown(figure: &str, value: f64) -> String {
+fn shown(figure: &str, value: f64) -> String {
     match Figure::parse(figure) {
         Some(figure) => of_unit(figure.unit(), value),
         None => significant(value),
