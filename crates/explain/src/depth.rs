@@ -1,8 +1,6 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{
-    Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd, Responder,
-};
+use wiregauge_record::{Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
@@ -40,20 +38,10 @@ pub(crate) fn most_outstanding(plan: &Plan, conditions: &Conditions, link: u32) 
     if !may_overlap(plan) {
         return 1;
     }
-    match responder_of(conditions, link).map_or(0, |responder| responder.max_outstanding) {
+    let responder = conditions.responder_of(link);
+    match responder.map_or(0, |responder| responder.max_outstanding) {
         0 => u32::MAX,
         most => most,
-    }
-}
-
-/// The responder of a link, if it is one.
-pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Responder> {
-    match link.checked_sub(1) {
-        None => conditions.responder.as_ref(),
-        Some(further) => {
-            let further = conditions.more_links.get(further as usize)?;
-            further.responder.as_ref()
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What one of a model is called, and which settings can be measured for a better model.
 
-use crate::depth::{most_outstanding, responder_of};
+use crate::depth::most_outstanding;
 use crate::tries::{Request, Sizes, Tries, Values};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
@@ -113,7 +113,8 @@ fn request(plan: &Plan, conditions: &Conditions, link: u32) -> Request {
 /// `None` where the queries decide the sizes, or the frames of a CAN bus.
 fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<Sizes> {
     let is_can = address(plan, link).starts_with("can:");
-    let stated = responder_of(conditions, link).map(|responder| responder.max_in_bytes);
+    let responder = conditions.responder_of(link);
+    let stated = responder.map(|responder| responder.max_in_bytes);
     let (flag, least, stated) = match plan.protocol {
         _ if is_can => return None,
         Protocol::Lines => ("--out", 2, None),

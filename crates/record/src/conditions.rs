@@ -111,3 +111,16 @@ pub struct Conditions {
     /// The floor after the last point.
     pub after: Option<Calibration>,
 }
+
+impl Conditions {
+    /// What the device at the end of a link said of itself.
+    pub fn responder_of(&self, link: u32) -> Option<&Responder> {
+        match link.checked_sub(1) {
+            None => self.responder.as_ref(),
+            Some(further) => {
+                let further = self.more_links.get(further as usize)?;
+                further.responder.as_ref()
+            }
+        }
+    }
+}

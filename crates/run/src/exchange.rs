@@ -5,7 +5,7 @@ use crate::kind::{FromRows, RunKind, yes};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Conditions, Disturbance, Ending, Plan, Point, PointSummary, ResourceUse, Responder, Sample,
+    Conditions, Disturbance, Ending, Plan, Point, PointSummary, ResourceUse, Sample,
     Summariser,
 };
 
@@ -120,7 +120,7 @@ impl RunKind for Exchange {
         conditions: &Conditions,
         point: Point,
     ) -> Box<dyn FromRows<Exchange>> {
-        let responder = responder_of(conditions, point.link);
+        let responder = conditions.responder_of(point.link);
         Box::new(Summariser::new(plan, point, responder))
     }
 
@@ -170,13 +170,5 @@ impl FromRows<Exchange> for Summariser {
 
     fn finish(self: Box<Self>) -> PointSummary {
         Summariser::finish(*self, Ending::Interrupted, 0, None, ResourceUse::default())
-    }
-}
-
-/// The responder of a link of the run.
-pub(crate) fn responder_of(conditions: &Conditions, link: u32) -> Option<&Responder> {
-    match (link as usize).checked_sub(1) {
-        None => conditions.responder.as_ref(),
-        Some(further) => conditions.more_links.get(further)?.responder.as_ref(),
     }
 }

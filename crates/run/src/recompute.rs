@@ -2,7 +2,6 @@
 
 use crate::error::RunError;
 use crate::exchange::Exchange;
-use crate::exchange::responder_of;
 use crate::run::Run;
 use crate::run_file::RunFile;
 use crate::segment::{PARQUET, file_name};
@@ -15,7 +14,7 @@ use wiregauge_record::{PointSummary, Summariser};
 pub fn recompute(run: &Run<Exchange>) -> Result<RunFile<Exchange>, RunError> {
     let mut file = run.file.clone();
     for (at, summary) in file.points.iter_mut().enumerate() {
-        let responder = responder_of(&run.file.conditions, summary.point.link);
+        let responder = run.file.conditions.responder_of(summary.point.link);
         let mut summariser = Summariser::new(&run.file.plan, summary.point, responder);
         let mut samples = run.all_samples(at)?;
         while let Some(rows) = samples.read_rows() {
