@@ -89,6 +89,7 @@ def write_exchange_run(
     depth=1,
     timeout_ns=None,
     below_ns=(),
+    device_ns=None,
     by_end=False,
     recompute=True,
 ):
@@ -102,17 +103,18 @@ def write_exchange_run(
                 it ended (depth 1).
     start_ns    start of each; None: as above; with `interval`, a start waits for the end of the
                 exchange before (a control loop of depth 1).
+    device_ns   time of each in the device, by a clock of 1 ns; None: the device has none.
     by_end      the series is in the order of the requests; store the rows in the order in which
                 the exchanges ended, as the program does.
     recompute   let the program compute the figures of run.json from the samples; False leaves
                 zeros (enough for `deadline`, which reads the samples).
     """
     path = Path(path)
-    points = _points(rtt_ns, status, start_ns, out_bytes, in_bytes, depth)
+    points = _points(rtt_ns, status, start_ns, out_bytes, in_bytes, depth, device_ns)
     (path / "samples").mkdir(parents=True, exist_ok=True)
     summaries, cells = [], []
     longest = max((int(rtt.max()) for rtt, *_ in points if len(rtt)), default=0)
-    for index, (rtt, state, start, out_b, in_b, deep) in enumerate(points):
+    for index, (rtt, state, start, out_b, in_b, deep, device) in enumerate(points):
         cell = {
             "index": index,
             "out_bytes": out_b,
@@ -122,7 +124,7 @@ def write_exchange_run(
             "together": False,
         }
         cells.append(cell)
-        table = _exchange_table(rtt, state, start, interval, cell)
+        table = _exchange_table(rtt, state, start, interval, cell, device)
         if by_end:
             end = table["start_ns"].to_numpy() + table["rtt_ns"].to_numpy()
             table = table.take(np.argsort(end, kind="stable"))
@@ -169,7 +171,7 @@ def write_exchange_run(
         "kind": "exchange",
         "state": "complete",
         "plan": plan,
-        "conditions": _conditions(),
+        "conditions": {**_conditions(), "responder": None if device_ns is None else _RESPONDER},
         "points": summaries,
         "warnings": [],
     }
@@ -211,7 +213,7 @@ def starts(rtt: np.ndarray, interval) -> np.ndarray:
     return np.maximum.accumulate(due - ended) + ended
 
 
-def _exchange_table(rtt, status, start, interval, cell):
+def _exchange_table(rtt, status, start, interval, cell, device):
     n = len(rtt)
     state = statuses(status, n)
     # Late and duplicated responses are extra rows of an exchange that has one already.
@@ -236,6 +238,11 @@ def _exchange_table(rtt, status, start, interval, cell):
         "bytes_in": np.where(received, cell["in_bytes"], 0),
         "outstanding": np.full(n, cell["depth"]),
     }
+    if device is not None:
+        # The counter of 32 bits wraps every 4.3 s.
+        ticks = start + head
+        columns["device_rx_ticks"] = ticks % 2**32
+        columns["device_tx_ticks"] = (ticks + np.asarray(device, dtype=np.int64)) % 2**32
     names = np.array(STATUSES, dtype=object)[state]
     arrays, fields = [], []
 
@@ -330,6 +337,19 @@ def _conditions():
         "before": None,
         "after": None,
     }
+
+
+#: What a device with a clock says of itself.
+_RESPONDER = {
+    "name": "generated",
+    "max_out_bytes": 1 << 20,
+    "max_in_bytes": 1 << 20,
+    "max_outstanding": 0,
+    "tick_hz": 1_000_000_000,
+    "tick_bits": 32,
+    "bus": None,
+    "abilities": 0,
+}
 
 
 # Reading a stored run

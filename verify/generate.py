@@ -251,6 +251,10 @@ def run(seed: int, home: Path) -> tuple[Path, str]:
         rtt[last] = np.minimum(rtt[last], rng.integers(1_000, 100_000))
         status[last] = LOST
     limits = [int(np.quantile(parts[0][0], q)) + 1 for q in (0.1, 0.5, 0.99)]
+    device = None
+    if seed // 10 % 2:
+        share = np.random.default_rng(seed + 2_000_000_011).choice([0.1, 0.5, 0.95])
+        device = [(part[0] * share).astype(np.int64) for part in parts]
     path = write_exchange_run(
         home / f"{seed:06}-{shape.__name__}",
         [part[0] for part in parts],
@@ -262,6 +266,7 @@ def run(seed: int, home: Path) -> tuple[Path, str]:
         depth=depths,
         timeout_ns=timeout,
         below_ns=sorted(set(limits)),
+        device_ns=device,
         by_end=True,
     )
     if cut:

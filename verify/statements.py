@@ -110,7 +110,10 @@ def comparison(checks: Checks, before: tuple, after: tuple, where: str) -> None:
     if len(set(mine)) < len(mine) or len(set(other)) < len(other):
         return
     found = wiregauge("compare", before[1], after[1], json=True)
-    say_compare.check(checks, found, before, after, f"{where}, against {before[1].name}")
+    here = f"{where}, against {before[1].name}"
+    say_compare.check(checks, found, before, after, here)
+    text = wiregauge("compare", before[1], after[1])
+    say_compare.check_text(checks, found, text, here)
 
 
 def run(quick: bool, keep: str | None = None, seeds: range | None = None) -> bool:

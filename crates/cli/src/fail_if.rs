@@ -3,7 +3,9 @@
 use crate::constraint;
 use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Unmatched};
+use wiregauge_compare::{
+    Compared, ComparedPoint, Comparison, Figure, Key, Portion, Unmatched,
+};
 use wiregauge_record::{Better, Unit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Compliance};
@@ -73,6 +75,9 @@ pub fn figure(text: &str) -> Result<Figure, String> {
     }
     if let Some(rate) = argument("buffer") {
         return Ok(Figure::Buffer(values::byte_rate(rate.trim())?.0));
+    }
+    if let Some(portion) = Portion::parse(text) {
+        return Ok(Figure::Portion(portion));
     }
     constraint::figure(text).map(Figure::Named)
 }
@@ -160,6 +165,9 @@ impl FailIf {
         }
         if judges == 0 {
             return Err(self.why_nothing(comparison));
+        }
+        if !self.figure.has_interval() {
+            return Err(format!("{} has no interval, so no verdict", self.figure));
         }
         let unmatched = comparison
             .unmatched

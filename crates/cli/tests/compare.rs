@@ -8,7 +8,7 @@ use common::Desk;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use serde_json::Value;
-use wiregauge_record::{Calibration, Conditions, Floor, Sample, Status};
+use wiregauge_record::{Calibration, Conditions, Floor, Responder, Sample, Status};
 use wiregauge_stats::Series;
 
 /// Measures a run under this name.
@@ -159,6 +159,102 @@ fn of_two_hosts_the_slower_is_named_and_how_much_of_that_is_its_floor() {
     }
 }
 
+/// Stores a run of one point of these samples.
+fn made_of(desk: &Desk, name: &str, conditions: &Conditions, samples: &[Sample]) {
+    let mut plan = made::plan(1);
+    plan.below_ns.clear();
+    made::exchange_run_with(&desk.path(name), &plan, conditions, |_| {
+        samples.iter().copied()
+    });
+}
+
+/// A device with a clock of 1 MHz.
+fn with_clock() -> Conditions {
+    Conditions {
+        responder: Some(Responder {
+            tick_hz: 1_000_000,
+            tick_bits: 32,
+            ..Responder::default()
+        }),
+        ..Conditions::default()
+    }
+}
+
+/// Exchanges of which the device takes this long and the rest some 200 us, the same every time.
+fn with_device(device_us: u64) -> Vec<Sample> {
+    let mut random = made::Random(7);
+    let outcomes: Vec<(u64, Status)> = (0..1000)
+        .map(|_| (device_us * 1000 + 200_000 + random.bits(16), Status::Ok))
+        .collect();
+    let mut samples = made::one_by_one(&outcomes);
+    for sample in &mut samples {
+        sample.device_tx_ticks = device_us;
+    }
+    samples
+}
+
+#[test]
+fn a_change_without_interval_is_in_the_answer_and_in_the_table() {
+    let desk = Desk::new();
+    for (name, shortest_ns) in [("before", 2_000_000), ("after", 3_000_000)] {
+        let outcomes: Vec<(u64, Status)> = (0..20)
+            .map(|n| (shortest_ns + n * 1000, Status::Ok))
+            .collect();
+        made_of(
+            &desk,
+            name,
+            &Conditions::default(),
+            &made::one_by_one(&outcomes),
+        );
+    }
+    for expected in [
+        r"\n\np50 2\.009 to 3\.009 ms \(\+49\.78 %\): inconclusive, no interval\.\nAll 8 values are inconclusive",
+        r"\n  p50 +2\.009 ms +3\.009 ms +\+49\.78 % +~ +inconclusive\n",
+        r"\n  max +2\.019 ms +3\.019 ms +\+49\.53 % +- +-\n",
+        r"\n  lost +0 % +0 % ",
+        r"\n  ~ no 95 % interval: too few independent samples, or drift\n",
+    ] {
+        let said = compared(&desk, "before after", &[]).code(0);
+        said.stdout(is_match(expected).unwrap());
+    }
+    let text = desk.output("compare before after");
+    assert!(!text.contains("p90"), "{text}");
+    assert!(desk.output("compare before after --full").contains("p90"));
+    let page = desk
+        .output("report before after -o -")
+        .replace('\u{a0}', " ");
+    let row = "<td>inconclusive</td><td>p50</td><td>2.009 ms</td><td>3.009 ms</td>";
+    assert!(page.contains(row), "{row}");
+}
+
+#[test]
+fn the_answer_says_which_part_took_longer_where_both_runs_measured_it() {
+    let desk = Desk::new();
+    made_of(&desk, "before", &with_clock(), &with_device(500));
+    made_of(&desk, "after", &with_clock(), &with_device(1500));
+    made_of(&desk, "blind", &Conditions::default(), &with_device(1500));
+    let first =
+        r"\n\np50 734\.\d [uµ]s to 1\.734 ms \(\+136\.\d %\): slower\.\np50 is 1\.000 ms longer";
+    let parts = r": device \+1\.000 ms \(slower\), host and wire \+0 ns \(no\s+significant\s+difference\)\.\nOf 10";
+    let said = compared(&desk, "before after", &[]).code(0);
+    said.stdout(is_match(format!("{first}{parts}")).unwrap());
+    let json = desk.json("compare before after --json");
+    let verdict = |name: &str| figure(&json, 0, name)["verdict"].clone();
+    assert_eq!(verdict("device.p50"), "worse");
+    assert_eq!(verdict("host+wire.p50"), "no-difference-shown");
+    compared(&desk, "before after", &["device.p50 > 5% worse"]).code(1);
+    compared(&desk, "before after", &["host+wire.p50 > 50% worse"]).code(0);
+    // Without a clock on both sides nothing is claimed.
+    let said = compared(&desk, "before blind", &[]).code(0);
+    said.stdout(is_match(format!(r"{first}; where: not known\.\nOf 8 values")).unwrap());
+    compared(&desk, "before blind", &["device.p50 > 5% worse"])
+        .code(2)
+        .stderr(contains("have no device.p50"));
+    compared(&desk, "before after", &["max > 5% worse"])
+        .code(2)
+        .stderr(contains("max has no interval, so no verdict"));
+}
+
 #[test]
 fn a_device_that_takes_longer_is_found_to_be_slower() {
     let desk = Desk::new();
@@ -217,11 +313,12 @@ fn the_same_run_twice_shows_no_difference() {
     equal
         .code(0)
         .stdout(
-            is_match(r"No significant difference in (18|\d+ of 18) values[^.]*\.\nOne run per side: the intervals")
+            is_match(r"No significant difference in (22|\d+ of 22) values[^.]*\.\nOne run per side: the intervals")
                 .unwrap(),
         );
     let json = desk.json("compare run run --json");
-    assert_eq!(json["compared"], 18);
+    // Eight figures, --below, the device and the rest; the longest has no interval.
+    assert_eq!(json["compared"], 22);
     assert_eq!(json["changed"], serde_json::json!([]));
     for point in 0..2 {
         let mean = figure(&json, point, "mean");

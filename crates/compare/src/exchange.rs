@@ -5,8 +5,9 @@
 //! for it, the timeout. Percentiles below the share that was lost are not touched by that.
 
 use crate::conditions::schedule;
-use crate::figure::{Figure, part};
+use crate::figure::{Figure, longest, part};
 use crate::key::{Key, Place};
+use crate::portion::{self, Clocks, Portion};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{
@@ -29,6 +30,10 @@ const COLUMNS: &[&str] = &[
     "rtt_ns",
 ];
 
+/// What divides the time of an exchange, where that is known.
+const CLOCKS: &[&str] = &["device_rx_ticks", "device_tx_ticks"];
+const KERNEL: &[&str] = &["kernel_tx_ns", "kernel_rx_ns"];
+
 /// Compared where nothing else is asked for.
 const PARTS: [Part; 5] = [Part::Mean, Part::P50, Part::P90, Part::P99, Part::P999];
 
@@ -38,6 +43,7 @@ pub(crate) fn figures<'a>(
     asked: &[Figure],
 ) -> Vec<Figure> {
     let mut named: Vec<Named> = PARTS.map(|part| Named::Time(Times::Answer, part)).into();
+    named.push(Named::Time(Times::Answer, Part::Max));
     named.extend([Named::Time(Times::Trt, Part::Mean), Named::Exchanges]);
     named.push(Named::Share(Problem::Lost));
     let mut schedules = runs.clone().map(|run| run.file.plan.schedule);
@@ -47,7 +53,7 @@ pub(crate) fn figures<'a>(
     figures.extend(asked.iter().filter(|asked| match asked {
         Figure::Named(Named::Time(Times::Answer | Times::Trt, of)) => PARTS.contains(of),
         Figure::Named(figure) => matches!(figure, Named::Rate(_)),
-        Figure::Below(_) | Figure::Buffer(_) => false,
+        Figure::Below(_) | Figure::Buffer(_) | Figure::Portion(_) => false,
     }));
     // Of different schedules, these are what was planned, and no result.
     figures.retain(|figure| {
@@ -57,6 +63,7 @@ pub(crate) fn figures<'a>(
         );
         same_schedule || !is_pace
     });
+    let portions = portion::of_all(runs.clone());
     let limits = |run: &Run<Exchange>| run.file.plan.below_ns.clone();
     let shared = runs.map(limits).reduce(|mut shared, run| {
         shared.retain(|limit| run.contains(limit));
@@ -66,6 +73,7 @@ pub(crate) fn figures<'a>(
     shared.sort_unstable();
     shared.dedup();
     figures.extend(shared.into_iter().map(Figure::Below));
+    figures.extend(portions.into_iter().map(Figure::Portion));
     figures
 }
 
@@ -118,8 +126,10 @@ impl Side for Run<Exchange> {
         scheduled: bool,
         sure: Confidence,
     ) -> Result<Read, RunError> {
-        let mut accumulator = Accumulator::new(self, figures, scheduled);
-        let mut samples = self.samples_of(at, COLUMNS)?;
+        let point = &self.file.points[at].point;
+        let clocks = Clocks::new(self.file.conditions.responder_of(point.link));
+        let mut accumulator = Accumulator::new(self, figures, scheduled, clocks);
+        let mut samples = self.samples_of(at, &columns(figures))?;
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| accumulator.push(sample));
         }
@@ -130,11 +140,29 @@ impl Side for Run<Exchange> {
     }
 }
 
+/// The columns that these figures need.
+fn columns(figures: &[Figure]) -> Vec<&'static str> {
+    let has = |wanted: &[Portion]| {
+        let mut figures = figures.iter();
+        figures.any(|figure| matches!(figure, Figure::Portion(of) if wanted.contains(of)))
+    };
+    let device = has(&[Portion::Device, Portion::HostAndWire, Portion::Wire]);
+    let host = has(&[Portion::Host, Portion::DeviceAndWire, Portion::Wire]);
+    let mut columns = COLUMNS.to_vec();
+    columns.extend(device.then_some(CLOCKS).into_iter().flatten());
+    columns.extend(host.then_some(KERNEL).into_iter().flatten());
+    columns
+}
+
 /// One point while it is read.
 struct Accumulator {
     timeout_ns: u64,
     scheduled: bool,
+    clocks: Clocks,
     times: Series,
+    longest_ns: u64,
+    /// Of the right answers.
+    portions: Vec<(Portion, Series)>,
     starts: Starts,
     /// From the end of a right answer to the end of the next.
     between_answers: Series,
@@ -148,17 +176,29 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    fn new(run: &Run<Exchange>, figures: &[Figure], scheduled: bool) -> Accumulator {
+    fn new(
+        run: &Run<Exchange>,
+        figures: &[Figure],
+        scheduled: bool,
+        clocks: Clocks,
+    ) -> Accumulator {
         let plan = &run.file.plan;
         let series = || Series::with_exact_limit(EXACT);
         let limits = figures.iter().filter_map(|figure| match figure {
             Figure::Below(limit) => Some((*limit, Events::with_exact_limit(EXACT))),
             _ => None,
         });
+        let portions = figures.iter().filter_map(|figure| match figure {
+            Figure::Portion(portion) => Some((*portion, series())),
+            _ => None,
+        });
         Accumulator {
             timeout_ns: plan.timeout_ns,
             scheduled,
+            clocks,
             times: series(),
+            longest_ns: 0,
+            portions: portions.collect(),
             starts: Starts::from_sequence(plan.warmup + 1),
             between_answers: series(),
             last_end_ns: None,
@@ -186,6 +226,7 @@ impl Accumulator {
             false => waited.max(late_by.saturating_add(self.timeout_ns)),
         };
         self.times.push(time);
+        self.longest_ns = self.longest_ns.max(time);
         self.starts.push(sample.sequence, sample.start_ns);
         self.lost.push(!is_right);
         for (limit, events) in &mut self.beyond {
@@ -195,6 +236,9 @@ impl Accumulator {
         let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
         self.end_ns = self.end_ns.max(end_ns);
         if is_right {
+            for (portion, series) in &mut self.portions {
+                series.push(self.clocks.part(*portion, sample));
+            }
             let last_ns = self.last_end_ns.unwrap_or(self.begin_ns);
             self.between_answers.push(end_ns.saturating_sub(last_ns));
             self.last_end_ns = Some(end_ns.max(last_ns));
@@ -214,6 +258,9 @@ impl Accumulator {
                 None => none_a_second(elapsed_ns, sure),
             };
             let known = match *figure {
+                Figure::Named(Named::Time(Times::Answer, Part::Max)) => {
+                    (samples > 0).then(|| longest(self.longest_ns as f64))
+                }
                 Figure::Named(Named::Time(Times::Answer, of)) => part(of, times.as_ref()?, sure),
                 Figure::Named(Named::Time(Times::Trt, of)) => part(of, trt.as_ref()?, sure),
                 Figure::Named(Named::Exchanges) => exchanges(),
@@ -226,6 +273,10 @@ impl Accumulator {
                 Figure::Below(limit) => {
                     let beyond = self.beyond.iter().find(|(of, _)| *of == limit)?;
                     return Some(Found::AllBut(beyond.1.clone()));
+                }
+                Figure::Portion(portion) => {
+                    let of_portion = self.portions.iter().find(|(of, _)| *of == portion)?;
+                    part(Part::P50, &of_portion.1.read()?, sure)
                 }
                 _ => None,
             };

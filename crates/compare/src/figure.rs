@@ -1,9 +1,11 @@
-//! The figures that are compared: those of the registry, a share below a limit, and the buffer at a rate.
+//! The figures that are compared: those of the registry, a share below a limit, the buffer at a rate, and the parts of
+//! an exchange's time.
 
+use crate::portion::Portion;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use wiregauge_quantity::{flag_rate, flag_time};
-use wiregauge_record::{Better, Figure as Named, Part, Unit};
+use wiregauge_record::{Better, Carried, Figure as Named, Part, Problem, Times, Unit};
 use wiregauge_stats::{Confidence, Estimate, Reading};
 
 /// A figure of a point.
@@ -15,15 +17,39 @@ pub enum Figure {
     Below(u64),
     /// The buffer that a device needs at so many bytes a second.
     Buffer(u64),
+    /// Median of a part of an exchange's time.
+    Portion(Portion),
 }
 
 impl Figure {
+    /// One that answers what a user asks first: typical time, tail, rate, losses, and what the plan named.
+    pub fn is_important(self) -> bool {
+        match self {
+            Figure::Named(named) => matches!(
+                named,
+                Named::Time(Times::Answer, Part::P50 | Part::P99)
+                    | Named::Time(Times::Gap, Part::P99)
+                    | Named::Exchanges
+                    | Named::Rate(Carried::Both)
+                    | Named::Share(Problem::Lost)
+            ),
+            Figure::Below(_) | Figure::Buffer(_) => true,
+            Figure::Portion(_) => false,
+        }
+    }
+
+    /// False of the longest: it grows with the length of a run, so no interval bounds it, and it has no verdict.
+    pub fn has_interval(self) -> bool {
+        !matches!(self, Figure::Named(Named::Time(_, Part::Max)))
+    }
+
     /// What it is counted in.
     pub fn unit(self) -> Unit {
         match self {
             Figure::Named(named) => named.unit(),
             Figure::Below(_) => Unit::Share,
             Figure::Buffer(_) => Unit::Bytes,
+            Figure::Portion(_) => Unit::Time,
         }
     }
 
@@ -32,7 +58,7 @@ impl Figure {
         match self {
             Figure::Named(named) => named.better(),
             Figure::Below(_) => Better::Higher,
-            Figure::Buffer(_) => Better::Lower,
+            Figure::Buffer(_) | Figure::Portion(_) => Better::Lower,
         }
     }
 }
@@ -43,6 +69,7 @@ impl fmt::Display for Figure {
             Figure::Named(named) => named.fmt(f),
             Figure::Below(ns) => write!(f, "below({})", flag_time(*ns)),
             Figure::Buffer(bytes_s) => write!(f, "buffer({})", flag_rate(*bytes_s)),
+            Figure::Portion(portion) => portion.fmt(f),
         }
     }
 }
@@ -53,7 +80,16 @@ impl Serialize for Figure {
     }
 }
 
-/// The mean or a percentile, with its interval; extremes and spreads have none and are not compared.
+/// The longest of all, which no interval bounds.
+pub(crate) fn longest(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: None,
+        high: None,
+    }
+}
+
+/// The mean or a percentile, with its interval; extremes and spreads have none.
 pub(crate) fn part(part: Part, of: &Reading, sure: Confidence) -> Option<Estimate> {
     let percentile = match part {
         Part::Mean => return Some(of.mean(sure)),

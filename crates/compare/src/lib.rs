@@ -11,6 +11,7 @@ mod hosts;
 mod key;
 mod matching;
 mod outcome;
+mod portion;
 mod setting;
 mod side;
 mod stream;
@@ -22,6 +23,7 @@ pub use key::Key;
 pub use outcome::{
     Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
 };
+pub use portion::Portion;
 pub use setting::{Setting, Settings, alone_or_together, link_name};
 
 use key::Place;
@@ -107,7 +109,9 @@ where
     if figures.is_empty() {
         return Err(CompareError::NoFigure { kind });
     }
-    let family = keys.len() * figures.len();
+    let points_compared = keys.len();
+    let bounded = figures.iter().filter(|figure| figure.has_interval());
+    let family = points_compared * bounded.count();
     let sure = Confidence::NINETY_FIVE.shared_by(family);
     let mut all = before.iter().chain(after);
     let scheduled = all.all(|run| run.is_scheduled());
@@ -136,7 +140,7 @@ where
                 .collect(),
             point: key,
         });
-        progress((at + 1) as f64 / (family / figures.len()) as f64);
+        progress((at + 1) as f64 / points_compared as f64);
     }
     for (side, disturbed) in ["before", "after"].into_iter().zip(&disturbed) {
         notes.extend(disturbed.printed(side));

@@ -19,7 +19,7 @@ pub struct Comparison {
     pub after: Vec<RunNote>,
     /// How sure all intervals together are.
     pub confidence: f64,
-    /// How many intervals that is: points times figures.
+    /// How many intervals that is: points times figures that have one.
     pub compared: usize,
     /// Exchanges with the same device from two hosts: which is slower, and why.
     pub hosts: Option<HostDifference>,

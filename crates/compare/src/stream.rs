@@ -1,6 +1,6 @@
 //! The figures of a stream point, one way of it at a time, out of its transfers.
 
-use crate::figure::{Figure, part};
+use crate::figure::{Figure, longest, part};
 use crate::key::{Key, Place};
 use crate::side::{Found, Read, Side, by};
 use wiregauge_record::{
@@ -24,6 +24,7 @@ pub(crate) fn figures<'a>(
     let gaps = [Part::P50, Part::P90, Part::P99, Part::P999];
     let mut named = vec![Named::Rate(Carried::Both)];
     named.extend(gaps.map(|part| Named::Time(Times::Gap, part)));
+    named.push(Named::Time(Times::Gap, Part::Max));
     named.extend([Part::P50, Part::P99].map(|part| Named::Time(Times::Transfer, part)));
     named.push(Named::Share(Problem::Lost));
     if runs.clone().all(|run| run.file.plan.check) {
@@ -95,6 +96,9 @@ impl Side for Run<Stream> {
             };
             let known = match *figure {
                 Figure::Named(Named::Rate(_)) => rate(flow, &series.block_bytes, sure),
+                Figure::Named(Named::Time(Times::Gap, Part::Max)) => {
+                    Some(longest(flow.gap.as_ref()?.max))
+                }
                 Figure::Named(Named::Time(Times::Gap, of)) => part(of, &series.gap.read()?, sure),
                 Figure::Named(Named::Time(_, of)) => part(of, &series.transfer_time.read()?, sure),
                 Figure::Named(Named::Share(Problem::Lost)) => return share(flow.counts.lost?),

@@ -102,7 +102,8 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
 fn request(plan: &Plan, conditions: &Conditions, link: u32) -> Request {
     let mut all = plan.points.iter().map(|point| point.out_bytes);
     let first = all.next();
-    let stated = responder_of(conditions, link).map(|responder| responder.max_out_bytes);
+    let responder = conditions.responder_of(link);
+    let stated = responder.map(|responder| responder.max_out_bytes);
     Request {
         default: REQUEST,
         of_run: first.filter(|first| all.all(|bytes| bytes == *first)),

@@ -69,9 +69,9 @@ fn the_summary_comes_first_then_figures_tables_and_conditions() {
     let mut figures = Table::new("What differs", &["point"]);
     figures.row(vec!["none".into()]);
     let comparison = ComparisonTables {
-        condensed: figures.clone(),
+        important: figures.clone(),
         heading: vec!["before <b>: one".into(), "after: other".into()],
-        words: vec!["No difference shown in 1 figure.".into()],
+        answer: vec!["No difference shown in 1 figure.".into()],
         changed: None,
         figures,
         caveat: Some("One run per side".into()),

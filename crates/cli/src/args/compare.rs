@@ -20,7 +20,8 @@ differ, however many points they have. Why several runs per side are better: doc
 difference is beyond PERCENT. It is undecided (exit code 1, with --undecided pass 0) if the interval
 contains PERCENT or there is none, or one side did not measure the point.
 FIGURE is a name of --require with an interval: mean, p50, p90, p99, p99.9, the same of trt.,
-exchanges, throughput, lost or below(2ms) for exchanges; throughput, gap.p99 (and .mean, .p50, .p90,
+exchanges, throughput, lost or below(2ms) for exchanges, and the median of a part that both sides
+measured: device.p50, host+wire.p50 (docs/compare.md); throughput, gap.p99 (and .mean, .p50, .p90,
 .p99.9), the same of transfer., lost, corrupted or buffer(24MB/s) for streams.
 Instead of worse: better, different, more, less. For lost, corrupted and below, PERCENT means
 percentage points. POINT: in=48,depth=4.";
@@ -42,7 +43,7 @@ pub struct CompareArgs {
     /// the results.
     #[arg(long, value_name = "FIGURE", value_delimiter = ',', value_parser = fail_if::figure)]
     pub only: Vec<Figure>,
-    /// Print all figures, not only those that differ.
+    /// Print all figures, not only the important ones and those that differ.
     #[arg(long)]
     pub full: bool,
     /// Format of the tables.

@@ -59,7 +59,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if args.json {
         print_json(&comparison, &judged, session)?;
     } else {
-        printed_comparison::print(&comparison, args.format, args.full, session)?;
+        printed_comparison::print(&comparison, args, session)?;
     }
     if let Some(dir) = &args.figures {
         files::directory(dir)?;

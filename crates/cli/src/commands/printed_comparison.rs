@@ -1,7 +1,7 @@
 //! A comparison on the terminal or as Markdown.
 
 use super::printed::wrapped;
-use crate::args::TableFormat;
+use crate::args::{CompareArgs, TableFormat};
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::Write;
@@ -11,17 +11,16 @@ use wiregauge_report::tables::{ComparisonTables, Table, of_comparison};
 /// Columns of words, which read better from the left.
 const WORDS: &[&str] = &["figure", "verdict"];
 
-/// Prints it to standard output; with every figure, or those that differ.
+/// Prints it to standard output; with every figure if that is asked for or figures were chosen.
 pub fn print(
     comparison: &Comparison,
-    format: TableFormat,
-    full: bool,
+    args: &CompareArgs,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
     let printed = of_comparison(comparison);
     let mut out = session.caller.words();
-    match format {
-        TableFormat::Text => text(&mut out, &printed, full, session.caller.width())?,
+    match args.format {
+        TableFormat::Text => text(&mut out, &printed, args, session.caller.width())?,
         TableFormat::Md => out.write_all(printed.markdown().as_bytes())?,
     }
     Ok(out.flush()?)
@@ -30,32 +29,29 @@ pub fn print(
 fn text(
     out: &mut impl Write,
     printed: &ComparisonTables,
-    full: bool,
+    args: &CompareArgs,
     width: usize,
 ) -> std::io::Result<()> {
     for line in &printed.heading {
         writeln!(out, "{}", wrapped(line, width, "  "))?;
     }
     writeln!(out)?;
-    // The table of what differs has the other words as figures.
-    let words = if full { printed.words.len() } else { 1 };
-    for (at, line) in printed.words.iter().take(words).enumerate() {
-        match at {
-            0 => {
-                writeln!(out, "{HEADING}{}{RESET}", wrapped(line, width, "  "))?;
-                if let Some(caveat) = &printed.caveat {
-                    writeln!(out, "{CAUTION}{}{RESET}", wrapped(caveat, width, "  "))?;
-                }
-                for sentence in &printed.hosts {
-                    writeln!(out, "{}", wrapped(sentence, width, "  "))?;
-                }
-            }
-            _ => writeln!(out, "  {}", wrapped(line, width - 2, "    "))?,
-        }
+    for line in &printed.answer {
+        writeln!(out, "{HEADING}{}{RESET}", wrapped(line, width, "  "))?;
     }
-    let table = match full {
+    if let Some(caveat) = &printed.caveat {
+        writeln!(out, "{CAUTION}{}{RESET}", wrapped(caveat, width, "  "))?;
+    }
+    for sentence in &printed.hosts {
+        writeln!(out, "{}", wrapped(sentence, width, "  "))?;
+    }
+    // The table without --full has these words as figures.
+    for line in printed.words.iter().filter(|_| args.full) {
+        writeln!(out, "  {}", wrapped(line, width - 2, "    "))?;
+    }
+    let table = match args.full || !args.only.is_empty() {
         true => &printed.figures,
-        false => &printed.differing,
+        false => &printed.important,
     };
     if !table.rows.is_empty() {
         figures(out, table, width)?;
@@ -75,8 +71,8 @@ fn text(
         let words = note.strip_prefix("note:").unwrap_or(&note);
         writeln!(out, "{CAUTION}note:{RESET}{words}")?;
     }
-    if !full && table.rows.len() < printed.figures.rows.len() {
-        writeln!(out, "\nall {} values: --full", printed.figures.rows.len())?;
+    if table.rows.len() < printed.figures.rows.len() {
+        writeln!(out, "\nall values: --full")?;
     }
     Ok(())
 }
@@ -85,7 +81,7 @@ fn text(
 fn figures(out: &mut impl Write, table: &Table, width: usize) -> std::io::Result<()> {
     let title = wrapped(&table.title, width, "  ");
     writeln!(out, "\n{HEADING}{title}{RESET}")?;
-    let text = readable(table).text();
+    let text = readable(table).rows_text();
     let mut lines = text.lines();
     if let Some(heads) = lines.next() {
         writeln!(out, "{heads}")?;
@@ -97,6 +93,10 @@ fn figures(out: &mut impl Write, table: &Table, width: usize) -> std::io::Result
             last = &row[0];
         }
         writeln!(out, "{line}")?;
+    }
+    for line in table.below() {
+        let line = wrapped(line, width.saturating_sub(2), "    ");
+        writeln!(out, "  {line}")?;
     }
     Ok(())
 }

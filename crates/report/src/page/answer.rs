@@ -9,15 +9,13 @@ use wiregauge_run::{State, Stored};
 /// One sentence for each run, with its label if there are several; for compared runs, what differs.
 pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<String> {
     if let [only] = comparisons
-        && let Some(verdict) = only.words.first()
+        && let Some(answer) = only.answer.first()
     {
-        let largest = only.words.get(1);
-        let largest = largest.map(|words| format!(" The largest difference: {words}."));
         let which = match subjects {
             [before, after] => format!("{} against {}: ", after.label, before.label),
             _ => String::new(),
         };
-        return vec![which + verdict + &largest.unwrap_or_default()];
+        return vec![which + answer];
     }
     let several = subjects.len() > 1;
     let sentence = |subject: &Subject| {

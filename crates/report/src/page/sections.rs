@@ -244,26 +244,25 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
     let mut out = String::new();
     for tables in comparisons {
         let _ = writeln!(out, "<h3>{}</h3>", text(&tables.heading.join("; ")));
-        if let Some((first, rest)) = tables.words.split_first() {
-            let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(first));
-            if let Some(caveat) = &tables.caveat {
-                let _ = writeln!(out, "<p>{}</p>", prose(caveat));
-            }
-            let items: String = tables
-                .hosts
-                .iter()
-                .chain(rest)
-                .map(|line| format!("<li>{}</li>\n", prose(line)))
-                .collect();
-            let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+        let answer = tables.answer.join(" ");
+        let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(&answer));
+        if let Some(caveat) = &tables.caveat {
+            let _ = writeln!(out, "<p>{}</p>", prose(caveat));
         }
-        // The verdict stands beside the point, so that it is in view on any screen.
+        let items: String = tables
+            .hosts
+            .iter()
+            .chain(&tables.words)
+            .map(|line| format!("<li>{}</li>\n", prose(line)))
+            .collect();
+        let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+        let important = tables.important.with_last_column_second();
         let _ = writeln!(
             out,
             "<div class=\"scroll pairs{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
-            long(&tables.condensed),
-            words(&tables.condensed.title),
-            tables.condensed.html(&[])
+            long(&important),
+            words(&important.title),
+            important.html(&[])
         );
         let all = tables.figures.rows.len();
         if all <= MOST_COMPARED {

@@ -1,11 +1,12 @@
-//! A comparison in words and tables: first what differs, then each point and figure.
+//! A comparison in words and tables: first the answer, then each point and figure.
 
 use super::markdown::line_of;
+use super::table::NO_INTERVAL;
 use super::{Table, hosts};
 use std::fmt::Write;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Verdict};
-use wiregauge_quantity::{grouped, of_unit};
-use wiregauge_record::Unit;
+use wiregauge_quantity::{grouped, of_unit, time};
+use wiregauge_record::{Figure as Named, Part, Times, Unit};
 use wiregauge_stats::Estimate;
 
 /// Differences listed one by one; the table has all.
@@ -14,14 +15,20 @@ const LISTED: usize = 12;
 /// Points that one side lacks, named in a note; more are counted.
 const UNMATCHED_NAMED: usize = 3;
 
+/// The figure that is divided into parts.
+const MEDIAN: Figure = Figure::Named(Named::Time(Times::Answer, Part::P50));
+
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonTables {
     /// Which runs.
     pub heading: Vec<String>,
-    /// The verdict, then what differs, the largest first.
+    /// The largest change of an important figure, which part of the exchange it is in, and how many figures have
+    /// which verdict.
+    pub answer: Vec<String>,
+    /// What differs, the largest first.
     pub words: Vec<String>,
-    /// What the number of runs leaves open: belongs directly after the verdict.
+    /// What the number of runs leaves open: belongs directly after the answer.
     pub caveat: Option<String>,
     /// Which of two hosts is slower, and why; empty if both sides ran on one.
     pub hosts: Vec<String>,
@@ -29,11 +36,8 @@ pub struct ComparisonTables {
     pub changed: Option<Table>,
     /// Every point and figure.
     pub figures: Table,
-    /// The same with the verdict beside the point, and one row for all figures of a point that are neither worse
-    /// nor better: for the page.
-    pub condensed: Table,
-    /// Those that are worse or better.
-    pub differing: Table,
+    /// The important figures, whatever their verdict, and those that are worse or better.
+    pub important: Table,
     /// How to read it, and what it does not know.
     pub notes: Vec<String>,
 }
@@ -49,14 +53,15 @@ impl ComparisonTables {
             out.push('\n');
         };
         list(&mut out, &self.heading);
-        if let Some((first, rest)) = self.words.split_first() {
-            let _ = writeln!(out, "**{}**\n", line_of(first));
-            if let Some(caveat) = &self.caveat {
-                let _ = writeln!(out, "{}\n", line_of(caveat));
-            }
-            list(&mut out, &self.hosts);
-            list(&mut out, rest);
+        for (at, line) in self.answer.iter().enumerate() {
+            let mark = if at == 0 { "**" } else { "" };
+            let _ = writeln!(out, "{mark}{}{mark}\n", line_of(line));
         }
+        if let Some(caveat) = &self.caveat {
+            let _ = writeln!(out, "{}\n", line_of(caveat));
+        }
+        list(&mut out, &self.hosts);
+        list(&mut out, &self.words);
         for table in self.changed.iter().chain([&self.figures]) {
             let _ = writeln!(out, "### {}\n\n{}", line_of(&table.title), table.markdown());
         }
@@ -72,13 +77,13 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
             heading("before", &comparison.before),
             heading("after", &comparison.after),
         ],
+        answer: answer(comparison),
         words: words(comparison),
         caveat: caveat(comparison),
         hosts: comparison.hosts.iter().flat_map(hosts::sentences).collect(),
         changed: changed(comparison),
         figures: figures(comparison, &|_| true),
-        condensed: condensed(comparison),
-        differing: figures(comparison, &is_shown),
+        important: figures(comparison, &is_important(comparison)),
         notes: notes(comparison),
     }
 }
@@ -92,43 +97,149 @@ fn heading(side: &str, runs: &[RunNote]) -> String {
     format!("{side}: {}", runs.join(", "))
 }
 
+/// A figure and its point.
+type Place<'a> = (&'a ComparedPoint, &'a Compared);
+
+fn places(comparison: &Comparison) -> impl Iterator<Item = Place<'_>> {
+    let points = comparison.points.iter();
+    points.flat_map(|point| point.figures.iter().map(move |compared| (point, compared)))
+}
+
+/// Places with the largest change first.
+fn by_size<'a>(places: impl Iterator<Item = Place<'a>>) -> Vec<Place<'a>> {
+    let mut places: Vec<Place<'_>> = places.collect();
+    places.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
+    places
+}
+
+fn size(compared: &Compared) -> f64 {
+    compared.judged().map_or(0.0, |found| found.value.abs())
+}
+
 fn words(comparison: &Comparison) -> Vec<String> {
-    let all = || {
-        let points = comparison.points.iter();
-        points.flat_map(|point| point.figures.iter().map(move |compared| (point, compared)))
-    };
-    let mut shown: Vec<_> = all().filter(|(_, c)| is_shown(c)).collect();
-    let mut words = vec![verdict(comparison)];
-    let size = |compared: &Compared| compared.judged().map_or(0.0, |found| found.value.abs());
-    shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
-    words.extend(
-        shown
-            .iter()
-            .take(LISTED)
-            .map(|(point, compared)| sentence(point, compared)),
-    );
+    let shown = by_size(places(comparison).filter(|place| is_shown(place.1)));
+    let listed = shown.iter().take(LISTED);
+    let mut words: Vec<String> = listed
+        .map(|(point, compared)| sentence(point, compared))
+        .collect();
     if shown.len() > LISTED {
         words.push(format!("and {} more, in the table", shown.len() - LISTED));
     }
     words
 }
 
-/// How many figures have which verdict, in the words of the table.
-fn verdict(comparison: &Comparison) -> String {
-    let points = comparison.points.iter();
-    let all: Vec<&Compared> = points.flat_map(|point| &point.figures).collect();
+/// What is shown by default: if only other figures were compared, all of them.
+fn is_important(comparison: &Comparison) -> impl Fn(&Compared) -> bool {
+    let is_any = places(comparison).any(|(_, compared)| compared.figure.is_important());
+    move |compared| {
+        let figure = compared.figure;
+        !is_any || figure.is_important() || !figure.has_interval() || is_shown(compared)
+    }
+}
+
+fn answer(comparison: &Comparison) -> Vec<String> {
+    let largest = largest(comparison);
+    let several = comparison.points.len() > 1;
+    let change = |(point, compared): &Place<'_>| {
+        let changed = changed_by(compared)?;
+        Some(match several {
+            true => format!("{}: {changed}", point.point),
+            false => changed,
+        })
+    };
+    let changes: Vec<String> = largest.iter().filter_map(change).collect();
+    let first = (!changes.is_empty()).then(|| format!("{}.", changes.join("; ")));
+    let origin = largest.first().and_then(|(point, _)| origin(point));
+    let lines = first.into_iter().chain(origin);
+    lines.chain(verdict(comparison)).collect()
+}
+
+/// The largest significant change of an important figure; and the largest that is inconclusive, if that is larger.
+fn largest(comparison: &Comparison) -> Vec<Place<'_>> {
+    let is_any = places(comparison).any(|(_, compared)| compared.figure.is_important());
+    let open = places(comparison).filter(|(_, compared)| {
+        let figure = compared.figure;
+        let is_open = compared.verdict != Verdict::NoDifferenceShown && size(compared) > 0.0;
+        is_open && figure.has_interval() && (!is_any || figure.is_important())
+    });
+    let open = by_size(open);
+    let significant = open.iter().position(|place| is_shown(place.1));
+    let mut chosen: Vec<Place<'_>> = significant.map(|at| open[at]).into_iter().collect();
+    if significant != Some(0) {
+        chosen.extend(open.first());
+    }
+    chosen
+}
+
+/// `p50 1.038 to 2.043 ms (+96.77 %): slower`.
+fn changed_by(compared: &Compared) -> Option<String> {
+    let (figure, judged) = (compared.figure, compared.judged()?);
+    let difference = compared.difference.as_ref()?;
+    let before = show(figure, difference.before.value);
+    let after = show(figure, difference.after.value);
+    let before = match before.rsplit_once(' ') {
+        Some((number, unit)) if after.ends_with(&format!(" {unit}")) => number,
+        _ => before.as_str(),
+    };
+    let why = match (judged.low, judged.high) {
+        (None, None) => ", no interval",
+        _ => "",
+    };
+    Some(format!(
+        "{figure} {before} to {after} ({}): {}{why}",
+        change(figure, judged.value),
+        compared.verdict.words(figure)
+    ))
+}
+
+/// Which part of the exchange took longer, where its median did; each part with its own verdict. Medians of parts
+/// do not add up to that of the whole.
+fn origin(point: &ComparedPoint) -> Option<String> {
+    let median = point.figures.iter().find(|of| of.figure == MEDIAN)?;
+    let longer_ns = median.difference.as_ref()?.absolute.value;
+    if median.verdict == Verdict::NoDifferenceShown || longer_ns == 0.0 {
+        return None;
+    }
+    let mut parts: Vec<(f64, String)> = Vec::new();
+    for compared in &point.figures {
+        let Figure::Portion(portion) = compared.figure else {
+            continue;
+        };
+        let ns = compared.difference.as_ref()?.absolute.value;
+        let sign = if ns < 0.0 { "" } else { "+" };
+        let verdict = compared.verdict.words(compared.figure);
+        let words = format!("{} {sign}{} ({verdict})", portion.words(), time(ns));
+        parts.push((ns.abs(), words));
+    }
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    let way = if longer_ns > 0.0 { "longer" } else { "shorter" };
+    let whole = format!("p50 is {} {way}", time(longer_ns.abs()));
+    match parts.is_empty() {
+        true => is_shown(median).then(|| format!("{whole}; where: not known.")),
+        false => Some(format!("{whole}: {}.", parts.join(", "))),
+    }
+}
+
+/// How many figures have which verdict, in the words of the table; `None` if none can have one.
+fn verdict(comparison: &Comparison) -> Option<String> {
+    let all = places(comparison).map(|(_, compared)| compared);
+    let all: Vec<&Compared> = all.filter(|c| c.figure.has_interval()).collect();
+    if all.is_empty() {
+        return None;
+    }
     let of = |verdict| all.iter().filter(|c| c.verdict == verdict).count();
     let (open, equal) = (of(Verdict::CannotTell), of(Verdict::NoDifferenceShown));
     let compared = comparison.compared;
     let too_few = "too few independent samples, or drift";
     if !all.iter().any(|compared| is_shown(compared)) {
-        return match (open, equal) {
+        return Some(match (open, equal) {
             (0, _) => format!("No significant difference in {compared} values."),
             (_, 0) => format!("All {compared} values are inconclusive: {too_few}."),
             _ => format!(
                 "No significant difference in {equal} of {compared} values; {open} inconclusive: {too_few}."
             ),
-        };
+        });
     }
     // Figures of speed come first, also if none of them differs.
     let mut counts = vec![("slower", 0), ("faster", 0)];
@@ -145,7 +256,7 @@ fn verdict(comparison: &Comparison) -> String {
         .collect();
     parts.extend((equal > 0).then(|| format!("no significant difference {equal}")));
     parts.extend((open > 0).then(|| format!("inconclusive {open} ({too_few})")));
-    format!("Of {compared} values: {}.", parts.join(", "))
+    Some(format!("Of {compared} values: {}.", parts.join(", ")))
 }
 
 /// What the number of runs leaves open, for directly after the verdict.
@@ -236,52 +347,6 @@ fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table
     table
 }
 
-fn condensed(comparison: &Comparison) -> Table {
-    let columns = [
-        "point",
-        "verdict",
-        "figure",
-        "before",
-        "after",
-        "difference",
-        "interval",
-    ];
-    let mut table = Table::new(title(comparison), &columns);
-    for point in &comparison.points {
-        let mut rest: Vec<(&str, Vec<String>)> = Vec::new();
-        for compared in &point.figures {
-            if is_shown(compared) {
-                let mut cells = row(point, compared);
-                let verdict = cells.pop().unwrap_or_default();
-                cells.insert(1, verdict);
-                table.row(cells);
-                continue;
-            }
-            let verdict = compared.verdict.words(compared.figure);
-            let name = compared.figure.to_string();
-            match rest.iter_mut().find(|(known, _)| *known == verdict) {
-                Some((_, names)) => names.push(name),
-                None => rest.push((verdict, vec![name])),
-            }
-        }
-        let names = match &rest[..] {
-            [] => continue,
-            [(_, names)] => names.join(", "),
-            several => {
-                let several = several.iter();
-                let named =
-                    several.map(|(verdict, names)| format!("{verdict}: {}", names.join(", ")));
-                named.collect::<Vec<_>>().join("; ")
-            }
-        };
-        let verdicts: Vec<&str> = rest.iter().map(|(verdict, _)| *verdict).collect();
-        let mut cells = vec![point.point.to_string(), verdicts.join("; "), names];
-        cells.resize(columns.len(), String::new());
-        table.row(cells);
-    }
-    table
-}
-
 fn row(point: &ComparedPoint, compared: &Compared) -> Vec<String> {
     let figure = compared.figure;
     let value = |of: fn(&wiregauge_stats::Difference) -> Estimate| {
@@ -289,14 +354,20 @@ fn row(point: &ComparedPoint, compared: &Compared) -> Vec<String> {
         difference.map_or_else(|| "-".to_owned(), |d| show(figure, of(d).value))
     };
     let judged = compared.judged();
+    let verdict = match figure.has_interval() {
+        true => compared.verdict.words(figure),
+        false => "-",
+    };
     vec![
         point.point.to_string(),
         figure.to_string(),
         value(|difference| difference.before),
         value(|difference| difference.after),
         judged.map_or_else(|| "-".to_owned(), |found| change(figure, found.value)),
-        judged.map_or_else(|| "-".to_owned(), |found| interval(figure, found)),
-        compared.verdict.words(figure).to_owned(),
+        judged
+            .filter(|_| figure.has_interval())
+            .map_or_else(|| "-".to_owned(), |found| interval(figure, found)),
+        verdict.to_owned(),
     ]
 }
 
@@ -324,7 +395,11 @@ fn signed(part: f64) -> String {
     format!("{value:+.decimals$}")
 }
 
+/// The interval of a change, or the mark of one that has none.
 fn interval(figure: Figure, found: Estimate) -> String {
+    if found.low.is_none() && found.high.is_none() {
+        return NO_INTERVAL.to_owned();
+    }
     let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), signed);
     let unit = match figure.unit() {
         Unit::Share => "points",

@@ -2,6 +2,9 @@
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
+/// The mark in a column `interval` of what has none.
+pub(super) const NO_INTERVAL: &str = "~";
+
 /// A titled table. All rows have as many cells as there are columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -120,6 +123,18 @@ impl Table {
         table
     }
 
+    /// The table with the verdict, its last column, beside the point, so that it is in view on any screen.
+    #[must_use]
+    pub fn with_last_column_second(&self) -> Table {
+        let mut table = self.clone();
+        for cells in table.rows.iter_mut().chain([&mut table.columns]) {
+            if let Some(last) = cells.pop() {
+                cells.insert(cells.len().min(1), last);
+            }
+        }
+        table
+    }
+
     /// What the marks in its cells mean, one line each; for below the table.
     pub fn footnotes(&self) -> Vec<&'static str> {
         let cells = || {
@@ -127,7 +142,9 @@ impl Table {
             let cells = rows.flat_map(|row| self.columns.iter().zip(row));
             cells.filter(|(head, _)| !self.quoted.contains(head))
         };
+        let is_interval = |head: &str| head == "interval";
         let is_open = |cell: &str| cell.contains(".. ?") || cell.contains("? ..");
+        let is_open_change = |cell: &str| cell.contains(" to ? ") || cell.starts_with("? to ");
         let is_percentile = |head: &str| head.contains("p50") || head.contains("p9");
         let is_rough = |cell: &str| cell.contains(" (") && cell.contains(" .. ");
         // `95 % CI` of a half width, `95 % from` and `to` of an interval.
@@ -142,8 +159,15 @@ impl Table {
                 "(low .. high): 95 % confidence interval, printed if open or over 20 % away",
             ),
             (
-                cells().any(|(head, cell)| is_open(cell) || is_bound(head) && cell == "?"),
+                cells().any(|(head, cell)| {
+                    let is_change = is_interval(head) && is_open_change(cell);
+                    is_open(cell) || is_change || is_bound(head) && cell == "?"
+                }),
                 no_bound,
+            ),
+            (
+                cells().any(|(head, cell)| is_interval(head) && cell == NO_INTERVAL),
+                "~ no 95 % interval: too few independent samples, or drift",
             ),
             (
                 cells().any(|(head, cell)| !is_bound(head) && cell == "?"),
