@@ -3,9 +3,7 @@
 use crate::constraint;
 use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_compare::{
-    Compared, ComparedPoint, Comparison, Figure, Key, Portion, Unmatched,
-};
+use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Portion, Unmatched};
 use wiregauge_record::{Better, Unit};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Bound, Compliance};

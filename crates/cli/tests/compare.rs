@@ -567,7 +567,7 @@ fn bad_input_says_what_is_wrong() {
     compared(&desk, "run run", &["p99 > 5% worse"])
         .code(1)
         .stderr(contains(
-            "no interval: too few independent samples, or drift",
+            "(no interval): too few independent samples, or drift",
         ))
         .stderr(contains("unknown").not());
 }

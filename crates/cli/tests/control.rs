@@ -675,7 +675,7 @@ fn what_cannot_be_required_is_refused() {
     refused(
         &format!("control last {SERVO} --require p99<2ms"),
         2,
-        "not of a control loop",
+        "is not a figure of a control loop",
     );
     refused(
         "exchange null:// --require control.cost<20",

@@ -258,7 +258,7 @@ fn a_stream_and_a_loop_are_refused_with_where_to_look() {
     desk.wiregauge("deadline last --period 1ms")
         .assert()
         .code(2)
-        .stderr(contains("a stream run").and(contains("--rate")));
+        .stderr(contains("a stream run").and(contains("wiregauge exchange")));
     if !cfg!(feature = "loop") {
         return;
     }

@@ -1,11 +1,11 @@
-//! A host that sends faster than the device receives: buffers on the way take the difference until they are full.
+//! A host that sends faster than the device receives: buffers between host and device take the difference until they are full.
 
 use wiregauge_record::{FlowSummary, StreamPlan, StreamSummary, Way};
 
 /// The device's clock may be slower than the host's by this part.
 const CLOCKS_DIFFER: f64 = 0.05;
 
-/// The host's rate OUT as a multiple of the device's, if the host sent faster because buffers on the way took the
+/// The host's rate OUT as a multiple of the device's, if the host sent faster because buffers between host and device took the
 /// difference: the device was still receiving when the host had sent everything.
 pub fn ahead_of_device(
     plan: &StreamPlan,
@@ -24,7 +24,7 @@ pub fn ahead_of_device(
     (is_ahead && receives_on).then(|| sent.value / received)
 }
 
-/// Bytes a second that the host counted and buffers on the way took.
+/// Bytes a second that the host counted and buffers between host and device took.
 pub(crate) fn buffered(plan: &StreamPlan, point: &StreamSummary, flow: &FlowSummary) -> f64 {
     let ahead = ahead_of_device(plan, point, flow).zip(flow.rate);
     ahead.map_or(0.0, |(times, sent)| sent.value - sent.value / times)

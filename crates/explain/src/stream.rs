@@ -60,7 +60,7 @@ pub struct FlowSplit {
     pub watched: Option<u64>,
     /// Mean number of transfers pending.
     pub achieved_queue: f64,
-    /// Bytes a second, without those that buffers on the way took.
+    /// Bytes a second, without those that buffers between host and device took.
     pub bytes_s: f64,
     /// Which side limits.
     pub verdict: Verdict,

@@ -5,8 +5,7 @@ use crate::kind::{FromRows, RunKind, yes};
 use crate::microseconds::microseconds;
 use std::io::{self, Write};
 use wiregauge_record::{
-    Conditions, Disturbance, Ending, Plan, Point, PointSummary, ResourceUse, Sample,
-    Summariser,
+    Conditions, Disturbance, Ending, Plan, Point, PointSummary, ResourceUse, Sample, Summariser,
 };
 
 /// The kind of run that holds requests and their answers: one row an exchange.

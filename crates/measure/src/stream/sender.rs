@@ -217,7 +217,7 @@ fn silent(address: &str, timeout: Duration, what: &str) -> LinkError {
 fn longer(within_ns: u64) -> String {
     let longer = Duration::from_nanos(within_ns.saturating_mul(10)).max(DRAINED);
     format!(
-        "is the device still receiving? a slow one must first receive what buffers on the way hold: use a longer \
+        "is the device still receiving? a slow one must first receive what buffers before it hold: use a longer \
          --timeout, such as {longer:?}"
     )
 }

@@ -11,7 +11,8 @@ pub(super) fn table(shown: &Shown<'_>) -> Option<Table> {
         "Parts of the round trip in {}: p50 and p99, by the device's timestamps",
         shown.unit.name()
     );
-    let ways: [(&str, fn(&DelayParts) -> PartNs); 3] = [
+    type Of = fn(&DelayParts) -> PartNs;
+    let ways: [(&str, Of); 3] = [
         ("to device", |parts| parts.to_device),
         ("in device", |parts| parts.in_device),
         ("from device", |parts| parts.from_device),
