@@ -14,7 +14,7 @@ use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
 use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
 use wiregauge_sim::{Byte, Cell, Device, Given, MS, Protocols, Scenario, Tag, US};
-use wiregauge_stats::{expected_mean, mean_of};
+use wiregauge_stats::{Estimate, mean_of};
 
 /// Cycles of each measurement.
 const CYCLES: u64 = 12_000;
@@ -166,11 +166,12 @@ impl Compared {
     fn of(predicted: &[f64], measured: &[f64]) -> Compared {
         let measured = mean_of(&measured[LEAD..]).expect("costs");
         let predicted = mean_of(&predicted[LEAD..]).expect("costs");
-        let expected = expected_mean(predicted, measured);
+        let half = |of: Estimate| (of.high.expect("a bound") - of.low.expect("a bound")) / 2.0;
+        let half = half(predicted).hypot(half(measured));
         Compared {
-            predicted: expected.value,
-            low: expected.low.expect("a bound"),
-            high: expected.high.expect("a bound"),
+            predicted: predicted.value,
+            low: predicted.value - half,
+            high: predicted.value + half,
             measured: measured.value,
         }
     }

@@ -42,7 +42,7 @@ pub use exceedance_runs::{ExceedanceRuns, Exceeded, poisson_high};
 pub use extrapolation::{Exceeding, FittedTail, Responses};
 pub use interval::{samples_to_bound, share_of};
 pub use level::Level;
-pub use mean::{expected_mean, mean_of};
+pub use mean::mean_of;
 pub use no_tail::NoTail;
 pub use reading::Reading;
 pub use replay::Replay;

@@ -35,19 +35,6 @@ pub fn mean_of(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// A predicted mean with the interval in which a measured one is expected, if the prediction is right: both have an error.
-/// Without bounds if one of them has none.
-pub fn expected_mean(predicted: Estimate, measured: Estimate) -> Estimate {
-    let half = |of: Estimate| Some((of.high? - of.low?) / 2.0);
-    let both = half(predicted).zip(half(measured));
-    let half = both.map(|(a, b)| a.hypot(b));
-    Estimate {
-        value: predicted.value,
-        low: half.map(|half| predicted.value - half),
-        high: half.map(|half| predicted.value + half),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,14 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_errors_of_both_means_count() {
-        let of = |value: f64, half: f64| Estimate {
-            value,
-            low: Some(value - half),
-            high: Some(value + half),
-        };
-        let expected = expected_mean(of(10.0, 3.0), of(7.0, 4.0));
-        assert_eq!((expected.low, expected.high), (Some(5.0), Some(15.0)));
+    fn too_few_values_have_no_interval_and_what_is_no_number_no_mean() {
         assert_eq!(mean_of(&[]), None);
         assert_eq!(mean_of(&[1.0, f64::NAN]), None);
         assert_eq!(mean_of(&[1.0; 7]).expect("values").low, None);
