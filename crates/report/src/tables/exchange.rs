@@ -5,7 +5,7 @@ use super::columns::{
 };
 use super::percentile::interval;
 use super::places::Places;
-use super::point_columns::{dashes, typical};
+use super::point_columns::typical;
 use super::stages::stages;
 use super::table::Table;
 use super::warnings::{Missing, missing};
@@ -317,26 +317,20 @@ fn shortened(text: &str) -> String {
 pub(super) fn unexpected(points: &[PointSummary], places: &Places) -> Option<Table> {
     let replies = points.iter().flat_map(|point| {
         let replies = point.unexpected.iter();
-        replies.map(move |reply| (point, reply.what.as_str(), reply.times, "reply"))
+        replies.map(move |reply| (point, (reply.what.as_str(), "reply", reply.times)))
     });
     let errors = points.iter().flat_map(|point| {
         let errors = point.instrument_errors.chunk_by(|a, b| a == b);
-        errors.map(move |same| (point, same[0].as_str(), same.len() as u64, "error queue"))
+        errors.map(move |same| (point, (same[0].as_str(), "error queue", same.len() as u64)))
     });
     let rows: Vec<_> = replies.chain(errors).collect();
     rows.first()?;
-    let mut table = Table::new(
-        "Unexpected replies, and errors in the queue of the instrument",
-        &places.heads_and(&["what", "from", "times"]),
-    )
-    .quoting(&["what"]);
-    for (point, what, times, from) in rows {
-        let mut cells = places.cells(point.point.index);
-        cells.push(shortened(what));
-        cells.extend([from.into(), grouped(times)]);
-        table.row(cells);
-    }
-    Some(table)
+    let mut columns = Columns::<(&PointSummary, (&str, &str, u64))>::new();
+    columns.add("what", |(_, (what, ..))| shortened(what));
+    columns.add("from", |(_, (_, from, _))| from);
+    columns.add("times", |(_, (.., times))| grouped(times));
+    let title = "Unexpected replies, and errors in the queue of the instrument";
+    Some(columns.table(title, places, rows).quoting(&["what"]))
 }
 
 fn losses(points: &[PointSummary], places: &Places) -> Option<Table> {
@@ -364,48 +358,35 @@ fn interference(points: &[PointSummary], places: &Places) -> Option<Table> {
     together.first()?;
     let unit = typical(points, |p| p.rtt.as_ref());
     let cell = |p: &PointSummary| (p.point.out_bytes, p.point.in_bytes, p.point.depth);
-    let rtt = |p: &PointSummary| p.rtt.as_ref().map(|rtt| rtt.p50.value);
+    let rtt = |p: &PointSummary| Some(p.rtt.as_ref()?.p50.value);
     let rate = |p: &PointSummary| p.throughput.exchanges_s;
-    let mut table = Table::new(
-        format!(
-            "Links alone and together: RTT p50 in {}, exchanges/s",
-            unit.name()
-        ),
-        &places.heads_and(&[
-            "RTT alone",
-            "together",
-            "ratio",
-            "per s alone",
-            "together",
-            "ratio",
-            "sum",
-        ]),
-    );
-    let ratio = |before: f64, now: f64| match before > 0.0 {
-        true => format!("{:.2}", now / before),
-        false => "-".into(),
-    };
-    for point in &together {
+    let ratio = |before: f64, now: f64| (before > 0.0).then(|| format!("{:.2}", now / before));
+    // Beside a point the same of its link alone, and the rate of all links together.
+    type Row<'a> = (&'a PointSummary, (Option<&'a PointSummary>, f64));
+    let rows = together.iter().map(|point| {
         let own = alone
             .iter()
             .find(|other| cell(other) == cell(point) && other.point.link == point.point.link);
         let same = together.iter().filter(|other| cell(other) == cell(point));
         let sum: f64 = same.map(|other| rate(other)).sum();
-        let mut cells = places.cells(point.point.index);
-        match (own.and_then(|own| rtt(own)), rtt(point)) {
-            (Some(before), Some(now)) => {
-                cells.extend([unit.show(before), unit.show(now), ratio(before, now)]);
-            }
-            _ => cells.extend(dashes(3)),
-        }
-        let before = own.map_or(0.0, |own| rate(own));
-        cells.extend([
-            format!("{before:.1}"),
-            format!("{:.1}", rate(point)),
-            ratio(before, rate(point)),
-            format!("{sum:.1}"),
-        ]);
-        table.row(cells);
-    }
-    Some(table)
+        (*point, (own.copied(), sum))
+    });
+    let rtts = |(point, (own, _)): Row<'_>| Some((rtt(own?)?, rtt(point)?));
+    let before = |own: Option<&PointSummary>| own.map_or(0.0, rate);
+    let mut columns = Columns::<Row<'_>>::new();
+    columns.some("RTT alone", |row| Some(unit.show(rtts(row)?.0)));
+    columns.some("together", |row| Some(unit.show(rtts(row)?.1)));
+    columns.some("ratio", |row| {
+        let (before, now) = rtts(row)?;
+        ratio(before, now)
+    });
+    columns.add("per s alone", |(_, (own, _))| format!("{:.1}", before(own)));
+    columns.add("together", |(point, _)| format!("{:.1}", rate(point)));
+    columns.some("ratio", |(point, (own, _))| ratio(before(own), rate(point)));
+    columns.add("sum", |(_, (_, sum))| format!("{sum:.1}"));
+    let title = format!(
+        "Links alone and together: RTT p50 in {}, exchanges/s",
+        unit.name()
+    );
+    Some(columns.table(title, places, rows))
 }
