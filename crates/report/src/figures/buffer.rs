@@ -46,15 +46,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         );
         legend.push((Key::Mark(for_loss(SERIES[0])), name).into());
     }
-    let panels = drawn.panels.len();
-    let height = if panels == 1 {
-        HEIGHT
-    } else {
-        290 * panels as u32
-    };
-    let canvas = Canvas::new(height, &legend);
+    let panels = (drawn.panels.len(), 1);
+    let (canvas, places) = Canvas::with_panels(panels, (HEIGHT, 290), &legend);
     let mut beyond = BTreeSet::new();
-    for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
+    for (panel, place) in drawn.panels.iter().zip(places) {
         let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
         let points = || curves().flat_map(|(_, flow)| curve(flow));
         let estimates = || {

@@ -78,6 +78,19 @@ impl Canvas {
         canvas
     }
 
+    /// A sheet with so many panels, so many a row, and their places: `row` pixels high for each row, and `only` if there is
+    /// but one.
+    pub(crate) fn with_panels<E: Clone + Into<Entry>>(
+        (count, columns): (usize, usize),
+        (only, row): (u32, u32),
+        legend: &[E],
+    ) -> (Canvas, Vec<Place>) {
+        let rows = count.div_ceil(columns) as u32;
+        let canvas = Canvas::new(if rows == 1 { only } else { row * rows }, legend);
+        let places = canvas.panels(count, columns);
+        (canvas, places)
+    }
+
     /// What is left of the sheet below the legend.
     pub(crate) fn place(&self) -> Place {
         Place {

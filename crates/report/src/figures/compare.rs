@@ -80,8 +80,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let keys = points.iter().map(|point| point_key::compared(&point.point));
     let names: Vec<(String, String)> = labels(points).into_iter().zip(keys).collect();
     let columns = if figures.len() == 1 { 1 } else { 2 };
-    let rows = figures.len().div_ceil(columns) as u32;
-    let height = rows * (AROUND + ROW * shown as u32);
+    let row = AROUND + ROW * shown as u32;
     let verdicts = [
         (Verdict::Worse, word(comparison, figures, Verdict::Worse)),
         (Verdict::Better, word(comparison, figures, Verdict::Better)),
@@ -91,8 +90,8 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let legend: Vec<(Key, String)> = verdicts
         .map(|(verdict, name)| (Key::Mark(look(verdict)), name.to_owned()))
         .into();
-    let canvas = Canvas::new(height, &legend);
-    for (figure, place) in figures.iter().zip(canvas.panels(figures.len(), columns)) {
+    let (canvas, places) = Canvas::with_panels((figures.len(), columns), (row, row), &legend);
+    for (figure, place) in figures.iter().zip(places) {
         let found: Vec<Option<(Estimate, Verdict)>> = points
             .iter()
             .map(|point| {

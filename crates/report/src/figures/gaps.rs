@@ -15,14 +15,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let Some(drawn) = some else {
         return Vec::new();
     };
-    let panels = drawn.panels.len();
-    let height = if panels == 1 {
-        HEIGHT
-    } else {
-        290 * panels as u32
-    };
-    let canvas = Canvas::new(height, &drawn.legend());
-    for (panel, place) in drawn.panels.iter().zip(canvas.panels(panels, 1)) {
+    let panels = (drawn.panels.len(), 1);
+    let (canvas, places) = Canvas::with_panels(panels, (HEIGHT, 290), &drawn.legend());
+    for (panel, place) in drawn.panels.iter().zip(places) {
         let curves: Vec<Curve<'_>> = panel
             .curves
             .iter()

@@ -181,8 +181,7 @@ fn figure(
         legend.extend(names.map(|(at, run)| (Key::Line(series(at)), subjects[*run].label.clone())));
     }
     let panels = choice.cells.len();
-    let rows = if panels == 1 { 1 } else { panels.div_ceil(2) };
-    let canvas = Canvas::new(if rows == 1 { HEIGHT } else { 240 * rows as u32 }, &legend);
+    let (canvas, places) = Canvas::with_panels((panels, 2), (HEIGHT, 240), &legend);
     let (mut notes, mut unnamed) = (Vec::new(), 0);
     // A limit that counts from the intended start has no place among RTTs.
     let has_limits = match of_what {
@@ -194,7 +193,7 @@ fn figure(
     let marks_modes = of_what == Quantity::Rtt && runs.len() == 1;
     // Runs of different lengths are compared by shares.
     let is_share = kind == Kind::Linear || runs.len() > 1;
-    for (cell, place) in choice.cells.iter().zip(canvas.panels(panels, 2)) {
+    for (cell, place) in choice.cells.iter().zip(places) {
         let drawn: Vec<(usize, &Sampled<'_>)> = runs
             .iter()
             .enumerate()

@@ -131,9 +131,9 @@ fn figure(
     } else {
         2
     };
-    let rows = panels.len().div_ceil(columns) as u32;
-    let canvas = Canvas::new(if rows == 1 { HEIGHT - 40 } else { 260 * rows }, &legend);
-    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), columns)) {
+    let count = (panels.len(), columns);
+    let (canvas, places) = Canvas::with_panels(count, (HEIGHT - 40, 260), &legend);
+    for (panel, place) in panels.iter().zip(places) {
         let x = Axis::size_slots("Transfer size", sizes);
         let y = match logarithmic {
             true => Axis::log_rate("Rate", range.0, high),

@@ -85,10 +85,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let length =
         |cell: &FlowCell<'_>| cell.flow.rate_bytes_s.len() as f64 * cell.flow.rate_step_ns as f64;
     let longest = cells.iter().map(length).fold(1.0, f64::max);
-    let columns = 2;
-    let rows = panels.len().div_ceil(columns) as u32;
-    let canvas = Canvas::new(if rows == 1 { HEIGHT - 40 } else { 260 * rows }, &legend);
-    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), columns)) {
+    let (canvas, places) = Canvas::with_panels((panels.len(), 2), (HEIGHT - 40, 260), &legend);
+    for (panel, place) in panels.iter().zip(places) {
         let x = Axis::elapsed("Measured time", longest);
         let y = Axis::rate("Rate", high);
         canvas.open("panel");

@@ -167,11 +167,7 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
         let name = format!("{status} ({})", grouped(*n));
         legend.push((Key::Mark(bad_mark(status)), name));
     }
-    let rows = if panels.len() == 1 {
-        1
-    } else {
-        panels.len().div_ceil(2)
-    };
+    let rows = panels.len().div_ceil(2);
     let height = if rows == 1 { HEIGHT } else { 230 * rows as u32 };
     let columns = if runs == 3 { 3 } else { 2 };
     let canvas = Canvas::new(height, &legend);

@@ -86,14 +86,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             points: point_key::list(tests().map(|test| test.key)),
         });
     }
-    let rows = panels.len().div_ceil(2) as u32;
-    let height = if panels.len() == 1 {
-        HEIGHT
-    } else {
-        260 * rows
-    };
-    let canvas = Canvas::new(height, &legend);
-    for (panel, place) in panels.iter().zip(canvas.panels(panels.len(), 2)) {
+    let only = if panels.len() == 1 { HEIGHT } else { 260 };
+    let (canvas, places) = Canvas::with_panels((panels.len(), 2), (only, 260), &legend);
+    for (panel, place) in panels.iter().zip(places) {
         panel.draw(&canvas, place, &all);
     }
     let caption = caption(&panels, tests().next().is_some(), &choice.rule);

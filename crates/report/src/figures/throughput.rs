@@ -55,10 +55,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     let (low, high) = (range.0, range.1.max(limits.highest()));
 
     let (panels, left_out) = panels(sweep, limits.differ());
-    let rows = panels.len().div_ceil(2) as u32;
-    let height = if rows == 1 { HEIGHT } else { 280 * rows };
-    let canvas = Canvas::new(height, &legend);
-    let places = canvas.panels(panels.len(), 2);
+    let (canvas, places) = Canvas::with_panels((panels.len(), 2), (HEIGHT, 280), &legend);
     let sizes: Vec<u32> = sweep
         .cells
         .iter()
