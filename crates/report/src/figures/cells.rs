@@ -401,6 +401,38 @@ pub(super) fn comparable<P: Copy + Ord, M: Ord>(
     spread(&kept, most)
 }
 
+/// The parts of a name that are not empty.
+pub(super) fn joined<const N: usize>(parts: [String; N], by: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(by)
+}
+
+/// The name of a run, where there are several.
+pub(super) fn label(subjects: &[Subject], run: usize, runs: usize) -> String {
+    match runs {
+        1 => String::new(),
+        _ => subjects[run].label.clone(),
+    }
+}
+
+/// How many of all runs are drawn, for a caption; nothing if all are.
+pub(super) fn first_runs(drawn: usize, all: usize) -> String {
+    match drawn < all {
+        true => format!(" Only the first {drawn} of {all} runs are shown."),
+        false => String::new(),
+    }
+}
+
+/// The settings that all of these runs have; if there are none, all that there are.
+pub(super) fn common<T: Copy + Ord>(measured: &[(usize, T)], runs: &[usize]) -> Vec<T> {
+    let mut all = distinct(measured.iter().map(|(_, cell)| *cell));
+    let is_common = |cell: &T| runs.iter().all(|run| measured.contains(&(*run, *cell)));
+    if all.iter().any(is_common) {
+        all.retain(is_common);
+    }
+    all
+}
+
 /// The low and the high end of what is to be drawn, confidence bounds included.
 pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64, f64) {
     let mut all = Vec::new();

@@ -1,6 +1,7 @@
 //! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
 
 use super::canvas::{Entry, Key};
+use super::cells::{common, first_runs, joined, label};
 use super::look::Series;
 use super::point_key;
 use super::which::{Cell, Choice};
@@ -77,26 +78,13 @@ pub(super) fn chosen(
     if runs.is_empty() {
         return None;
     }
-    let has = |run: usize, cell: &Cell| {
-        flows
-            .iter()
-            .any(|flow| flow.subject == run && flow.cell == *cell)
-    };
-    let common = |cell: &Cell| runs.iter().all(|&run| has(run, cell));
-    let cells = flows.iter().map(|flow| flow.cell);
+    let measured: Vec<_> = flows.iter().map(|one| (one.subject, one.cell)).collect();
+    // Each way has its own panel, so each may have so many.
     let most = (most / runs.len()).max(1);
-    let choice = match cells.clone().any(|cell| common(&cell)) {
-        // Each way has its own panel, so each may have so many.
-        true => Choice::of(cells.filter(common), most),
-        false => Choice::of(cells, most),
-    };
+    let choice = Choice::of(common(&measured, &runs).into_iter(), most);
     let name = |run: usize, cell: &Cell| {
-        let mut name = vec![choice.name(cell)];
-        if runs.len() > 1 {
-            name.insert(0, subjects[run].label.clone());
-        }
-        name.retain(|part| !part.is_empty());
-        name.join(", ")
+        let run = label(subjects, run, runs.len());
+        joined([run, choice.name(cell)], ", ")
     };
     let mut panels = Vec::new();
     for way in [Way::In, Way::Out] {
@@ -107,10 +95,7 @@ pub(super) fn chosen(
                     flow.subject == run && flow.cell == *cell && flow.summary.way == way
                 });
                 let Some(flow) = of_it.next() else { continue };
-                let series = match runs.len() {
-                    1 => Series::of(at_cell),
-                    _ => Series::with(at_run, at_cell),
-                };
+                let series = Series::of_run(runs.len(), at_run, at_cell);
                 curves.push((name(run, cell), series, *flow));
             }
         }
@@ -130,12 +115,7 @@ pub(super) fn chosen(
         "" => String::new(),
         which => format!(" {drawn} of {} curves are shown: {which}.", flows.len()),
     };
-    if runs.len() < of {
-        left_out.push_str(&format!(
-            " Only the first {} of {of} runs are shown.",
-            runs.len()
-        ));
-    }
+    left_out += &first_runs(runs.len(), of);
     Some(Drawn {
         panels,
         without,
@@ -172,10 +152,7 @@ pub(super) fn named(flow: Sampled<'_>, name: String) -> String {
         Way::In => "IN",
         Way::Out => "OUT",
     };
-    match name.is_empty() {
-        true => way.to_owned(),
-        false => format!("{way}, {name}"),
-    }
+    joined([way.to_owned(), name], ", ")
 }
 
 /// A way as the title of a panel.

@@ -5,6 +5,7 @@ use super::Figure;
 use super::axes::{Axis, number};
 use super::bars::Bars;
 use super::canvas::{Canvas, Frame, Key, LimitMarks};
+use super::cells::{first_runs, joined, label};
 use super::limit_names::LIMIT_ROW;
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
 use super::point_key;
@@ -254,16 +255,11 @@ fn figure(
                 mark_modes(&frame, point, bars, height, &marks);
             }
             if bars.beyond > 0 {
-                let name = [title.clone(), label(subjects, point, runs.len())];
-                let name: Vec<String> = name.into_iter().filter(|n| !n.is_empty()).collect();
+                let run = label(subjects, point.subject, runs.len());
+                let name = joined([title.clone(), run], ", ");
                 let share = percent(bars.beyond as f64 / n);
                 let max = time(point.values.max() as f64);
-                let name = if name.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}: ", name.join(", "))
-                };
-                notes.push(format!("{name}{share}, up to {max}"));
+                notes.push(joined([name, format!("{share}, up to {max}")], ": "));
             }
         }
         canvas.close();
@@ -280,14 +276,6 @@ fn figure(
         caption.push_str(" Names of limits are left out where there is no room.");
     }
     canvas.finish(name, title, &caption)
-}
-
-fn label(subjects: &[Subject], point: &Sampled<'_>, runs: usize) -> String {
-    if runs > 1 {
-        subjects[point.subject].label.clone()
-    } else {
-        String::new()
-    }
 }
 
 fn axes(
@@ -479,9 +467,7 @@ fn caption(
              is not below. A limit beyond the axis is not shown.",
         );
     }
-    if runs < of {
-        text.push_str(&format!(" Only the first {runs} of {of} runs are shown."));
-    }
+    text += &first_runs(runs, of);
     text.push_str(&choice.rule);
     text
 }

@@ -106,6 +106,14 @@ impl Series {
         }
     }
 
+    /// The series of this number of one of several runs, which colours tell apart; of a single run colours tell series apart.
+    pub(crate) fn of_run(runs: usize, run: usize, number: usize) -> Series {
+        match runs {
+            1 => Series::of(number),
+            _ => Series::with(run, number),
+        }
+    }
+
     /// A line that is no data: a limit, an ideal.
     pub(crate) fn limit() -> Series {
         Series {

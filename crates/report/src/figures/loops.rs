@@ -1,7 +1,7 @@
 //! The points of loop runs: which are drawn where there is no room for all, and what they are called.
 //! The same in every figure of a loop.
 
-use super::cells::{distinct, spread};
+use super::cells::{common, distinct, first_runs, joined, label, spread};
 use super::look::Series;
 use super::point_key;
 use crate::Subject;
@@ -98,24 +98,10 @@ impl<'a> LoopChoice<'a> {
         let of_runs = distinct(points.iter().map(|point| point.subject));
         let mut runs = of_runs.clone();
         runs.truncate(most_runs);
-        let in_run = |run: usize, cell: &LoopCell| {
-            points
-                .iter()
-                .any(|point| point.subject == run && point.cell == *cell)
-        };
-        let mut all = distinct(points.iter().map(|point| point.cell));
-        let common = |cell: &LoopCell| runs.iter().all(|&run| in_run(run, cell));
-        if all.iter().any(common) {
-            all.retain(common);
-        }
+        let measured: Vec<_> = points.iter().map(|one| (one.subject, one.cell)).collect();
+        let all = common(&measured, &runs);
         let (cells, mut rule) = few(&all, most / runs.len().max(1));
-        if runs.len() < of_runs.len() {
-            rule.push_str(&format!(
-                " Only the first {1} of {0} runs are shown.",
-                of_runs.len(),
-                runs.len()
-            ));
-        }
+        rule += &first_runs(runs.len(), of_runs.len());
         LoopChoice {
             runs,
             cells,
@@ -146,17 +132,10 @@ impl<'a> LoopChoice<'a> {
                 let Some(point) = self.at(run, cell) else {
                     continue;
                 };
-                let mut name = Vec::new();
-                if self.runs.len() > 1 {
-                    name.push(subjects[run].label.clone());
-                }
-                name.push(self.name(cell));
-                name.retain(|part| !part.is_empty());
-                if name.is_empty() {
-                    name.push(what.to_owned());
-                }
+                let run = label(subjects, run, self.runs.len());
+                let name = joined([run, self.name(cell)], ", ");
                 curves.push(Curve {
-                    name: name.join(", "),
+                    name: if name.is_empty() { what.into() } else { name },
                     series: match (self.runs.len(), self.cells.len()) {
                         (1, _) => Series::of(at_cell),
                         (_, 1) => Series::of(at_run),

@@ -4,6 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Place};
+use super::cells::{first_runs, joined, label};
 use super::look::{HEIGHT, Series};
 use super::percentile_line::PercentileLine;
 use super::point_key;
@@ -121,15 +122,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     }
     let of = runs.len();
     runs.truncate(MOST_CURVES);
-    let choice = rtt::choice(&points, (MOST_CURVES / runs.len()).max(1));
     let scheduled = points
         .iter()
         .any(|point| !point.loaded.from_intended.is_empty());
     // With a schedule each point has two curves.
-    let choice = match scheduled {
-        true => rtt::choice(&points, (MOST_CURVES / 2 / runs.len()).max(1)),
-        false => choice,
-    };
+    let a_point = if scheduled { 2 } else { 1 };
+    let choice = rtt::choice(&points, (MOST_CURVES / a_point / runs.len()).max(1));
     let mut curves = Vec::new();
     let mut bad = 0;
     for (at_run, &run) in runs.iter().enumerate() {
@@ -137,37 +135,22 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             let Some(point) = rtt::at(&points, run, *cell).next() else {
                 continue;
             };
-            let mut name = Vec::new();
-            if runs.len() > 1 {
-                name.push(subjects[run].label.clone());
-            }
-            name.push(choice.name(cell));
-            name.retain(|part| !part.is_empty());
+            let name = joined([label(subjects, run, runs.len()), choice.name(cell)], ", ");
             let number = match runs.len() {
                 1 => (at_cell, at_cell),
                 _ => (at_run, at_cell),
             };
             let mut add = |what: &str, values, (colour, pattern)| {
-                let mut name = name.clone();
-                if scheduled || name.is_empty() {
-                    name.push(what.to_owned());
-                }
-                let name = name.join(", ");
-                let series = Series::with(colour, pattern);
+                let is_said = scheduled || name.is_empty();
+                let what = if is_said { what } else { "" };
                 curves.push(Curve {
-                    name,
+                    name: joined([name.clone(), what.to_owned()], ", "),
                     key: point_key::exchange(point.summary.point),
-                    series,
+                    series: Series::with(colour, pattern),
                     values,
                 });
             };
-            let pattern = |n: usize| {
-                if scheduled {
-                    2 * number.1 + n
-                } else {
-                    number.1
-                }
-            };
+            let pattern = |n: usize| a_point * number.1 + n;
             add("RTT", &point.loaded.rtt, (number.0, pattern(0)));
             if !point.loaded.from_intended.is_empty() {
                 let values = &point.loaded.from_intended;
@@ -198,12 +181,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
              sees it.",
         );
     }
-    if runs.len() < of {
-        caption.push_str(&format!(
-            " Only the first {} of {of} runs are shown.",
-            runs.len()
-        ));
-    }
+    caption += &first_runs(runs.len(), of);
     caption.push_str(&choice.rule);
     vec![canvas.finish("rtt-percentiles", "RTT percentiles", &caption)]
 }

@@ -1,5 +1,6 @@
 //! The RTTs and TRTs of the points that are drawn: what the figures made from an exchange run's samples share.
 
+use super::cells::common;
 use super::which::{Cell, Choice};
 use crate::Subject;
 use crate::load::{ExchangePoint, Series};
@@ -88,15 +89,6 @@ pub(super) fn at<'a, 'b>(
 
 /// Which cells are drawn: of several runs those that all of them have, if there are any.
 pub(super) fn choice(points: &[Sampled<'_>], most: usize) -> Choice {
-    let runs = runs(points);
-    let common = |cell: &Cell| {
-        runs.iter()
-            .all(|&run| at(points, run, *cell).next().is_some())
-    };
-    let cells = points.iter().map(|point| point.cell);
-    if cells.clone().any(|cell| common(&cell)) {
-        Choice::of(cells.filter(common), most)
-    } else {
-        Choice::of(cells, most)
-    }
+    let measured: Vec<_> = points.iter().map(|one| (one.subject, one.cell)).collect();
+    Choice::of(common(&measured, &runs(points)).into_iter(), most)
 }

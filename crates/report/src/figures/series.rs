@@ -5,6 +5,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
+use super::cells::{joined, label};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
 use super::point_key;
 use super::rtt::{self, Sampled};
@@ -125,13 +126,9 @@ fn of_points(subjects: &[Subject], points: &[Sampled<'_>], of: &Quantity) -> Vec
             let Some(point) = rtt::at(points, run, *cell).next() else {
                 continue;
             };
-            let mut parts = vec![choice.name(cell)];
-            if runs.len() > 1 {
-                parts.insert(0, subjects[run].label.clone());
-            }
-            parts.retain(|part| !part.is_empty());
+            let run = label(subjects, run, runs.len());
             panels.push(Panel {
-                title: parts.join(": "),
+                title: joined([run, choice.name(cell)], ": "),
                 row,
                 key: point_key::exchange(point.summary.point),
                 series: point.series,

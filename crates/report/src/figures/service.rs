@@ -3,6 +3,7 @@
 
 use super::Figure;
 use super::canvas::{Canvas, Entry};
+use super::cells::{joined, label};
 use super::look::HEIGHT;
 use super::loops::{self, LoopChoice};
 use super::percentile_axis;
@@ -37,13 +38,9 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
             let Some(point) = choice.at(run, cell) else {
                 continue;
             };
-            let mut title = vec![choice.name(cell)];
-            if choice.runs.len() > 1 {
-                title.insert(0, subjects[run].label.clone());
-            }
-            title.retain(|part| !part.is_empty());
+            let run = label(subjects, run, choice.runs.len());
             panels.push(Panel {
-                title: title.join(": "),
+                title: joined([run, choice.name(cell)], ": "),
                 row,
                 key: point.key(),
                 series: &point.loaded.series,
