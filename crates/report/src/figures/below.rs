@@ -4,25 +4,23 @@
 use super::Figure;
 use super::axes::Axis;
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, distinct, labels, links, listed, spread};
+use super::cells::{distinct, few, links, listed_points, only};
 use super::look::Series;
 use crate::Subject;
 use wiregauge_quantity::exact_time;
+use wiregauge_record::PointSummary;
 
 const MOST_POINTS: usize = 16;
 const MOST_LIMITS: usize = 4;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let mut all = cells::exchange(subjects);
-    all.retain(|cell| !cell.summary.below.is_empty() && cell.summary.counts.exchanges > 0);
-    if all.is_empty() {
+    let is_drawn = |p: &PointSummary| !p.below.is_empty() && p.counts.exchanges > 0;
+    let Some((drawn, y, left_out)) = listed_points(subjects, is_drawn, MOST_POINTS) else {
         return Vec::new();
-    }
-    all.sort_by_key(Cell::rank);
-    let drawn = spread(&all, MOST_POINTS);
-    let of_cell = |cell: &Cell<'_>| cell.summary.below.clone();
-    let all_limits = distinct(drawn.iter().flat_map(of_cell).map(|share| share.limit));
-    let limits = spread(&all_limits, MOST_LIMITS);
+    };
+    let shares = || drawn.iter().flat_map(|cell| &cell.summary.below);
+    let limits = distinct(shares().map(|share| share.limit));
+    let (limits, limits_left_out) = few(&limits, MOST_LIMITS, "limits", |at| exact_time(*at));
 
     let legend: Vec<(Key, String)> = limits
         .iter()
@@ -39,10 +37,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .map(|cell| cell.summary.counts.exchanges)
         .max()
         .unwrap_or(1);
-    let names = labels(subjects, &drawn);
     let canvas = Canvas::new(90 + 34 * drawn.len() as u32, &legend);
     let x = Axis::percentiles("Percentage below the limit (percentile axis)", most);
-    let y = Axis::points(names.into_iter().zip(drawn.iter().map(Cell::key)));
     let frame = canvas.frame(canvas.place(), "", x, y);
     for (n, limit) in limits.iter().enumerate() {
         // Beside each other, so that none hides another.
@@ -71,28 +67,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         "Bars: 95 % confidence interval. A mark at the right edge means all exchanges. An exchange without a \
          correct answer is not below; with a schedule, times start at the intended start.",
     );
-    let shares = || drawn.iter().flat_map(|cell| &cell.summary.below);
     if shares().any(|share| share.interval().is_none()) {
         caption.push_str(
             " A mark without a bar has no interval: too few independent samples, or drift.",
         );
     }
-    caption.push_str(&cells::only(&legend));
-    if drawn.len() < all.len() {
-        caption.push_str(&format!(
-            " {} of {} points are shown.",
-            drawn.len(),
-            all.len()
-        ));
-    }
-    if limits.len() < all_limits.len() {
-        let times: Vec<String> = limits.iter().copied().map(exact_time).collect();
-        caption.push_str(&format!(
-            " Shown limits, of {}: {}.",
-            all_limits.len(),
-            listed(&times)
-        ));
-    }
-    caption.push_str(&links(subjects));
+    caption += &[only(&legend), left_out, limits_left_out, links(subjects)].concat();
     vec![canvas.finish("below", "Percentage of exchanges below a limit", &caption)]
 }

@@ -1,7 +1,7 @@
 //! The points of several runs, sorted into what a figure lays side by side: curves and panels.
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
-use super::axes::bounds;
+use super::axes::{Axis, bounds};
 use super::canvas::{Entry, Key};
 use super::look::{FONT_SIZE, Series, fitting};
 use super::marked::Marked;
@@ -35,7 +35,7 @@ impl Cell<'_> {
     }
 
     /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
-    pub(super) fn rank(&self) -> impl Ord + use<> {
+    fn rank(&self) -> impl Ord + use<> {
         let point = self.point();
         let setting = (point.out_bytes, point.in_bytes, point.depth);
         (setting, point.link, point.together, self.subject)
@@ -266,31 +266,17 @@ impl Keys {
         let all_depths = distinct(keys.iter().map(|key| key.depth));
         let colours = distinct(keys.iter().map(|key| (key.subject, key.link)));
         let per_run = (most / colours.len().max(1)).clamp(1, most);
-        let depths = spread(&all_depths, per_run);
+        let (depths, left_out) = few(&all_depths, per_run, "depths", u32::to_string);
         keys.retain(|key| depths.contains(&key.depth));
-        let left_out = if depths.len() < all_depths.len() {
-            format!(
-                " Shown depths, of {}: {}.",
-                all_depths.len(),
-                listed(&depths)
-            )
-        } else {
-            String::new()
-        };
         let runs = distinct(keys.iter().map(|key| key.subject)).len();
         let links = distinct(keys.iter().map(|key| key.link)).len();
         let name = |key: &CurveKey| {
-            let mut parts = Vec::new();
-            if runs > 1 {
-                parts.push(subjects[key.subject].label.clone());
-            }
-            if links > 1 {
-                parts.push(format!("link {}", key.link));
-            }
-            if depths.len() > 1 || parts.is_empty() {
-                parts.push(format!("depth {}", key.depth));
-            }
-            parts.join(", ")
+            let of = |is_named: bool, name: String| if is_named { name } else { String::new() };
+            let is_alone = runs == 1 && links == 1;
+            let run = label(subjects, key.subject, runs);
+            let link = of(links > 1, format!("link {}", key.link));
+            let depth = of(depths.len() > 1 || is_alone, format!("depth {}", key.depth));
+            joined([run, link, depth], ", ")
         };
         Keys {
             names: keys.iter().map(name).collect(),
@@ -415,6 +401,30 @@ pub(super) fn label(subjects: &[Subject], run: usize, runs: usize) -> String {
     }
 }
 
+/// How many of all are drawn, for a caption; nothing if all are.
+pub(super) fn shown(drawn: usize, all: usize, what: &str) -> String {
+    match drawn < all {
+        true => format!(" {drawn} of {all} {what} are shown."),
+        false => String::new(),
+    }
+}
+
+/// At most so many values, spread evenly; for a caption which they are, if they are not all.
+pub(super) fn few<T: Clone>(
+    all: &[T],
+    most: usize,
+    what: &str,
+    name: impl Fn(&T) -> String,
+) -> (Vec<T>, String) {
+    let drawn = spread(all, most);
+    let names: Vec<String> = drawn.iter().map(name).collect();
+    let left_out = match drawn.len() < all.len() {
+        true => format!(" Shown {what}, of {}: {}.", all.len(), listed(&names)),
+        false => String::new(),
+    };
+    (drawn, left_out)
+}
+
 /// How many of all runs are drawn, for a caption; nothing if all are.
 pub(super) fn first_runs(drawn: usize, all: usize) -> String {
     match drawn < all {
@@ -445,8 +455,25 @@ pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64,
     bounds(all).unwrap_or((0.0, 1.0))
 }
 
+/// At most so many points, one above the other: with the axis that names them, and for a caption how many are drawn.
+pub(super) fn listed_points<'a>(
+    subjects: &'a [Subject],
+    is_drawn: impl Fn(&PointSummary) -> bool,
+    most: usize,
+) -> Option<(Vec<Cell<'a>>, Axis, String)> {
+    let mut all = exchange(subjects);
+    all.retain(|cell| is_drawn(cell.summary));
+    all.sort_by_key(Cell::rank);
+    let drawn = spread(&all, most);
+    drawn.first()?;
+    let names = labels(subjects, &drawn).into_iter();
+    let axis = Axis::points(names.zip(drawn.iter().map(Cell::key)));
+    let left_out = shown(drawn.len(), all.len(), "points");
+    Some((drawn, axis, left_out))
+}
+
 /// Names for points, short enough to stand beside an axis: only what distinguishes them.
-pub(super) fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
+fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
     let runs = distinct(cells.iter().map(|cell| cell.subject)).len() > 1;
     let settings = |cell: &Cell<'_>| Settings::of_exchange(&cell.point());
     let all: Vec<Settings> = cells.iter().map(settings).collect();

@@ -3,14 +3,13 @@
 use super::Figure;
 use super::axes::{Axis, bounds, size_label};
 use super::canvas::{Canvas, Entry, Key};
-use super::cells::{distinct, links, listed, only, spread, wide};
+use super::cells::{distinct, few, links, listed, only, spread, wide};
 use super::limits::Limits;
 use super::look::{HEIGHT, SERIES};
 use super::point_key;
-use super::stream_cells::{FlowCell, FlowPanel, stream};
+use super::stream_cells::{FlowCell, FlowPanel, panels, stream};
 use crate::Subject;
 
-const MOST_PANELS: usize = 4;
 const MOST_SIZES: usize = 10;
 /// Bars of one size: queues of all runs.
 const MOST_BARS: usize = 8;
@@ -27,17 +26,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if cells.len() < 2 {
         return Vec::new();
     }
-    let mut left_out = String::new();
-    let all_panels = distinct(cells.iter().map(FlowCell::panel));
-    let panels: Vec<FlowPanel> = all_panels.iter().take(MOST_PANELS).copied().collect();
-    if panels.len() < all_panels.len() {
-        left_out = format!(
-            " {} of {} combinations of direction and link are shown.",
-            panels.len(),
-            all_panels.len()
-        );
-    }
-    cells.retain(|cell| panels.contains(&cell.panel()));
+    let (panels, mut left_out) = panels(&mut cells);
     let all_sizes = distinct(cells.iter().map(|cell| cell.point.transfer_bytes));
     let sizes = spread(&all_sizes, MOST_SIZES);
     if sizes.len() < all_sizes.len() {
@@ -49,15 +38,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         ));
     }
     let runs = distinct(cells.iter().map(|cell| cell.subject));
-    let all_queues = distinct(cells.iter().map(|cell| cell.point.queue));
-    let queues = spread(&all_queues, (MOST_BARS / runs.len()).max(1));
-    if queues.len() < all_queues.len() {
-        left_out.push_str(&format!(
-            " Shown queues, of {}: {}.",
-            all_queues.len(),
-            listed(&queues)
-        ));
-    }
+    let queues = distinct(cells.iter().map(|cell| cell.point.queue));
+    let most = (MOST_BARS / runs.len()).max(1);
+    let (queues, queues_left_out) = few(&queues, most, "queues", u32::to_string);
+    left_out += &queues_left_out;
     cells.retain(|cell| {
         sizes.contains(&cell.point.transfer_bytes) && queues.contains(&cell.point.queue)
     });

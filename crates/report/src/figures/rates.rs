@@ -6,10 +6,9 @@ use super::canvas::{Canvas, Entry, Key};
 use super::cells::{distinct, links, only};
 use super::look::{HEIGHT, Series};
 use super::point_key;
-use super::stream_cells::{FlowCell, FlowPanel, stream};
+use super::stream_cells::{FlowCell, panels, stream};
 use crate::Subject;
 
-const MOST_PANELS: usize = 4;
 /// More of them, in a quarter of a figure, hide each other.
 const MOST_CURVES: usize = 6;
 
@@ -22,10 +21,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     if cells.is_empty() {
         return Vec::new();
     }
-    let all_panels = distinct(cells.iter().map(FlowCell::panel));
-    let panels: Vec<FlowPanel> = all_panels.iter().take(MOST_PANELS).copied().collect();
-    cells.retain(|cell| panels.contains(&cell.panel()));
-
+    let (panels, panels_left_out) = panels(&mut cells);
     let of = |cell: &FlowCell<'_>| -> Curve {
         (cell.subject, cell.point.transfer_bytes, cell.point.queue)
     };
@@ -48,13 +44,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let series = |curve: &Curve| {
         let same = |setting: &(u32, u32)| *setting == (curve.1, curve.2);
         let setting = settings.iter().position(same).unwrap_or(0);
-        match runs.len() {
-            1 => Series::of(setting),
-            _ => Series::with(
-                runs.iter().position(|run| *run == curve.0).unwrap_or(0),
-                setting,
-            ),
-        }
+        let run = runs.iter().position(|run| *run == curve.0).unwrap_or(0);
+        Series::of_run(runs.len(), run, setting)
     };
     let name = |curve: &Curve| {
         let mut parts = Vec::new();
@@ -119,13 +110,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             curves.len()
         ));
     }
-    if panels.len() < all_panels.len() {
-        caption.push_str(&format!(
-            " {} of {} combinations of direction and link are shown.",
-            panels.len(),
-            all_panels.len()
-        ));
-    }
+    caption += &panels_left_out;
     caption.push_str(&links(subjects));
     vec![canvas.finish("rate-time", "Rate over time", &caption)]
 }

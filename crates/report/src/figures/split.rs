@@ -3,7 +3,7 @@
 use super::Figure;
 use super::axes::Axis;
 use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, labels, links, spread};
+use super::cells::{Cell, links, listed_points};
 use super::look::{HEIGHT, SERIES};
 use crate::Subject;
 use wiregauge_record::PointSummary;
@@ -29,15 +29,10 @@ fn parts(summary: &PointSummary) -> Option<[f64; 3]> {
 }
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let mut all = cells::exchange(subjects);
-    all.retain(|cell| parts(cell.summary).is_some());
-    if all.is_empty() {
+    let is_drawn = |summary: &PointSummary| parts(summary).is_some();
+    let Some((drawn, y, left_out)) = listed_points(subjects, is_drawn, MOST_BARS) else {
         return Vec::new();
-    }
-    all.sort_by_key(Cell::rank);
-    let drawn = spread(&all, MOST_BARS);
-    let names = labels(subjects, &drawn);
-
+    };
     let legend: Vec<(Key, String)> = PARTS
         .iter()
         .map(|(name, colour)| (Key::Area(colour, 1.0), (*name).to_owned()))
@@ -46,7 +41,6 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let high = drawn.iter().map(total).fold(0.0, f64::max);
     let canvas = Canvas::new(HEIGHT.max(110 + 26 * drawn.len() as u32), &legend);
     let x = Axis::time("Mean time", high);
-    let y = Axis::points(names.into_iter().zip(drawn.iter().map(Cell::key)));
     let frame = canvas.frame(canvas.place(), "", x, y);
     frame.open("bars");
     for (slot, cell) in drawn.iter().rev().enumerate() {
@@ -61,16 +55,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         });
     }
     frame.close();
-    let mut caption =
-        String::from("Means. The link is opened for each exchange; RTT is access plus transfer.");
-    if drawn.len() < all.len() {
-        caption.push_str(&format!(
-            " {} of {} points are shown.",
-            drawn.len(),
-            all.len()
-        ));
-    }
-    caption.push_str(&links(subjects));
+    let caption = format!(
+        "Means. The link is opened for each exchange; RTT is access plus transfer.{left_out}{}",
+        links(subjects)
+    );
     let title = "Connection, access and transfer time";
     vec![canvas.finish("connect-access-transfer", title, &caption)]
 }

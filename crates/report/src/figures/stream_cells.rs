@@ -1,11 +1,14 @@
 //! The flows of stream runs, sorted into panels: each way by itself, and each way while the other
 //! flows too.
 
+use super::cells::{distinct, shown};
 use super::point_key;
 use crate::Subject;
 use std::cmp::Ordering;
 use wiregauge_compare::link_name;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
+
+const MOST_PANELS: usize = 4;
 
 /// One way of one point of a stream run.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,16 @@ pub(super) fn stream(subjects: &[Subject]) -> Vec<FlowCell<'_>> {
         }
     }
     cells
+}
+
+/// The panels that are drawn, and for a caption how many: only their cells stay.
+pub(super) fn panels(cells: &mut Vec<FlowCell<'_>>) -> (Vec<FlowPanel>, String) {
+    let all = distinct(cells.iter().map(FlowCell::panel));
+    let panels: Vec<FlowPanel> = all.iter().take(MOST_PANELS).copied().collect();
+    cells.retain(|cell| panels.contains(&cell.panel()));
+    let what = "combinations of direction and link";
+    let left_out = shown(panels.len(), all.len(), what);
+    (panels, left_out)
 }
 
 /// What a panel shows: IN beside OUT, one way alone above both at once.

@@ -4,7 +4,7 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry};
 use super::cells::{
-    self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, spread, wide,
+    self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, shown, spread, wide,
 };
 use super::limits::Limits;
 use super::look::HEIGHT;
@@ -113,13 +113,7 @@ fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>
         let of_it = sweep.cells.iter().filter(|cell| of(cell) == *panel);
         (name, of_it.copied().collect())
     };
-    let left_out = match drawn.len() < all.len() {
-        true => format!(
-            " {} of {} combinations of link and alone or together are shown.",
-            drawn.len(),
-            all.len()
-        ),
-        false => String::new(),
-    };
+    let what = "combinations of link and alone or together";
+    let left_out = shown(drawn.len(), all.len(), what);
     (drawn.iter().map(panel).collect(), left_out)
 }
