@@ -8,7 +8,7 @@ use super::marked::Marked;
 use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
-use wiregauge_compare::Settings;
+use wiregauge_compare::{Settings, link_name};
 use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_stats::Estimate;
@@ -371,20 +371,49 @@ pub(super) fn schedule(subjects: &[Subject]) -> String {
     }
 }
 
-/// Of panels that differ in two ways, at most so many: those of the first kind of `minor` if there
-/// are too many, so that what is left can be compared, then spread evenly.
-pub(super) fn comparable<P: Copy + Ord, M: Ord>(
-    panels: &[P],
-    most: usize,
-    minor: impl Fn(&P) -> M,
-    major: impl Fn(&P) -> (u32, bool),
-) -> Vec<P> {
-    let mut kept = panels.to_vec();
-    if kept.len() > most && distinct(panels.iter().map(&major)).len() > 1 {
-        let first = distinct(panels.iter().map(&minor)).into_iter().next();
-        kept.retain(|panel| Some(minor(panel)) == first);
+/// More panels of a sweep would be too small.
+const MOST_PANELS: usize = 4;
+
+/// What a panel of a sweep is of: a link, and the setting `H` that the sweep does not vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Panel<H> {
+    together: bool,
+    link: u32,
+    pub(super) held: H,
+}
+
+impl<H: Copy + Ord> Panel<H> {
+    pub(super) fn new(cell: &Cell<'_>, held: H) -> Panel<H> {
+        let Point { together, link, .. } = cell.point();
+        Panel {
+            together,
+            link,
+            held,
+        }
     }
-    spread(&kept, most)
+
+    fn is_same_link(&self, other: &Panel<H>) -> bool {
+        (self.link, self.together) == (other.link, other.together)
+    }
+
+    /// The link where there are several; what is held where it varies, or there is but one panel.
+    pub(super) fn name(&self, all: &[Panel<H>], held: impl Fn(H) -> String) -> String {
+        let links = !all.iter().all(|other| self.is_same_link(other));
+        let is_held = !links || all.iter().any(|other| other.held != self.held);
+        let link = links.then(|| link_name(self.link, self.together));
+        let held = is_held.then(|| held(self.held));
+        joined([link, held].map(Option::unwrap_or_default), ", ")
+    }
+
+    /// Those that are drawn: of too many all links at one setting, so that what is left can be compared, then evenly.
+    pub(super) fn few(all: &[Panel<H>]) -> Vec<Panel<H>> {
+        let mut kept = all.to_vec();
+        if kept.len() > MOST_PANELS && !all.iter().all(|panel| panel.is_same_link(&all[0])) {
+            let first = all.iter().map(|panel| panel.held).min();
+            kept.retain(|panel| Some(panel.held) == first);
+        }
+        spread(&kept, MOST_PANELS)
+    }
 }
 
 /// The parts of a name that are not empty.
@@ -399,6 +428,23 @@ pub(super) fn label(subjects: &[Subject], run: usize, runs: usize) -> String {
         1 => String::new(),
         _ => subjects[run].label.clone(),
     }
+}
+
+/// The legend of values that are drawn of each run, each with its name and the number of its look.
+pub(super) fn values_legend<'a>(
+    subjects: &[Subject],
+    runs: &[usize],
+    values: impl Iterator<Item = (&'a str, usize)> + Clone,
+) -> Vec<(Key, String)> {
+    let of_run = |(at, run): (usize, &usize)| {
+        let run = label(subjects, *run, runs.len());
+        let values = values.clone().map(move |(name, number)| {
+            let key = Key::Points(Series::of_run(runs.len(), at, number));
+            (key, joined([run.clone(), name.to_owned()], ": "))
+        });
+        values.collect::<Vec<_>>()
+    };
+    runs.iter().enumerate().flat_map(of_run).collect()
 }
 
 /// How many of all are drawn, for a caption; nothing if all are.

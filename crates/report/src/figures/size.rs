@@ -3,18 +3,14 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Key};
-use super::cells::{self, Cell, Sweep, comparable, distinct, links, reach, wide};
+use super::canvas::Canvas;
+use super::cells::{self, Cell, Panel, Sweep, distinct, links, reach, shown, values_legend, wide};
 use super::look::{HEIGHT, Series};
 use super::marked;
 use super::rtt::has_turnarounds;
 use crate::Subject;
-use wiregauge_compare::link_name;
 use wiregauge_record::{Point, PointSummary};
 use wiregauge_stats::{Distribution, Estimate};
-
-/// More panels would be too small.
-const MOST_PANELS: usize = 4;
 
 /// What is drawn of a distribution: its name, its look, its value.
 type Statistic = (&'static str, usize, fn(&Distribution) -> Estimate);
@@ -28,23 +24,13 @@ const ALL: [Statistic; 5] = [
     ("min", 4, |d| cells::bare(d.min)),
 ];
 
-/// What a panel is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Panel {
-    together: bool,
-    link: u32,
-    depth: u32,
+/// At each depth.
+fn panel(cell: &Cell<'_>) -> Panel<u32> {
+    Panel::new(cell, cell.point().depth)
 }
 
-impl Panel {
-    fn of(cell: &Cell<'_>) -> Panel {
-        let point = cell.point();
-        Panel {
-            together: point.together,
-            link: point.link,
-            depth: point.depth,
-        }
-    }
+fn name(panel: &Panel<u32>, all: &[Panel<u32>]) -> String {
+    panel.name(all, |depth| format!("depth {depth}"))
 }
 
 /// What is drawn: its name, its part of the figure's file name, its distribution.
@@ -90,41 +76,19 @@ fn all(subjects: &[Subject], mut cells: Vec<Cell<'_>>, of: &Quantity) -> Vec<Fig
 
 fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
     let runs = distinct(sweep.cells.iter().map(|cell| cell.subject));
-    let all_panels = distinct(sweep.cells.iter().map(Panel::of));
-    let panels = comparable(
-        &all_panels,
-        MOST_PANELS,
-        |p| p.depth,
-        |p| (p.link, p.together),
-    );
+    let all_panels = distinct(sweep.cells.iter().map(panel));
+    let panels = Panel::few(&all_panels);
     let drawn: Vec<Cell<'_>> = sweep
         .cells
         .iter()
-        .filter(|cell| panels.contains(&Panel::of(cell)))
+        .filter(|cell| panels.contains(&panel(cell)))
         .copied()
         .collect();
-    let statistics: Vec<Statistic> = match runs.len() {
-        1 => ALL.to_vec(),
-        _ => ALL
-            .into_iter()
-            .filter(|s| s.0 == "mean" || s.0 == "max3")
-            .collect(),
-    };
-    let series = |run: usize, statistic: usize| match runs.len() {
-        1 => Series::of(statistic),
-        _ => Series::with(run, statistic),
-    };
-
-    let mut legend = Vec::new();
-    for (at, run) in runs.iter().enumerate() {
-        for (name, statistic, _) in &statistics {
-            let name = match runs.len() {
-                1 => (*name).to_owned(),
-                _ => format!("{}: {name}", subjects[*run].label),
-            };
-            legend.push((Key::Points(series(at, *statistic)), name));
-        }
-    }
+    let is_drawn = |name: &str| runs.len() == 1 || name == "mean" || name == "max3";
+    let statistics = ALL.into_iter().filter(|(name, ..)| is_drawn(name));
+    let statistics: Vec<Statistic> = statistics.collect();
+    let named = statistics.iter().map(|(name, look, _)| (*name, *look));
+    let legend = values_legend(subjects, &runs, named);
     let sizes: Vec<u32> = drawn
         .iter()
         .map(|cell| (sweep.size)(&cell.point()))
@@ -139,36 +103,30 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
     let range = reach(values.iter().filter(|value| value.value > 0.0));
     let logarithmic = wide(range, 20.0);
 
-    let rows = panels.len().div_ceil(2) as u32;
-    let height = if panels.len() == 1 {
-        HEIGHT
-    } else {
-        280 * rows
-    };
-    let canvas = Canvas::new(height, &legend);
-    let places = canvas.panels(panels.len(), 2);
-    for (panel, place) in panels.iter().zip(places) {
+    let only = if panels.len() == 1 { HEIGHT } else { 280 };
+    let (canvas, places) = Canvas::with_panels((panels.len(), 2), (only, 280), &legend);
+    for (this, place) in panels.iter().zip(places) {
         let x = Axis::sizes(sweep.name, &sizes);
         let y = match logarithmic {
             true => Axis::log_time(of.name, range.0, range.1),
             false => Axis::time(of.name, range.1),
         };
         let title = if all_panels.len() > 1 {
-            name(*panel, &all_panels)
+            name(this, &all_panels)
         } else {
             String::new()
         };
         canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
         for (at, run) in runs.iter().enumerate() {
-            for (_, statistic, value) in &statistics {
+            for (_, look, value) in &statistics {
                 let of_it = drawn
                     .iter()
-                    .filter(|cell| cell.subject == *run && Panel::of(cell) == *panel);
+                    .filter(|cell| cell.subject == *run && panel(cell) == *this);
                 let size = |point: &Point| f64::from((sweep.size)(point));
                 let of_point = |point: &PointSummary| (of.of)(point).map(value);
                 let values = cells::marked(of_it, size, of_point);
-                marked::curve(&frame, &values, series(at, *statistic));
+                marked::curve(&frame, &values, Series::of_run(runs.len(), at, *look));
             }
         }
         canvas.close();
@@ -184,18 +142,13 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
         }
     }
     if let [only] = all_panels.as_slice() {
-        caption.push_str(&format!(" Shown: {}.", name(*only, &all_panels)));
+        caption.push_str(&format!(" Shown: {}.", name(only, &all_panels)));
     }
     if runs.len() > 1 {
         caption.push_str(" For several runs, mean and max3 are shown.");
     }
-    if panels.len() < all_panels.len() {
-        caption.push_str(&format!(
-            " {} of {} combinations of depth and link are shown.",
-            panels.len(),
-            all_panels.len()
-        ));
-    }
+    let what = "combinations of depth and link";
+    caption += &shown(panels.len(), all_panels.len(), what);
     caption.push_str(&sweep.held);
     caption.push_str(&links(subjects));
     let what = if sweep.stem == "size" {
@@ -208,13 +161,4 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
         &format!("{} against {what}", of.name),
         &caption,
     )
-}
-
-/// The link where there are several; the depth where there are several, or but one panel.
-fn name(panel: Panel, all: &[Panel]) -> String {
-    let links = distinct(all.iter().map(|panel| (panel.link, panel.together))).len() > 1;
-    let depths = distinct(all.iter().map(|panel| panel.depth)).len() > 1;
-    let link = links.then(|| link_name(panel.link, panel.together));
-    let depth = (depths || !links).then(|| format!("depth {}", panel.depth));
-    link.into_iter().chain(depth).collect::<Vec<_>>().join(", ")
 }
