@@ -138,12 +138,7 @@ fn loss_name(loss: f64) -> String {
 
 /// The mark of an estimate for a loss probability.
 fn for_loss(colour: &'static str) -> Series {
-    Series {
-        colour,
-        dash: 0,
-        marker: Marker::Diamond,
-        hollow: true,
-    }
+    Series::mark(colour, Marker::Diamond, true)
 }
 
 /// Value and bounds of the buffer for a loss probability, where the run can tell.

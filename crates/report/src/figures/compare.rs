@@ -140,20 +140,7 @@ fn look(verdict: Verdict) -> Series {
         Verdict::NoDifferenceShown => (MUTED, Marker::Circle, true),
         Verdict::CannotTell => (MUTED, Marker::Square, true),
     };
-    Series {
-        colour,
-        dash: 0,
-        marker,
-        hollow,
-    }
-}
-
-/// The line of no difference.
-fn zero() -> Series {
-    Series {
-        dash: 0,
-        ..Series::limit()
-    }
+    Series::mark(colour, marker, hollow)
 }
 
 fn panel(
@@ -178,7 +165,7 @@ fn panel(
     canvas.open("panel");
     let frame = canvas.frame(place, name, x, Axis::points(names.iter().cloned()));
     frame.open("limit");
-    frame.line(&[(0.0, 0.0), (0.0, rows)], zero());
+    frame.line(&[(0.0, 0.0), (0.0, rows)], Series::limit().solid());
     frame.close();
     for (at, (of, (_, key))) in found.iter().zip(names).enumerate() {
         let Some((estimate, verdict)) = of else {

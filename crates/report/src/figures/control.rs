@@ -128,12 +128,7 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Opt
         .filter(|(_, chunk)| chunk.iter().any(is_missed))
         .map(|(column, _)| (column * per) as f64 * period_ns)
         .collect();
-    let mark = Series {
-        colour: INK,
-        dash: 0,
-        marker: Marker::Triangle,
-        hollow: false,
-    };
+    let mark = Series::mark(INK, Marker::Triangle, false);
     let mut legend = vec![
         (
             Key::Line(line(MEASURED)),
@@ -259,8 +254,5 @@ fn crossing(rest: &[(f64, f64)], value: f64) -> Option<(f64, f64)> {
 }
 
 fn line(number: usize) -> Series {
-    Series {
-        dash: 0,
-        ..Series::of(number)
-    }
+    Series::of(number).solid()
 }

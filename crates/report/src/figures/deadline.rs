@@ -4,7 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Limit};
-use super::look::{DASH_OF_LIMITS, HEIGHT, LINE, Marker, Series};
+use super::look::{HEIGHT, LINE, Series};
 use super::point_key;
 use super::which::Choice;
 use crate::Subject;
@@ -176,10 +176,8 @@ fn name(drawn: &[&DeadlinePoint], point: &DeadlinePoint) -> String {
 /// The same colour as the samples it was fitted to, thinner.
 fn fitted(number: usize) -> Series {
     Series {
-        dash: DASH_OF_LIMITS,
-        marker: Marker::Circle,
         colour: Series::of(number).colour,
-        hollow: false,
+        ..Series::limit()
     }
 }
 

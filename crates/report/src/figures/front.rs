@@ -81,30 +81,10 @@ fn found(tuned: &Tuned) -> Option<Front> {
 
 /// Draws it.
 pub fn of_front(drawn: &Front) -> Figure {
-    let probe = Series {
-        colour: MUTED,
-        dash: 0,
-        marker: Marker::Circle,
-        hollow: true,
-    };
-    let front = Series {
-        colour: SERIES[0],
-        dash: 0,
-        marker: Marker::Circle,
-        hollow: false,
-    };
-    let best = Series {
-        colour: SERIES[4],
-        dash: 0,
-        marker: Marker::Diamond,
-        hollow: false,
-    };
-    let knee = Series {
-        colour: SERIES[2],
-        dash: 0,
-        marker: Marker::Square,
-        hollow: false,
-    };
+    let probe = Series::mark(MUTED, Marker::Circle, true);
+    let front = Series::mark(SERIES[0], Marker::Circle, false);
+    let best = Series::mark(SERIES[4], Marker::Diamond, false);
+    let knee = Series::mark(SERIES[2], Marker::Square, false);
     let mut legend = Vec::new();
     if !drawn.measured.is_empty() {
         legend.push((Key::Mark(probe), "measured".to_owned()));

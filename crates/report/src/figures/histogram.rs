@@ -347,12 +347,7 @@ fn mark_modes(
     if modes.len() < 2 {
         return;
     }
-    let mark = Series {
-        colour: SERIES[4],
-        dash: 0,
-        marker: Marker::Diamond,
-        hollow: false,
-    };
+    let mark = Series::mark(SERIES[4], Marker::Diamond, false);
     frame.open("modes");
     let mut largest_first: Vec<_> = modes.iter().collect();
     largest_first.sort_by(|a, b| b.share.total_cmp(&a.share));

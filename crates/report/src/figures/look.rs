@@ -114,6 +114,21 @@ impl Series {
         }
     }
 
+    /// Markers, and a line without dashes.
+    pub(crate) fn mark(colour: &'static str, marker: Marker, hollow: bool) -> Series {
+        Series {
+            colour,
+            dash: 0,
+            marker,
+            hollow,
+        }
+    }
+
+    /// The same without dashes.
+    pub(crate) fn solid(self) -> Series {
+        Series { dash: 0, ..self }
+    }
+
     /// A line that is no data: a limit, an ideal.
     pub(crate) fn limit() -> Series {
         Series {

@@ -55,12 +55,7 @@ pub(crate) fn bad_mark(status: &str) -> Series {
         "reordered" => (SERIES[1], Marker::Circle, true),
         _ => (INK, Marker::Square, false),
     };
-    Series {
-        colour,
-        dash: 0,
-        marker,
-        hollow,
-    }
+    Series::mark(colour, marker, hollow)
 }
 
 /// What is drawn.
@@ -202,19 +197,11 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
 }
 
 fn mean_line() -> Series {
-    Series {
-        dash: 0,
-        ..Series::of(0)
-    }
+    Series::of(0).solid()
 }
 
 fn outlier() -> Series {
-    Series {
-        colour: OUTLIER,
-        dash: 0,
-        marker: Marker::Circle,
-        hollow: false,
-    }
+    Series::mark(OUTLIER, Marker::Circle, false)
 }
 
 /// What went wrong anywhere, and how often.
