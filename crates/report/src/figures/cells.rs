@@ -1,6 +1,7 @@
 //! The points of several runs, sorted into what a figure lays side by side: curves and panels.
 //! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
 
+use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Entry, Key};
 use super::look::{FONT_SIZE, Series, fitting};
@@ -52,6 +53,23 @@ pub(super) fn exchange(subjects: &[Subject]) -> Vec<Cell<'_>> {
         }
     }
     cells
+}
+
+/// A figure of each run that has one; with several runs its title begins with the run, and names of files have numbers.
+pub(super) fn of_each(
+    subjects: &[Subject],
+    draw: impl Fn(&Subject) -> Option<Figure>,
+) -> Vec<Figure> {
+    let titled = |(at, subject): (usize, &Subject)| {
+        let mut figure = draw(subject)?;
+        figure.title = joined([label(subjects, at, subjects.len()), figure.title], ": ");
+        Some(figure)
+    };
+    let mut figures: Vec<Figure> = subjects.iter().enumerate().filter_map(titled).collect();
+    for (at, figure) in figures.iter_mut().enumerate().skip(1) {
+        figure.name = format!("{}-{}", figure.name, at + 1);
+    }
+    figures
 }
 
 /// The values that occur, ascending.

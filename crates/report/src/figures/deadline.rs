@@ -4,6 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Limit};
+use super::cells::of_each;
 use super::look::{HEIGHT, LINE, Series};
 use super::point_key;
 use super::which::Choice;
@@ -17,18 +18,7 @@ const MOST_CURVES: usize = 4;
 
 /// Of the runs with a schedule, the cycles being its periods.
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let all = subjects.iter().filter_map(|subject| {
-        let mut figure = of_deadlines(subject.deadlines.as_ref()?)?;
-        if subjects.len() > 1 {
-            figure.title = format!("{}: {}", subject.label, figure.title);
-        }
-        Some(figure)
-    });
-    let mut figures: Vec<Figure> = all.collect();
-    for (at, figure) in figures.iter_mut().enumerate().skip(1) {
-        figure.name = format!("deadline-{}", at + 1);
-    }
-    figures
+    of_each(subjects, |one| of_deadlines(one.deadlines.as_ref()?))
 }
 
 /// Those with the most missed cycles, in the order of the sweep; and how many have cycles.

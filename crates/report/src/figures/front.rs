@@ -4,6 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
+use super::cells::of_each;
 use super::look::{HEIGHT, MUTED, Marker, SERIES, Series};
 use crate::Subject;
 use crate::load::{Tuned, TunedRow};
@@ -36,18 +37,7 @@ pub struct FrontMark {
 
 /// Of the runs that confirmed a search.
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let all = subjects.iter().filter_map(|subject| {
-        let mut figure = of_front(&found(subject.tuned.as_ref()?)?);
-        if subjects.len() > 1 {
-            figure.title = format!("{}: {}", subject.label, figure.title);
-        }
-        Some(figure)
-    });
-    let mut figures: Vec<Figure> = all.collect();
-    for (at, figure) in figures.iter_mut().enumerate().skip(1) {
-        figure.name = format!("{}-{}", figure.name, at + 1);
-    }
-    figures
+    of_each(subjects, |one| Some(of_front(&found(one.tuned.as_ref()?)?)))
 }
 
 /// What is kept of a search: the front, without the settings behind it.
