@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use wiregauge_compare::{Settings, link_name};
 use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
+use wiregauge_run::{Run, RunKind};
 use wiregauge_stats::Estimate;
 
 /// As many colours as there are.
@@ -43,16 +44,26 @@ impl Cell<'_> {
     }
 }
 
-/// All points of all exchange runs.
-pub(super) fn exchange(subjects: &[Subject]) -> Vec<Cell<'_>> {
-    let mut cells = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
-        if let Some((run, _)) = of.exchange_run() {
-            let points = run.file.points.iter();
-            cells.extend(points.map(|summary| Cell { subject, summary }));
+/// All points of runs of a kind: which of the subjects, its summary, and what is loaded of it.
+pub(super) fn points<'a, K: RunKind, L: 'a>(
+    subjects: &'a [Subject],
+    run: impl Fn(&'a Subject) -> Option<(&'a Run<K>, &'a [L])>,
+) -> Vec<(usize, &'a K::Summary, &'a L)> {
+    let mut all = Vec::new();
+    for (at, subject) in subjects.iter().enumerate() {
+        if let Some((run, loaded)) = run(subject) {
+            let points = run.file.points.iter().zip(loaded);
+            all.extend(points.map(|(summary, loaded)| (at, summary, loaded)));
         }
     }
-    cells
+    all
+}
+
+/// All points of all exchange runs.
+pub(super) fn exchange(subjects: &[Subject]) -> Vec<Cell<'_>> {
+    let all = points(subjects, Subject::exchange_run).into_iter();
+    all.map(|(subject, summary, _)| Cell { subject, summary })
+        .collect()
 }
 
 /// A figure of each run that has one; with several runs its title begins with the run, and names of files have numbers.

@@ -1,7 +1,7 @@
 //! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
 
 use super::canvas::{Entry, Key};
-use super::cells::{common, first_runs, joined, label};
+use super::cells::{common, first_runs, joined, label, points};
 use super::look::Series;
 use super::point_key;
 use super::which::{Cell, Choice};
@@ -43,23 +43,18 @@ pub(super) struct Drawn<'a> {
 }
 
 fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
-    let mut flows = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
-        let Some((run, loaded)) = of.stream_run() else {
-            continue;
-        };
-        for (summary, loaded) in run.file.points.iter().zip(loaded) {
-            let both = summary.flows.iter().zip(&loaded.flows);
-            flows.extend(both.map(|(flow, loaded)| Sampled {
-                subject,
-                cell: summary.point.into(),
-                point: summary.point,
-                summary: flow,
-                loaded,
-            }));
-        }
-    }
-    flows
+    let all = points(subjects, Subject::stream_run).into_iter();
+    let flows = all.flat_map(|(subject, summary, loaded)| {
+        let both = summary.flows.iter().zip(&loaded.flows);
+        both.map(move |(flow, loaded)| Sampled {
+            subject,
+            cell: summary.point.into(),
+            point: summary.point,
+            summary: flow,
+            loaded,
+        })
+    });
+    flows.collect()
 }
 
 /// Chooses among the flows that have something to show: at most so many curves in each way's panel.

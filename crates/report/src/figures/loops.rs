@@ -1,7 +1,7 @@
 //! The points of loop runs: which are drawn where there is no room for all, and what they are called.
 //! The same in every figure of a loop.
 
-use super::cells::{common, distinct, first_runs, joined, label, spread};
+use super::cells::{common, distinct, first_runs, joined, label, points, spread};
 use super::look::Series;
 use super::point_key;
 use crate::Subject;
@@ -55,29 +55,24 @@ impl Looped<'_> {
 
 /// All points of all loop runs.
 pub(super) fn all(subjects: &[Subject]) -> Vec<Looped<'_>> {
-    let mut points = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
-        let Some((run, loaded)) = of.loop_run() else {
-            continue;
+    let all = points(subjects, Subject::loop_run).into_iter();
+    let looped = all.map(|(subject, summary, loaded)| {
+        let point = summary.point;
+        let cell = LoopCell {
+            rate_hz: point.rate_hz,
+            channels: point.channels,
+            notify_bytes: point.notify_bytes,
+            path: point.path,
+            tested: (point.aim == Aim::Hold).then_some(point.preload_bytes),
         };
-        for (summary, loaded) in run.file.points.iter().zip(loaded) {
-            let point = summary.point;
-            let cell = LoopCell {
-                rate_hz: point.rate_hz,
-                channels: point.channels,
-                notify_bytes: point.notify_bytes,
-                path: point.path,
-                tested: (point.aim == Aim::Hold).then_some(point.preload_bytes),
-            };
-            points.push(Looped {
-                subject,
-                cell,
-                summary,
-                loaded,
-            });
+        Looped {
+            subject,
+            cell,
+            summary,
+            loaded,
         }
-    }
-    points
+    });
+    looped.collect()
 }
 
 /// The points that are drawn.

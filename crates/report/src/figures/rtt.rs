@@ -1,6 +1,6 @@
 //! The RTTs and TRTs of the points that are drawn: what the figures made from an exchange run's samples share.
 
-use super::cells::common;
+use super::cells::{common, points};
 use super::which::{Cell, Choice};
 use crate::Subject;
 use crate::load::{ExchangePoint, Series};
@@ -46,26 +46,20 @@ fn sampled<'a>(
     is_drawn: impl Fn(&RunFile<Exchange>) -> bool,
     of: impl Fn(&'a ExchangePoint) -> (&'a Series, &'a Histogram<u64>),
 ) -> Vec<Sampled<'a>> {
-    let mut points = Vec::new();
-    for (subject, one) in subjects.iter().enumerate() {
-        let Some((run, loaded)) = one.exchange_run().filter(|(run, _)| is_drawn(&run.file)) else {
-            continue;
-        };
-        for (summary, loaded) in run.file.points.iter().zip(loaded) {
-            let (series, values) = of(loaded);
-            if series.of > 0 {
-                points.push(Sampled {
-                    subject,
-                    cell: summary.point.into(),
-                    summary,
-                    loaded,
-                    series,
-                    values,
-                });
-            }
+    let run = |one: &'a Subject| one.exchange_run().filter(|(run, _)| is_drawn(&run.file));
+    let all = points(subjects, run).into_iter();
+    let sampled = all.map(|(subject, summary, loaded)| {
+        let (series, values) = of(loaded);
+        Sampled {
+            subject,
+            cell: summary.point.into(),
+            summary,
+            loaded,
+            series,
+            values,
         }
-    }
-    points
+    });
+    sampled.filter(|point| point.series.of > 0).collect()
 }
 
 /// The runs that have such points.

@@ -1,7 +1,7 @@
 //! The flows of stream runs, sorted into panels: each way by itself, and each way while the other
 //! flows too.
 
-use super::cells::{distinct, shown};
+use super::cells::{distinct, points, shown};
 use super::point_key;
 use crate::Subject;
 use std::cmp::Ordering;
@@ -37,19 +37,15 @@ impl FlowCell<'_> {
 
 /// All flows of all stream runs.
 pub(super) fn stream(subjects: &[Subject]) -> Vec<FlowCell<'_>> {
-    let mut cells = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
-        if let Some((run, _)) = of.stream_run() {
-            for summary in &run.file.points {
-                cells.extend(summary.flows.iter().map(|flow| FlowCell {
-                    subject,
-                    point: summary.point,
-                    flow,
-                }));
-            }
-        }
-    }
-    cells
+    let all = points(subjects, Subject::stream_run).into_iter();
+    let flows = all.flat_map(|(subject, summary, _)| {
+        summary.flows.iter().map(move |flow| FlowCell {
+            subject,
+            point: summary.point,
+            flow,
+        })
+    });
+    flows.collect()
 }
 
 /// The panels that are drawn, and for a caption how many: only their cells stay.
