@@ -4,7 +4,6 @@
 use super::cells::{distinct, points, shown};
 use super::point_key;
 use crate::Subject;
-use std::cmp::Ordering;
 use wiregauge_compare::link_name;
 use wiregauge_record::{Direction, FlowSummary, StreamPoint, Way};
 
@@ -59,7 +58,7 @@ pub(super) fn panels(cells: &mut Vec<FlowCell<'_>>) -> (Vec<FlowPanel>, String) 
 }
 
 /// What a panel shows: IN beside OUT, one way alone above both at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FlowPanel {
     pub(super) together: bool,
     pub(super) link: u32,
@@ -68,28 +67,11 @@ pub(super) struct FlowPanel {
 }
 
 impl FlowPanel {
-    fn rank(&self) -> (bool, u32, bool, bool) {
-        let is_both = self.direction == Direction::Both;
-        (self.together, self.link, is_both, self.way == Way::Out)
-    }
-
     pub(super) fn name(&self, all: &[FlowPanel]) -> String {
         let way = self.direction.words_of(self.way);
         match all.iter().any(|other| other.link != self.link) {
             true => format!("{}, {way}", link_name(self.link, self.together)),
             false => way.to_owned(),
         }
-    }
-}
-
-impl PartialOrd for FlowPanel {
-    fn partial_cmp(&self, other: &FlowPanel) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for FlowPanel {
-    fn cmp(&self, other: &FlowPanel) -> Ordering {
-        self.rank().cmp(&other.rank())
     }
 }
