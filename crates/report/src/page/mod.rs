@@ -52,25 +52,16 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let title = sections::title(subjects);
     let mut body = String::new();
     let (control, before) = control::section(subjects);
+    let summary = sections::summary(subjects, !comparisons.is_empty());
+    let compared = sections::comparisons(comparisons);
+    let drawn = sections::figures(figures, before, None);
     let sections: [(&str, &str, String); 8] = [
-        (
-            "summary",
-            "Summary",
-            sections::summary(subjects, !comparisons.is_empty()),
-        ),
-        (
-            "comparison",
-            "Comparison",
-            sections::comparisons(comparisons),
-        ),
+        ("summary", "Summary", summary),
+        ("comparison", "Comparison", compared),
         ("deadline", "Control cycles", cycles::section(subjects)),
         ("control", "Control loop", control),
         ("tune", "Tuning", tuned::section(subjects)),
-        (
-            "figures",
-            "Figures",
-            sections::figures(figures, before, None),
-        ),
+        ("figures", "Figures", drawn),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
     ];
@@ -81,10 +72,10 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         .collect();
     let contents = contents::of(subjects, &listed, figures, before);
     let mut links = String::new();
-    for (id, name, content) in sections
-        .iter()
-        .filter(|(_, _, content)| !content.is_empty())
-    {
+    for (id, name, content) in &sections {
+        if content.is_empty() {
+            continue;
+        }
         let _ = write!(links, "<a href=\"#{id}\">{name}</a>");
         let _ = writeln!(
             body,
