@@ -141,70 +141,41 @@ pub(super) enum Swept {
 
 /// The sweeps of sizes that there are: of IN, of OUT, or of both where they are the same.
 pub(super) fn sweeps<'a>(cells: &[Cell<'a>]) -> Vec<Sweep<'a>> {
-    let mut sweeps = Vec::new();
-    if cells
-        .iter()
-        .all(|cell| cell.point().in_bytes == cell.point().out_bytes)
-    {
-        sweeps.push(Sweep {
+    let is_equal = |cell: &Cell<'_>| cell.point().in_bytes == cell.point().out_bytes;
+    let mut sweeps = match cells.iter().all(is_equal) {
+        true => vec![Sweep {
             name: "Size in each direction",
             stem: "size",
             size: |point| point.in_bytes,
             way: Swept::Equal,
             cells: cells.to_vec(),
             held: String::new(),
-        });
-    } else {
-        let (size_in, size_out): (SizeOf, SizeOf) =
-            (|point| point.in_bytes, |point| point.out_bytes);
-        sweeps.push(held(
-            "IN size",
-            "size-in",
-            Swept::In,
-            size_in,
-            "OUT",
-            size_out,
-            cells,
-        ));
-        sweeps.push(held(
-            "OUT size",
-            "size-out",
-            Swept::Out,
-            size_out,
-            "IN",
-            size_in,
-            cells,
-        ));
-    }
+        }],
+        false => vec![held(Swept::In, cells), held(Swept::Out, cells)],
+    };
     sweeps.retain(|sweep| distinct(sweep.cells.iter().map(|c| (sweep.size)(&c.point()))).len() > 1);
     sweeps
 }
 
-/// The points at the smallest other size of each run.
-fn held<'a>(
-    name: &'static str,
-    stem: &'static str,
-    way: Swept,
-    size: SizeOf,
-    other_name: &str,
-    other: SizeOf,
-    cells: &[Cell<'a>],
-) -> Sweep<'a> {
+/// A sweep of the sizes in one direction: the points at the smallest other size of each run.
+fn held<'a>(way: Swept, cells: &[Cell<'a>]) -> Sweep<'a> {
+    let (size_in, size_out): (SizeOf, SizeOf) = (|point| point.in_bytes, |point| point.out_bytes);
+    let (name, stem, size, other_name, other) = match way {
+        Swept::Out => ("OUT size", "size-out", size_out, "IN", size_in),
+        Swept::In | Swept::Equal => ("IN size", "size-in", size_in, "OUT", size_out),
+    };
+    let other = |cell: &Cell<'_>| other(&cell.point());
     let smallest = |subject: usize| {
         let of_it = cells.iter().filter(|cell| cell.subject == subject);
-        of_it.map(|cell| other(&cell.point())).min()
+        of_it.map(other).min()
     };
-    let kept: Vec<Cell<'a>> = cells
-        .iter()
-        .filter(|cell| Some(other(&cell.point())) == smallest(cell.subject))
-        .copied()
-        .collect();
-    let mut sizes = distinct(kept.iter().map(|cell| other(&cell.point())));
+    let is_kept = |cell: &&Cell<'a>| Some(other(cell)) == smallest(cell.subject);
+    let kept: Vec<Cell<'a>> = cells.iter().filter(is_kept).copied().collect();
+    let mut sizes = distinct(kept.iter().map(other));
     sizes.truncate(4);
-    let held = if kept.len() == cells.len() {
-        String::new()
-    } else {
-        format!(" Points with {other_name} size {} B only.", listed(&sizes))
+    let held = match kept.len() == cells.len() {
+        true => String::new(),
+        false => format!(" Points with {other_name} size {} B only.", listed(&sizes)),
     };
     Sweep {
         name,
