@@ -4,15 +4,8 @@ use super::table::Table;
 use wiregauge_quantity::{TimeUnit, megasamples};
 use wiregauge_record::{Aim, LoopPath, LoopSummary};
 
-/// Figures printed in the literature.
-struct Published {
-    path: &'static str,
-    rate_hz: u64,
-    channels: u32,
-    buffer_kb: f64,
-    notify_kb: f64,
-    latency_ms: f64,
-}
+/// Figures printed in the literature: on what, MS/s, channels, software buffer and notify size in kB, latency in ms.
+type Published = (&'static str, f64, u32, f64, f64, f64);
 
 /// The cards' driver writes into the GPU's memory and reads out of it: the host's is not on the way.
 const RDMA: &str = "Spectrum: Linux, GPU by RDMA";
@@ -23,58 +16,37 @@ const VIA_CPU: &str = "Spectrum: Windows, GPU via CPU";
 /// Spectrum Instrumentation, application note "Closed Loop Test using a PC Digitizer and AWG": the
 /// smallest latency that ran without overrun or underrun for a minute.
 const PUBLISHED: &[Published] = &[
-    published("Spectrum: Windows, CPU", 500, 1, 768.0, 256.0, 0.790),
-    published("Spectrum: Windows, CPU", 250, 1, 360.0, 120.0, 0.740),
-    published("Spectrum: Windows, CPU", 125, 1, 240.0, 80.0, 0.980),
-    published("Spectrum: Windows, CPU", 62, 1, 240.0, 60.0, 1.97),
-    published("Spectrum: Windows, CPU", 500, 2, 1536.0, 256.0, 0.790),
-    published("Spectrum: Windows, CPU", 250, 4, 1536.0, 256.0, 0.790),
-    published("Spectrum: Linux, CPU", 500, 1, 2048.0, 256.0, 2.1),
-    published("Spectrum: Linux, CPU", 250, 1, 1024.0, 128.0, 2.1),
-    published("Spectrum: Linux, CPU", 125, 1, 512.0, 64.0, 2.1),
-    published("Spectrum: Linux, CPU", 62, 1, 512.0, 32.0, 2.1),
-    published("Spectrum: Linux, CPU", 500, 2, 4096.0, 256.0, 2.1),
-    published("Spectrum: Linux, CPU", 250, 4, 4096.0, 256.0, 2.1),
-    published(RDMA, 500, 1, 2662.0, 256.0, 2.6),
-    published(RDMA, 250, 1, 1331.0, 128.0, 2.6),
-    published(RDMA, 125, 1, 640.0, 64.0, 2.6),
-    published(RDMA, 62, 1, 640.0, 64.0, 5.2),
-    published(RDMA, 500, 2, 5222.0, 256.0, 2.6),
-    published(RDMA, 250, 4, 5222.0, 256.0, 2.6),
-    published(VIA_CPU, 500, 1, 3072.0, 1024.0, 3.1),
-    published(VIA_CPU, 250, 1, 1536.0, 512.0, 3.1),
-    published(VIA_CPU, 125, 1, 750.0, 256.0, 3.1),
+    ("Spectrum: Windows, CPU", 500.0, 1, 768.0, 256.0, 0.790),
+    ("Spectrum: Windows, CPU", 250.0, 1, 360.0, 120.0, 0.740),
+    ("Spectrum: Windows, CPU", 125.0, 1, 240.0, 80.0, 0.980),
+    ("Spectrum: Windows, CPU", 62.5, 1, 240.0, 60.0, 1.97),
+    ("Spectrum: Windows, CPU", 500.0, 2, 1536.0, 256.0, 0.790),
+    ("Spectrum: Windows, CPU", 250.0, 4, 1536.0, 256.0, 0.790),
+    ("Spectrum: Linux, CPU", 500.0, 1, 2048.0, 256.0, 2.1),
+    ("Spectrum: Linux, CPU", 250.0, 1, 1024.0, 128.0, 2.1),
+    ("Spectrum: Linux, CPU", 125.0, 1, 512.0, 64.0, 2.1),
+    ("Spectrum: Linux, CPU", 62.5, 1, 512.0, 32.0, 2.1),
+    ("Spectrum: Linux, CPU", 500.0, 2, 4096.0, 256.0, 2.1),
+    ("Spectrum: Linux, CPU", 250.0, 4, 4096.0, 256.0, 2.1),
+    (RDMA, 500.0, 1, 2662.0, 256.0, 2.6),
+    (RDMA, 250.0, 1, 1331.0, 128.0, 2.6),
+    (RDMA, 125.0, 1, 640.0, 64.0, 2.6),
+    (RDMA, 62.5, 1, 640.0, 64.0, 5.2),
+    (RDMA, 500.0, 2, 5222.0, 256.0, 2.6),
+    (RDMA, 250.0, 4, 5222.0, 256.0, 2.6),
+    (VIA_CPU, 500.0, 1, 3072.0, 1024.0, 3.1),
+    (VIA_CPU, 250.0, 1, 1536.0, 512.0, 3.1),
+    (VIA_CPU, 125.0, 1, 750.0, 256.0, 3.1),
 ];
 
-const fn published(
-    path: &'static str,
-    megasamples: u64,
-    channels: u32,
-    buffer_kb: f64,
-    notify_kb: f64,
-    latency_ms: f64,
-) -> Published {
-    // The lowest rate of the note is 62.5 MS/s.
-    let rate_hz = match megasamples {
-        62 => 62_500_000,
-        whole => whole * 1_000_000,
-    };
-    Published {
-        path,
-        rate_hz,
-        channels,
-        buffer_kb,
-        notify_kb,
-        latency_ms,
-    }
+/// Its rate and channels.
+fn cell(row: &Published) -> (u64, u32) {
+    ((row.1 * 1e6) as u64, row.2)
 }
 
 /// The rates of the note, and the numbers of channels at each.
 pub(super) fn published_rates() -> String {
-    let mut cells: Vec<(u64, u32)> = PUBLISHED
-        .iter()
-        .map(|row| (row.rate_hz, row.channels))
-        .collect();
+    let mut cells: Vec<(u64, u32)> = PUBLISHED.iter().map(cell).collect();
     cells.sort_unstable();
     cells.dedup();
     let names = cells.iter().map(|&(rate_hz, channels)| {
@@ -98,25 +70,20 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
             "latency ms",
         ],
     );
+    let cell_of = |point: &LoopSummary| (point.point.rate_hz, point.point.channels);
     let mut cells: Vec<(u64, u32)> = Vec::new();
-    for point in points {
-        let cell = (point.point.rate_hz, point.point.channels);
-        if !cells.contains(&cell) {
-            cells.push(cell);
+    for of in points.iter().map(cell_of) {
+        if !cells.contains(&of) {
+            cells.push(of);
         }
     }
-    for (rate_hz, channels) in cells {
-        let theirs: Vec<&Published> = PUBLISHED
-            .iter()
-            .filter(|row| row.rate_hz == rate_hz && row.channels == channels)
-            .collect();
+    for of in cells {
+        let theirs = PUBLISHED.iter().filter(|row| cell(row) == of);
+        let theirs: Vec<&Published> = theirs.collect();
         if theirs.is_empty() {
             continue;
         }
-        let mine = points
-            .iter()
-            .filter(|point| (point.point.rate_hz, point.point.channels) == (rate_hz, channels));
-        for point in mine {
+        for point in points.iter().filter(|point| cell_of(point) == of) {
             let (how, bytes) = match point.point.aim {
                 Aim::Curve => ("lowest without a stall", point.needed_bytes),
                 Aim::Hold if point.overruns + point.underruns == 0 => {
@@ -134,25 +101,22 @@ pub(super) fn beside_published(points: &[LoopSummary]) -> Option<Table> {
             table.row(vec![
                 how,
                 megasamples(point.point.rate_hz),
-                channels.to_string(),
+                point.point.channels.to_string(),
                 format!("{:.0}", point.point.bytes_s() / 1e6),
                 format!("{:.0}", bytes as f64 / 1024.0),
                 format!("{:.0}", f64::from(point.point.notify_bytes) / 1024.0),
                 TimeUnit::Milli.show(point.point.time_ns(bytes)),
             ]);
         }
-        for row in theirs {
+        for &(on, rate, channels, buffer_kb, notify_kb, latency_ms) in theirs {
             table.row(vec![
-                row.path.into(),
-                megasamples(row.rate_hz),
+                on.into(),
+                megasamples(of.0),
                 channels.to_string(),
-                format!(
-                    "{:.0}",
-                    row.rate_hz as f64 * f64::from(channels) * 2.0 / 1e6
-                ),
-                format!("{:.0}", row.buffer_kb),
-                format!("{:.0}", row.notify_kb),
-                format!("{:.3}", row.latency_ms),
+                format!("{:.0}", rate * f64::from(channels) * 2.0),
+                format!("{buffer_kb:.0}"),
+                format!("{notify_kb:.0}"),
+                format!("{latency_ms:.3}"),
             ]);
         }
     }
@@ -165,14 +129,14 @@ mod tests {
 
     #[test]
     fn a_published_latency_is_the_published_buffer_at_its_rate_as_far_as_both_were_rounded() {
-        for row in PUBLISHED {
-            let bytes_s = row.rate_hz as f64 * f64::from(row.channels) * 2.0;
-            let ms = row.buffer_kb * 1024.0 / bytes_s * 1e3;
+        for (on, rate, channels, buffer_kb, notify_kb, latency_ms) in PUBLISHED {
+            let bytes_s = rate * 1e6 * f64::from(*channels) * 2.0;
+            let ms = buffer_kb * 1024.0 / bytes_s * 1e3;
             // One row of the note is at odds with itself: 512 kB at 62.5 MS/s last for 4.2 ms, not 2.1.
-            let odd = (row.path, row.rate_hz) == ("Spectrum: Linux, CPU", 62_500_000);
-            let off = (ms / row.latency_ms - if odd { 2.0 } else { 1.0 }).abs();
-            assert!(off < 0.05, "{}: {ms} or {}", row.path, row.latency_ms);
-            assert!(row.notify_kb <= row.buffer_kb);
+            let odd = (*on, *rate) == ("Spectrum: Linux, CPU", 62.5);
+            let off = (ms / latency_ms - if odd { 2.0 } else { 1.0 }).abs();
+            assert!(off < 0.05, "{on}: {ms} or {latency_ms}");
+            assert!(notify_kb <= buffer_kb);
         }
     }
 }
