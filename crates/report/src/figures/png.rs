@@ -9,7 +9,10 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
 /// The crate was built without its feature `png`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this program was built without PNG figures\n  hint: use a name that ends in .svg, or the program of `make build`"
+)]
 pub struct NoPng;
 
 impl NoPng {
@@ -22,16 +25,6 @@ impl NoPng {
             true => Ok(()),
             false => Err(NoPng),
         }
-    }
-}
-
-impl std::error::Error for NoPng {}
-
-impl std::fmt::Display for NoPng {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(
-            "this program was built without PNG figures\n  hint: use a name that ends in .svg, or the program of `make build`",
-        )
     }
 }
 

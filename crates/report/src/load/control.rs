@@ -5,7 +5,6 @@ use super::cycle_delays::{CycleDelays, MOST_CYCLES, cycle_delays};
 use super::delay_parts::{DelayParts, delay_parts};
 use crate::tables::Places;
 use serde::{Serialize, Serializer};
-use std::fmt;
 use wiregauge_control::{Assessment, ControlError, Loop, Rules, assess};
 use wiregauge_record::Point;
 use wiregauge_run::{Exchange, Run, RunError};
@@ -65,30 +64,14 @@ pub struct ControlPoint {
 }
 
 /// Why a run cannot be held against a loop.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ControlsError {
     /// The samples cannot be read.
+    #[error(transparent)]
     Run(RunError),
     /// The loop, or the delays of a point.
+    #[error(transparent)]
     Control(ControlError),
-}
-
-impl fmt::Display for ControlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ControlsError::Run(error) => error.fmt(f),
-            ControlsError::Control(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ControlsError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ControlsError::Run(error) => error.source(),
-            ControlsError::Control(error) => error.source(),
-        }
-    }
 }
 
 /// Reads the chosen points (by their place in `run.file.points`) and computes what their delays do to the loop.
