@@ -75,7 +75,7 @@ pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
             .zip(runs)
             .map(|(label, run)| {
                 let run_tables = tables::of(&run, true);
-                Subject::load(label, run, run_tables, &|_| {})
+                Subject::load(label, run, run_tables, None, &|_| {})
             })
             .collect();
         Ok(finished(drawn::of(&subjects)))

@@ -82,18 +82,8 @@ impl Subject {
     }
 
     /// Reads the samples of a run whose tables exist already; see [`load::run`]. Points whose samples
-    /// cannot be read are in `loaded.missing()`.
+    /// cannot be read are in `loaded.missing()`. `cycles`: `None` are those of the run's schedule.
     pub fn load(
-        label: String,
-        run: AnyRun,
-        tables: Tables,
-        progress: &(dyn Fn(f64) + Sync),
-    ) -> Subject {
-        Subject::load_with_cycles(label, run, tables, None, progress)
-    }
-
-    /// The same with these cycles; `None`: those of the run's schedule.
-    pub fn load_with_cycles(
         label: String,
         run: AnyRun,
         tables: Tables,

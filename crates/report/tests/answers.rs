@@ -9,7 +9,7 @@ use wiregauge_run::{AnyRun, Run, State};
 
 fn page_of(run: AnyRun) -> String {
     let tables = tables::of(&run, true);
-    let subject = Subject::load("run".to_owned(), run, tables, &|_| {});
+    let subject = Subject::load("run".to_owned(), run, tables, None, &|_| {});
     let subjects = [subject];
     let page = page::html(&subjects, &figures::of(&subjects), &[]);
     page.replace('\u{a0}', " ")

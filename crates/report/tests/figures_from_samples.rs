@@ -24,7 +24,13 @@ const OF_STREAMS: [&str; 2] = ["gap-percentiles", "buffer-rate"];
 const OF_LOOPS: [&str; 3] = ["stalls-latency", "service-series", "service-percentiles"];
 
 fn subject(label: &str, run: &AnyRun) -> Subject {
-    Subject::load(label.to_owned(), run.clone(), Tables::default(), &|_| {})
+    Subject::load(
+        label.to_owned(),
+        run.clone(),
+        Tables::default(),
+        None,
+        &|_| {},
+    )
 }
 
 /// The figures of these names, in this order, all of them there and sound.

@@ -14,7 +14,7 @@ use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
 pub fn subject(label: &str, run: AnyRun) -> Subject {
     let tables = tables::of(&run, true);
-    Subject::load(label.to_owned(), run, tables, &|_| {})
+    Subject::load(label.to_owned(), run, tables, None, &|_| {})
 }
 
 pub fn page_of(subjects: &[Subject]) -> String {

@@ -215,7 +215,7 @@ fn load(runs: Vec<AnyRun>, cycles: &[Option<ControlLoop>], meter: Box<dyn Meter>
         let part = rows(&run) / all;
         tell(&|meter| meter.says(format!("reading {label}")));
         let printed = tables::of(&run, true);
-        let subject = Subject::load_with_cycles(label, run, printed, cycles, &|within| {
+        let subject = Subject::load(label, run, printed, cycles, &|within| {
             tell(&|meter| meter.update(done + part * within));
         });
         done += part;

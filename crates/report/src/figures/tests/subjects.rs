@@ -19,7 +19,7 @@ pub(super) fn stored<K: Files>(plan: K::Plan, points: Vec<K::Summary>) -> Run<K>
 
 /// A run without sample files: what is drawn of it comes from its summaries.
 pub(super) fn subject(label: &str, run: AnyRun) -> Subject {
-    Subject::load(label.to_owned(), run, Tables::default(), &|_| {})
+    Subject::load(label.to_owned(), run, Tables::default(), None, &|_| {})
 }
 
 /// A point whose RTTs these are.
