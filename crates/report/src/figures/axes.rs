@@ -63,18 +63,16 @@ pub(crate) fn bounds(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
 
 /// The unit in which a time axis up to `high` nanoseconds is read: nanoseconds a unit, and its name.
 fn time_unit(high: f64) -> (f64, &'static str) {
-    if high >= 1e6 {
-        (1e6, "ms")
-    } else {
-        (1e3, "us")
+    match high >= 1e6 {
+        true => (1e6, "ms"),
+        false => (1e3, "us"),
     }
 }
 
 fn rate_unit(high: f64) -> (f64, &'static str) {
-    if high >= 1e6 {
-        (1e6, "MB/s")
-    } else {
-        (1e3, "kB/s")
+    match high >= 1e6 {
+        true => (1e6, "MB/s"),
+        false => (1e3, "kB/s"),
     }
 }
 
@@ -254,11 +252,7 @@ impl Axis {
     /// Any values: `unit` of them are one on the labels. The range grows to whole ticks.
     pub(crate) fn linear(title: &str, low: f64, high: f64, unit: f64) -> Axis {
         let (low, high) = (finite(low) / unit, finite(high) / unit);
-        let (low, high) = if high > low {
-            (low, high)
-        } else {
-            (low, low + 1.0)
-        };
+        let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / 5.0);
         // What lies just above a tick must not stand in the last tenth of a step, and what lies on
         // it not on the edge of the figure: one is untidy, the other cut in half.
@@ -363,11 +357,7 @@ impl Axis {
     pub(crate) fn part(&self, value: f64) -> f64 {
         let (low, high) = (self.place(self.low), self.place(self.high));
         let part = (self.place(value) - low) / (high - low);
-        if part.is_finite() {
-            part.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        finite(part).clamp(0.0, 1.0)
     }
 }
 
@@ -459,10 +449,9 @@ pub(crate) fn size_text(size: u32) -> String {
 /// The unit of sizes with such labels.
 fn size_unit<'a>(labels: impl IntoIterator<Item = &'a String>) -> &'static str {
     let plain = |label: &String| label.ends_with(|c: char| c.is_ascii_digit());
-    if labels.into_iter().all(plain) {
-        "B"
-    } else {
-        "B, k = 1,024"
+    match labels.into_iter().all(plain) {
+        true => "B",
+        false => "B, k = 1,024",
     }
 }
 

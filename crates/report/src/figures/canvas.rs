@@ -471,11 +471,8 @@ impl Frame {
         self.svg.open("limit");
         self.screen_line((left, y), (right, y), Series::limit().line(1.4));
         // Above the line; below it where the frame ends.
-        let base = if y - SMALL < self.inner.y - 6.0 {
-            y + SMALL + 3.0
-        } else {
-            y - 5.0
-        };
+        let is_high = y - SMALL < self.inner.y - 6.0;
+        let base = if is_high { y + SMALL + 3.0 } else { y - 5.0 };
         let ink = Ink {
             size: SMALL,
             rim: true,

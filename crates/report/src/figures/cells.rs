@@ -364,10 +364,9 @@ pub(super) fn has_schedule(subjects: &[Subject]) -> bool {
 
 /// A warning where exchanges were started by a schedule: then it bounds how many there are.
 pub(super) fn schedule(subjects: &[Subject]) -> String {
-    if has_schedule(subjects) {
-        " A schedule started the exchanges, which limits the throughput.".to_owned()
-    } else {
-        String::new()
+    match has_schedule(subjects) {
+        true => " A schedule started the exchanges, which limits the throughput.".to_owned(),
+        false => String::new(),
     }
 }
 

@@ -82,22 +82,18 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 
 /// True if limits of `--below` count from the intended start, at some point.
 fn has_limits_from_intended(points: &[Sampled<'_>]) -> bool {
-    let has = |point: &Sampled<'_>| {
-        !point.loaded.from_intended.is_empty() && !point.summary.below.is_empty()
-    };
-    points.iter().any(has)
+    let mut limited = points
+        .iter()
+        .filter(|point| !point.summary.below.is_empty());
+    limited.any(|point| !point.loaded.from_intended.is_empty())
 }
 
 /// The point with its times from the intended start; as it is where they are its RTTs.
 fn from_intended<'a>(point: &Sampled<'a>) -> Sampled<'a> {
     let values = &point.loaded.from_intended;
-    Sampled {
-        values: if values.is_empty() {
-            point.values
-        } else {
-            values
-        },
-        ..*point
+    match values.is_empty() {
+        true => *point,
+        false => Sampled { values, ..*point },
     }
 }
 
@@ -291,12 +287,8 @@ fn axes(
     let (low, high) = (edges[0], edges[edges.len() - 1]);
     let tallest = |share: bool| {
         let all = bars.iter().zip(points).map(|(bars, point)| {
-            let most = bars.counts.iter().copied().max().unwrap_or(0) as f64;
-            most / if share {
-                point.values.len().max(1) as f64
-            } else {
-                1.0
-            }
+            let of = if share { point.values.len().max(1) } else { 1 };
+            bars.counts.iter().copied().max().unwrap_or(0) as f64 / of as f64
         });
         all.fold(0.0, f64::max)
     };

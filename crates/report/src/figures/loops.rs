@@ -181,11 +181,8 @@ fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
             same.collect()
         };
         // Two of each rate only where two rates still have room.
-        let a_rate = if left.len() > rates.len() && most >= 4 {
-            2
-        } else {
-            1
-        };
+        let has_room = left.len() > rates.len() && most >= 4;
+        let a_rate = if has_room { 2 } else { 1 };
         let (kept, words): (Vec<LoopCell>, _) = if let [rate] = rates[..] {
             let kept = spread(&of_rate(rate), most);
             (

@@ -18,17 +18,15 @@ pub(super) struct Marked {
 pub(super) fn curve(frame: &Frame, values: &[Marked], series: Series) {
     for value in values {
         if let (Some(low), Some(high)) = (value.y.low, value.y.high) {
-            frame.of_points(&value.key, || {
-                frame.intervals(&[(value.x, low, high)], series.colour);
-            });
+            let bounds = [(value.x, low, high)];
+            frame.of_points(&value.key, || frame.intervals(&bounds, series.colour));
         }
     }
     frame.open("curve");
     line(frame, values, series, LINE);
     for value in values {
-        frame.of_points(&value.key, || {
-            frame.markers(&[(value.x, value.y.value)], series);
-        });
+        let at = [(value.x, value.y.value)];
+        frame.of_points(&value.key, || frame.markers(&at, series));
     }
     frame.close();
 }

@@ -42,9 +42,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let most = (MOST_BARS / runs.len()).max(1);
     let (queues, queues_left_out) = few(&queues, most, "queues", u32::to_string);
     left_out += &queues_left_out;
-    cells.retain(|cell| {
-        sizes.contains(&cell.point.transfer_bytes) && queues.contains(&cell.point.queue)
-    });
+    cells.retain(|cell| sizes.contains(&cell.point.transfer_bytes));
+    cells.retain(|cell| queues.contains(&cell.point.queue));
     let bars = distinct(cells.iter().map(|cell| (cell.subject, cell.point.queue)));
     vec![figure(subjects, &cells, &panels, &sizes, &bars, &left_out)]
 }
@@ -110,11 +109,8 @@ fn figure(
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 
-    let columns = if sizes.len() * bars.len() > BARS_SIDE_BY_SIDE {
-        1
-    } else {
-        2
-    };
+    let is_wide = sizes.len() * bars.len() > BARS_SIDE_BY_SIDE;
+    let columns = if is_wide { 1 } else { 2 };
     let count = (panels.len(), columns);
     let (canvas, places) = Canvas::with_panels(count, (HEIGHT - 40, 260), &legend);
     for (panel, place) in panels.iter().zip(places) {

@@ -154,11 +154,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             add("RTT", &point.loaded.rtt, (number.0, pattern(0)));
             if !point.loaded.from_intended.is_empty() {
                 let values = &point.loaded.from_intended;
-                let colour = if runs.len() == 1 && choice.cells.len() == 1 {
-                    1
-                } else {
-                    number.0
-                };
+                let is_only = runs.len() == 1 && choice.cells.len() == 1;
+                let colour = if is_only { 1 } else { number.0 };
                 add("from the intended start", values, (colour, pattern(1)));
             }
             let counts = point.summary.counts;

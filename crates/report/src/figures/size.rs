@@ -4,7 +4,9 @@
 use super::Figure;
 use super::axes::Axis;
 use super::canvas::Canvas;
-use super::cells::{self, Cell, Panel, Sweep, distinct, links, reach, shown, values_legend, wide};
+use super::cells::{
+    self, Cell, Panel, Sweep, Swept, distinct, links, reach, shown, values_legend, wide,
+};
 use super::look::{HEIGHT, Series};
 use super::marked;
 use super::rtt::has_turnarounds;
@@ -111,11 +113,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
             true => Axis::log_time(of.name, range.0, range.1),
             false => Axis::time(of.name, range.1),
         };
-        let title = if all_panels.len() > 1 {
-            name(this, &all_panels)
-        } else {
-            String::new()
-        };
+        let title = (all_panels.len() > 1).then(|| name(this, &all_panels));
+        let title = title.unwrap_or_default();
         canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
         for (at, run) in runs.iter().enumerate() {
@@ -151,11 +150,8 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>, of: &Quantity) -> Figure {
     caption += &shown(panels.len(), all_panels.len(), what);
     caption.push_str(&sweep.held);
     caption.push_str(&links(subjects));
-    let what = if sweep.stem == "size" {
-        "size"
-    } else {
-        sweep.name
-    };
+    let is_both = sweep.way == Swept::Equal;
+    let what = if is_both { "size" } else { sweep.name };
     canvas.finish(
         &format!("{}-{}", of.stem, sweep.stem),
         &format!("{} against {what}", of.name),

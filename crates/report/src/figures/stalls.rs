@@ -179,9 +179,8 @@ impl Panel<'_, '_> {
             .iter()
             .flat_map(|(series, tests)| tests.iter().map(move |test| (series, test)))
         {
-            frame.of_points(&test.key, || {
-                frame.markers(&[(test.latency_ns, test.bound)], *series);
-            });
+            let at = [(test.latency_ns, test.bound)];
+            frame.of_points(&test.key, || frame.markers(&at, *series));
         }
         frame.close();
         canvas.close();

@@ -121,11 +121,8 @@ fn points(subjects: &[Subject]) -> String {
     if items.len() < 2 {
         return String::new();
     }
-    let open = if items.len() <= POINTS_SHOWN {
-        " open"
-    } else {
-        ""
-    };
+    let is_open = items.len() <= POINTS_SHOWN;
+    let open = if is_open { " open" } else { "" };
     format!(
         "<details class=\"points\" id=\"points\"{open}><summary>{}</summary>\n<ul>\n{}</ul></details>\n",
         counted(items.len(), settings.len()),

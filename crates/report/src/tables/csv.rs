@@ -165,12 +165,8 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     columns.add("stalls", |(_, flow)| flow.stalls);
     columns.add("elapsed_ns", |(p, _)| p.elapsed_ns);
     columns.estimate("rate", "bytes_s", |(_, flow)| flow.rate);
-    columns.some("limit_bytes_s", |(_, flow)| {
-        Some(flow.limit.as_ref()?.bytes_s)
-    });
-    columns.some("limit_used_share", |(_, flow)| {
-        Some(flow.limit.as_ref()?.used)
-    });
+    columns.some("limit_bytes_s", |(_, of)| Some(of.limit.as_ref()?.bytes_s));
+    columns.some("limit_used_share", |(_, of)| Some(of.limit.as_ref()?.used));
     columns.add("achieved_queue", |(_, flow)| flow.achieved_queue);
     columns.some("sent_bytes", |(_, flow)| flow.counts.sent);
     columns.some("received_bytes", |(_, flow)| flow.counts.received);
@@ -187,9 +183,7 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     });
     columns.some("device_bytes", |(_, flow)| Some(flow.device?.bytes));
     columns.some("device_overruns", |(_, flow)| Some(flow.device?.overruns));
-    columns.some("device_elapsed_ns", |(_, flow)| {
-        Some(flow.device?.elapsed_ns)
-    });
+    columns.some("device_elapsed_ns", |(_, of)| Some(of.device?.elapsed_ns));
     columns.some("bus_packets", |(_, flow)| Some(flow.device?.bus?.packets));
     columns.some("bus_naks", |(_, flow)| Some(flow.device?.bus?.naks));
     columns.some("bus_not_ready_share", |(_, flow)| {

@@ -114,6 +114,7 @@ fn rates(points: &[PointSummary], places: &Places) -> Table {
     if let Some(limits) = limits_of(points) {
         title += &format!("; {limits}");
     }
+    let kilo = |value: f64| format!("{:.2}", value / 1e3);
     let mut columns = Columns::<&PointSummary>::new();
     columns.add("achieved depth", |p| format!("{:.2}", p.achieved_depth));
     columns.statistics(
@@ -122,18 +123,12 @@ fn rates(points: &[PointSummary], places: &Places) -> Table {
         &[under("TRT mean", MEAN), CI, SD, P99],
     );
     columns.add("exchanges/s", |p| significant(p.throughput.exchanges_s));
-    columns.add("OUT kB/s", |p| {
-        format!("{:.2}", p.throughput.out_bytes_s / 1e3)
-    });
-    columns.add("IN kB/s", |p| {
-        format!("{:.2}", p.throughput.in_bytes_s / 1e3)
-    });
+    columns.add("OUT kB/s", |p| kilo(p.throughput.out_bytes_s));
+    columns.add("IN kB/s", |p| kilo(p.throughput.in_bytes_s));
     if points.iter().any(|p| p.limit.is_some()) {
         columns.some("% of limit", |p| Some(percent(p.limit.as_ref()?.used)));
     }
-    columns.add("CPU us/exchange", |p| {
-        format!("{:.2}", p.resources.cpu_ns_per_exchange / 1e3)
-    });
+    columns.add("CPU us/exchange", |p| kilo(p.resources.cpu_ns_per_exchange));
     if points.iter().any(|p| p.batch.is_some()) {
         columns.some("batch", batch);
     }

@@ -38,10 +38,9 @@ impl Marks {
     /// What the mark means; `few`: why bounds are missing. `has_intervals`: another table has the intervals.
     pub(super) fn note(self, few: Option<&FewSamples>, has_intervals: bool) -> Option<String> {
         let why = few.map_or(String::new(), |few| format!(": {}", few.note()));
-        let more = if has_intervals {
-            ""
-        } else {
-            "; intervals: --full"
+        let more = match has_intervals {
+            true => "",
+            false => "; intervals: --full",
         };
         Some(match (self.is_open, self.is_wide) {
             (false, false) => return None,
