@@ -9,8 +9,7 @@ use super::axis_labels::{Label, roomy};
 use super::legend::Legend;
 use super::limit_names::{self, LIMIT_ROW, Line};
 use super::look::{
-    FONT_SIZE, GRID, INK, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths,
-    text_width,
+    FONT_SIZE, GRID, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths, text_width,
 };
 use super::shapes::{draw_markers, put};
 use super::svg::{Anchor, Ink, Svg};
@@ -473,11 +472,7 @@ impl Frame {
         // Above the line; below it where the frame ends.
         let is_high = y - SMALL < self.inner.y - 6.0;
         let base = if is_high { y + SMALL + 3.0 } else { y - 5.0 };
-        let ink = Ink {
-            size: SMALL,
-            rim: true,
-            ..Ink::new(Anchor::Start)
-        };
+        let ink = Ink::note(Anchor::Start);
         let room = self.inner.width - 8.0;
         let whole = format!("{name}: {source}");
         let name = match text_width(&whole, SMALL) <= room {
@@ -521,11 +516,7 @@ impl Frame {
                 true => (Anchor::Start, label.left),
                 false => (Anchor::End, label.right),
             };
-            let ink = Ink {
-                size: SMALL,
-                rim: true,
-                ..Ink::new(anchor)
-            };
+            let ink = Ink::note(anchor);
             self.svg.of_points(&limit.point, || {
                 self.svg.text(x, label.top + 12.0, name, ink);
             });
@@ -541,14 +532,8 @@ impl Frame {
 
     /// A note at values of the axes, moved by pixels.
     pub(crate) fn label(&self, at: (f64, f64), by: (f64, f64), anchor: Anchor, text: &str) {
-        let ink = Ink {
-            size: SMALL,
-            rim: true,
-            colour: INK,
-            ..Ink::new(anchor)
-        };
         let (x, y) = (self.x_px(at.0) + by.0, self.y_px(at.1) + by.1);
-        self.svg.text(x, y, text, ink);
+        self.svg.text(x, y, text, Ink::note(anchor));
     }
 
     /// Groups what is drawn until `close`, under a class by which it can be found.

@@ -2,7 +2,7 @@
 //! cannot dash a line and spends 100 bytes on every marker; here neighbours of one style are one
 //! path. Text stays text.
 
-use super::look::{DASH_STEP, DASHES, FONT_SIZE, INK, PAPER, tenths};
+use super::look::{DASH_STEP, DASHES, FONT_SIZE, INK, PAPER, SMALL, tenths};
 use crate::signs::proper;
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
@@ -44,6 +44,15 @@ impl Ink {
             bold: false,
             upright: false,
             rim: false,
+        }
+    }
+
+    /// Of a note inside a frame.
+    pub(crate) fn note(anchor: Anchor) -> Ink {
+        Ink {
+            size: SMALL,
+            rim: true,
+            ..Ink::new(anchor)
         }
     }
 }

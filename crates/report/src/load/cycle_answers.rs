@@ -1,6 +1,7 @@
 //! The exchanges of a run as the cycles of a control loop see them: in the order of the requests, each with its response
 //! time. `wiregauge deadline` and `wiregauge control` read them.
 
+use super::points::TIMED;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -133,15 +134,7 @@ pub(super) fn each_sample(
     at: usize,
     mut take: impl FnMut(&Sample) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
-    let columns = [
-        "sequence",
-        "phase",
-        "status",
-        "start_ns",
-        "rtt_ns",
-        "intended_ns",
-        "connect_ns",
-    ];
+    let columns = [&TIMED[..], &["intended_ns", "connect_ns"]].concat();
     let mut reader = run.samples_of(at, &columns)?;
     while let Some(samples) = reader.next_rows() {
         if samples?.iter().try_for_each(&mut take).is_break() {

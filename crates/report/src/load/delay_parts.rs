@@ -1,5 +1,6 @@
 //! The delays of a point in parts: host to device, in the device, device to host. From the timestamps of the device.
 
+use super::points::TIMED;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wiregauge_record::{Connect, Phase, Sample};
@@ -65,15 +66,8 @@ pub fn delay_parts(run: &Run<Exchange>, at: usize) -> Result<Option<DelayParts>,
     if run.file.plan.connect == Connect::Each {
         return Ok(None);
     }
-    let columns = [
-        "sequence",
-        "phase",
-        "status",
-        "start_ns",
-        "rtt_ns",
-        "device_rx_ticks",
-        "device_tx_ticks",
-    ];
+    let ticks = ["device_rx_ticks", "device_tx_ticks"];
+    let columns = [&TIMED[..], &ticks].concat();
     let mut directions = Directions::new(clock.tick_hz, clock.tick_bits);
     // Rows stand in the order in which exchanges ended.
     let mut waiting: BTreeMap<u64, Stamps> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! One point of an exchange run: its RTTs over time and in a histogram.
 
 use super::Room;
-use super::points::{Collector, Progress, histogram, record};
+use super::points::{Collector, Progress, TIMED, histogram, record};
 use super::types::{ExchangePoint, Spot};
 use wiregauge_record::{Phase, Plan, Sample, Schedule, StartOrder, Status};
 use wiregauge_run::{Exchange, Run, RunError};
@@ -51,16 +51,8 @@ impl Gatherer {
         at: usize,
         progress: &Progress,
     ) -> Result<(), RunError> {
-        let columns = [
-            "sequence",
-            "phase",
-            "status",
-            "start_ns",
-            "rtt_ns",
-            "intended_ns",
-        ];
-        let columns = &columns[..if self.scheduled { 6 } else { 5 }];
-        let mut reader = run.samples_of(at, columns)?;
+        let intended = &["intended_ns"][..usize::from(self.scheduled)];
+        let mut reader = run.samples_of(at, &[&TIMED[..], intended].concat())?;
         while let Some(samples) = reader.next_rows() {
             let samples = samples?;
             samples.iter().for_each(|sample| self.push(sample));

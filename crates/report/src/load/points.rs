@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use wiregauge_run::{Files, Run};
 
+/// Columns that tell which exchange a row is of, and when it was.
+pub(super) const TIMED: [&str; 5] = ["sequence", "phase", "status", "start_ns", "rtt_ns"];
+
 /// More readers than this wait for the same disk.
 const MOST_THREADS: usize = 8;
 
