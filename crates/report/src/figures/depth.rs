@@ -94,9 +94,8 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     for (panel, place) in panels.iter().zip(places) {
         let x = Axis::depths("Depth", &depths);
         let y = Axis::log_time("Time", low, high);
-        let title = (of > 1)
-            .then(|| panel.name(panels, sizes))
-            .unwrap_or_default();
+        let title = (of > 1).then(|| panel.name(panels, sizes));
+        let title = title.unwrap_or_default();
         canvas.open("panel");
         let frame = canvas.frame(place, &title, x, y);
         if has_ideal {
