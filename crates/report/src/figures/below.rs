@@ -3,7 +3,7 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry, Key};
 use super::cells::{distinct, few, links, listed_points, only};
 use super::look::Series;
 use crate::Subject;
@@ -22,16 +22,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let limits = distinct(shares().map(|share| share.limit));
     let (limits, limits_left_out) = few(&limits, MOST_LIMITS, "limits", |at| exact_time(*at));
 
-    let legend: Vec<(Key, String)> = limits
-        .iter()
-        .enumerate()
-        .map(|(n, limit)| {
-            (
-                Key::Mark(Series::of(n)),
-                format!("below {}", exact_time(*limit)),
-            )
-        })
-        .collect();
+    let entry = |(n, limit): (usize, &u64)| {
+        Key::Mark(Series::of(n)).named(format!("below {}", exact_time(*limit)))
+    };
+    let legend: Vec<Entry> = limits.iter().enumerate().map(entry).collect();
     let most = drawn
         .iter()
         .map(|cell| cell.summary.counts.exchanges)

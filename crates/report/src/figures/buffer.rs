@@ -38,13 +38,13 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         .map(|need| need.loss);
     if let Some(loss) = loss {
         if legend.is_empty() {
-            legend.push((Key::Points(Series::of(0)), "worst of this run".to_owned()).into());
+            legend.push(Key::Points(Series::of(0)).named("worst of this run"));
         }
         let name = format!(
             "for a loss probability of {} (rates of --rate)",
             loss_name(loss)
         );
-        legend.push((Key::Mark(for_loss(SERIES[0])), name).into());
+        legend.push(Key::Mark(for_loss(SERIES[0])).named(name));
     }
     let panels = (drawn.panels.len(), 1);
     let (canvas, places) = Canvas::with_panels(panels, (HEIGHT, 290), &legend);

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::axes::Axis;
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry, Key};
 use super::look::{INK, MUTED, SERIES};
 use wiregauge_capture::{BarKind, Picture, Speed};
 
@@ -41,10 +41,8 @@ pub fn of_bus(picture: &Picture) -> Figure {
         .map(|(kind, name, _)| (kind, name))
         .filter(|(kind, _)| bars().any(|bar| bar.kind == *kind))
         .collect();
-    let legend: Vec<(Key, String)> = kinds
-        .iter()
-        .map(|(kind, name)| (Key::Area(colour(*kind), 1.0), (*name).to_owned()))
-        .collect();
+    let entry = |(kind, name): &(BarKind, &str)| Key::Area(colour(*kind), 1.0).named(*name);
+    let legend: Vec<Entry> = kinds.iter().map(entry).collect();
     let rows = picture.rows.len().max(1);
     // The first frame on top.
     let labels: Vec<String> = picture

@@ -61,7 +61,7 @@ pub(crate) struct Canvas {
 impl Canvas {
     /// A sheet of the usual width with this legend on top, and `height` pixels below it. A legend of
     /// a single series tells nothing apart and is left out; its name belongs into the caption.
-    pub(crate) fn new<E: Clone + Into<Entry>>(height: u32, legend: &[E]) -> Canvas {
+    pub(crate) fn new(height: u32, legend: &[Entry]) -> Canvas {
         let legend = Legend::new(legend, f64::from(WIDTH) - 2.0 * MARGIN);
         let top = legend.height();
         let height = f64::from(height) + top;
@@ -79,10 +79,10 @@ impl Canvas {
 
     /// A sheet with so many panels, so many a row, and their places: `row` pixels high for each row, and `only` if there is
     /// but one.
-    pub(crate) fn with_panels<E: Clone + Into<Entry>>(
+    pub(crate) fn with_panels(
         (count, columns): (usize, usize),
         (only, row): (u32, u32),
-        legend: &[E],
+        legend: &[Entry],
     ) -> (Canvas, Vec<Place>) {
         let rows = count.div_ceil(columns) as u32;
         let canvas = Canvas::new(if rows == 1 { only } else { row * rows }, legend);
@@ -571,7 +571,7 @@ mod tests {
 
     #[test]
     fn a_text_above_a_value_at_the_edge_stays_in_the_frame() {
-        let canvas = Canvas::new::<Entry>(300, &[]);
+        let canvas = Canvas::new(300, &[]);
         let axis = || Axis::rate("a rate", 100.0);
         let frame = canvas.frame(canvas.place(), "", axis(), axis());
         let (left, beyond) = (frame.x_px(0.0), frame.x_px(1e6));

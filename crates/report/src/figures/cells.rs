@@ -205,11 +205,9 @@ pub(super) struct Curve {
 impl Curve {
     /// In the legend.
     pub(super) fn entry(&self) -> Entry {
-        Entry {
-            key: Key::Points(self.series),
-            name: self.name.clone(),
-            points: point_key::list(self.values.iter().map(|value| value.key.clone())),
-        }
+        let keys = self.values.iter().map(|value| value.key.clone());
+        let entry = Key::Points(self.series).named(&self.name);
+        entry.of(point_key::list(keys))
     }
 }
 
@@ -349,9 +347,9 @@ pub(super) fn links(subjects: &[Subject]) -> String {
 }
 
 /// What a legend of one name would say, for the caption.
-pub(super) fn only<E: Clone + Into<Entry>>(legend: &[E]) -> String {
+pub(super) fn only(legend: &[Entry]) -> String {
     match legend {
-        [only] => format!(" Shown: {}.", only.clone().into().name),
+        [only] => format!(" Shown: {}.", only.name),
         _ => String::new(),
     }
 }
@@ -434,12 +432,12 @@ pub(super) fn values_legend<'a>(
     subjects: &[Subject],
     runs: &[usize],
     values: impl Iterator<Item = (&'a str, usize)> + Clone,
-) -> Vec<(Key, String)> {
+) -> Vec<Entry> {
     let of_run = |(at, run): (usize, &usize)| {
         let run = label(subjects, *run, runs.len());
         let values = values.clone().map(move |(name, number)| {
             let key = Key::Points(Series::of_run(runs.len(), at, number));
-            (key, joined([run.clone(), name.to_owned()], ": "))
+            key.named(joined([run.clone(), name.to_owned()], ": "))
         });
         values.collect::<Vec<_>>()
     };

@@ -87,9 +87,7 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
         (Verdict::NoDifferenceShown, "no significant difference"),
         (Verdict::CannotTell, "inconclusive"),
     ];
-    let legend: Vec<(Key, String)> = verdicts
-        .map(|(verdict, name)| (Key::Mark(look(verdict)), name.to_owned()))
-        .into();
+    let legend = verdicts.map(|(verdict, name)| Key::Mark(look(verdict)).named(name));
     let (canvas, places) = Canvas::with_panels((figures.len(), columns), (row, row), &legend);
     for (figure, place) in figures.iter().zip(places) {
         let found: Vec<Option<(Estimate, Verdict)>> = points

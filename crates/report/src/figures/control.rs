@@ -48,16 +48,10 @@ fn titled(title: &str, place: &str) -> String {
 
 fn step(steps: &Steps, place: &str) -> Option<Figure> {
     let legend = [
-        (Key::Line(Series::with(NONE, 1)), "no delay".to_owned()),
-        (
-            Key::Line(line(MEASURED)),
-            "measured delays, median".to_owned(),
-        ),
-        (
-            Key::Area(line(MEASURED).colour, BAND),
-            format!("{} starting moments", steps.starts),
-        ),
-        (Key::Line(Series::limit()), "final value".to_owned()),
+        Key::Line(Series::with(NONE, 1)).named("no delay"),
+        Key::Line(line(MEASURED)).named("measured delays, median"),
+        Key::Area(line(MEASURED).colour, BAND).named(format!("{} starting moments", steps.starts)),
+        Key::Line(Series::limit()).named("final value"),
     ];
     let canvas = Canvas::new(HEIGHT, &legend);
     let sample_ns = steps.sample_s * 1e9;
@@ -130,14 +124,11 @@ fn variance(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Opt
         .collect();
     let mark = Series::mark(INK, Marker::Triangle, false);
     let mut legend = vec![
-        (
-            Key::Line(line(MEASURED)),
-            "standard deviation of the output".to_owned(),
-        ),
-        (Key::Line(Series::limit()), "no delay".to_owned()),
+        Key::Line(line(MEASURED)).named("standard deviation of the output"),
+        Key::Line(Series::limit()).named("no delay"),
     ];
     if !missed.is_empty() {
-        legend.push((Key::Mark(mark), "lost or late responses".to_owned()));
+        legend.push(Key::Mark(mark).named("lost or late responses"));
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let x = Axis::elapsed("Time in the trace", all.len() as f64 * period_ns);
@@ -177,7 +168,7 @@ fn cost(assessment: &Assessment, place: &str) -> Option<Figure> {
         colour: Series::of(1).colour,
         ..Series::of(0)
     };
-    let mut legend = vec![(Key::Line(line(MEASURED)), "every delay the same".to_owned())];
+    let mut legend = vec![Key::Line(line(MEASURED)).named("every delay the same")];
     let median = assessment.delays.median_ns;
     let most = MOST_COST * trace.no_delay.cost.unwrap_or(f64::INFINITY);
     let (drawn, beyond) = match trace.cost {
@@ -186,7 +177,7 @@ fn cost(assessment: &Assessment, place: &str) -> Option<Figure> {
     };
     let this = drawn.map(|cost| (median as f64, cost));
     if this.is_some() {
-        legend.push((Key::Mark(run), "this trace, at its median delay".to_owned()));
+        legend.push(Key::Mark(run).named("this trace, at its median delay"));
     }
     let (_, high) = bounds(curve.iter().map(|(_, cost)| *cost).chain(drawn))?;
     let (_, longest) = bounds(curve.iter().map(|(delay, _)| *delay).chain([median as f64]))?;

@@ -41,14 +41,11 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     answered().next()?;
     let mut legend: Vec<Entry> = Vec::new();
     for (number, point) in drawn.iter().enumerate() {
-        legend.push(Entry {
-            key: Key::Line(Series::of(number)),
-            name: name(drawn, point),
-            points: point_key::exchange(point.point),
-        });
+        let entry = Key::Line(Series::of(number)).named(name(drawn, point));
+        legend.push(entry.of(point_key::exchange(point.point)));
     }
     if drawn.iter().any(|point| !point.beyond.curve.is_empty()) {
-        legend.push((Key::Line(fitted(0)), "fitted tail at most".to_owned()).into());
+        legend.push(Key::Line(fitted(0)).named("fitted tail at most"));
     }
     let canvas = Canvas::new(HEIGHT, &legend);
     let limits = limits(drawn, deadlines.control_loop.deadline_ns as f64);

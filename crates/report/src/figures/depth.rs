@@ -74,7 +74,7 @@ fn figure(subjects: &[Subject], cells: &[Cell<'_>], panels: &[Panel], of: usize)
     let mut legend = values_legend(subjects, &runs, names);
     if has_ideal {
         let name = format!("ideal TRT: RTT at depth {smallest} / depth");
-        legend.push((Key::Line(Series::limit()), name));
+        legend.push(Key::Line(Series::limit()).named(name));
     }
     let mut values = Vec::new();
     for panel in panels {

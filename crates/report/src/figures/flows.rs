@@ -130,11 +130,7 @@ impl Drawn<'_> {
                     entry.points.push_str(&flow.key());
                 }
                 None if name.is_empty() => {}
-                None => legend.push(Entry {
-                    key: Key::Points(*series),
-                    name: name.clone(),
-                    points: flow.key(),
-                }),
+                None => legend.push(Key::Points(*series).named(name).of(flow.key())),
             }
         }
         legend

@@ -77,21 +77,18 @@ pub fn of_front(drawn: &Front) -> Figure {
     let knee = Series::mark(SERIES[2], Marker::Square, false);
     let mut legend = Vec::new();
     if !drawn.measured.is_empty() {
-        legend.push((Key::Mark(probe), "measured".to_owned()));
+        legend.push(Key::Mark(probe).named("measured"));
     }
-    legend.push((
-        Key::Points(front),
-        "best trade-offs (Pareto front)".to_owned(),
-    ));
+    legend.push(Key::Points(front).named("best trade-offs (Pareto front)"));
     let same = |a: &FrontMark, b: &FrontMark| a.at == b.at;
     let both = drawn.best.as_ref().zip(drawn.knee.as_ref());
     let as_one = both.is_some_and(|(a, b)| same(a, b));
     if let Some(mark) = &drawn.best {
         let what = if as_one { "chosen, and knee" } else { "chosen" };
-        legend.push((Key::Mark(best), format!("{what}: {}", mark.name)));
+        legend.push(Key::Mark(best).named(format!("{what}: {}", mark.name)));
     }
     if let Some(mark) = drawn.knee.as_ref().filter(|_| !as_one) {
-        legend.push((Key::Mark(knee), format!("knee: {}", mark.name)));
+        legend.push(Key::Mark(knee).named(format!("knee: {}", mark.name)));
     }
 
     let marks = || drawn.best.iter().chain(&drawn.knee).map(|mark| &mark.at);

@@ -4,7 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, number};
 use super::bars::Bars;
-use super::canvas::{Canvas, Frame, Key, LimitMarks};
+use super::canvas::{Canvas, Entry, Frame, Key, LimitMarks};
 use super::cells::{first_runs, joined, label};
 use super::limit_names::LIMIT_ROW;
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
@@ -172,11 +172,9 @@ fn figure(
         dash: at,
         ..Series::of(at)
     };
-    let mut legend: Vec<(Key, String)> = Vec::new();
-    if runs.len() > 1 {
-        let names = runs.iter().enumerate();
-        legend.extend(names.map(|(at, run)| (Key::Line(series(at)), subjects[*run].label.clone())));
-    }
+    let of_run = |(at, run): (usize, &usize)| Key::Line(series(at)).named(&subjects[*run].label);
+    let several = runs.iter().enumerate().filter(|_| runs.len() > 1);
+    let legend: Vec<Entry> = several.map(of_run).collect();
     let panels = choice.cells.len();
     let (canvas, places) = Canvas::with_panels((panels, 2), (HEIGHT, 240), &legend);
     let (mut notes, mut unnamed) = (Vec::new(), 0);

@@ -33,13 +33,21 @@ pub(crate) struct Entry {
     pub(crate) points: String,
 }
 
-impl From<(Key, String)> for Entry {
-    fn from((key, name): (Key, String)) -> Entry {
+impl Key {
+    /// The entry of this name.
+    pub(crate) fn named(self, name: impl Into<String>) -> Entry {
         Entry {
-            key,
-            name,
+            key: self,
+            name: name.into(),
             points: String::new(),
         }
+    }
+}
+
+impl Entry {
+    /// The same for these points alone.
+    pub(crate) fn of(self, points: String) -> Entry {
+        Entry { points, ..self }
     }
 }
 
@@ -50,9 +58,8 @@ pub(super) struct Legend {
 
 impl Legend {
     /// Rows of at most this width. A single series needs no name.
-    pub(super) fn new<E: Clone + Into<Entry>>(entries: &[E], width: f64) -> Legend {
-        let entries: Vec<Entry> = entries.iter().cloned().map(E::into).collect();
-        if matches!(&entries[..], [only] if only.key != Key::Line(Series::limit())) {
+    pub(super) fn new(entries: &[Entry], width: f64) -> Legend {
+        if matches!(entries, [only] if only.key != Key::Line(Series::limit())) {
             return Legend { rows: Vec::new() };
         }
         let mut rows: Vec<Vec<Entry>> = Vec::new();
@@ -60,7 +67,10 @@ impl Legend {
         for entry in entries {
             let name = fitting(&entry.name, FONT_SIZE, width - KEY_WIDTH - 20.0);
             let needed = entry_width(&name);
-            let entry = Entry { name, ..entry };
+            let entry = Entry {
+                name,
+                ..entry.clone()
+            };
             match rows.last_mut().filter(|_| needed - 14.0 <= left) {
                 Some(row) => row.push(entry),
                 None => {

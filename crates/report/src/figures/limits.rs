@@ -1,6 +1,6 @@
 //! Physical limits of links as lines in a figure, or in words where they lie far above it.
 
-use super::canvas::{Frame, Key};
+use super::canvas::{Entry, Frame, Key};
 use super::cells::{distinct, listed};
 use super::look::Series;
 use crate::Subject;
@@ -139,11 +139,11 @@ impl Limits {
     }
 
     /// For the legend.
-    pub(super) fn legend(&self) -> impl Iterator<Item = (Key, String)> {
+    pub(super) fn legend(&self) -> impl Iterator<Item = Entry> {
         let entry = |known: &Known| {
             let (limit, owner) = (&known.limit, &known.owner);
             let name = format!("{}: {}", name(limit, owner), short(&limit.source));
-            (Key::Line(Series::limit()), name)
+            Key::Line(Series::limit()).named(name)
         };
         self.drawn.iter().map(entry)
     }

@@ -74,20 +74,14 @@ fn figure(
         (_, 1) => subjects[run].label.clone(),
         _ => format!("{}: queue {queue}", subjects[run].label),
     };
-    let mut legend: Vec<Entry> = bars
-        .iter()
-        .map(|bar| {
-            let (colour, opacity) = look(*bar);
-            let of_it = cells
-                .iter()
-                .filter(|cell| (cell.subject, cell.point.queue) == *bar);
-            Entry {
-                key: Key::Area(colour, opacity),
-                name: name(*bar),
-                points: point_key::list(of_it.map(FlowCell::key)),
-            }
-        })
-        .collect();
+    let entry = |bar: &Bars| {
+        let (colour, opacity) = look(*bar);
+        let is_of_it = |cell: &&FlowCell<'_>| (cell.subject, cell.point.queue) == *bar;
+        let keys = cells.iter().filter(is_of_it).map(FlowCell::key);
+        let entry = Key::Area(colour, opacity).named(name(*bar));
+        entry.of(point_key::list(keys))
+    };
+    let mut legend: Vec<Entry> = bars.iter().map(entry).collect();
 
     let value = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
     let range = bounds(cells.iter().filter_map(value)).unwrap_or((0.0, 1.0));
@@ -105,7 +99,7 @@ fn figure(
     if legend.len() < 2 {
         legend.clear();
     }
-    legend.extend(limits.legend().map(Entry::from));
+    legend.extend(limits.legend());
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 

@@ -33,11 +33,8 @@ pub(super) struct Curve<'a> {
 impl Curve<'_> {
     /// In the legend.
     pub(super) fn entry(&self) -> Entry {
-        Entry {
-            key: Key::Points(self.series),
-            name: self.name.clone(),
-            points: self.key.clone(),
-        }
+        let entry = Key::Points(self.series).named(&self.name);
+        entry.of(self.key.clone())
     }
 
     fn n(&self) -> f64 {

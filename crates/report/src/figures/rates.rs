@@ -60,14 +60,12 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         }
         parts.join(", ")
     };
-    let legend: Vec<Entry> = curves
-        .iter()
-        .map(|curve| Entry {
-            key: Key::Points(series(curve)),
-            name: name(curve),
-            points: point_key::list(cells.iter().filter(|c| of(c) == *curve).map(FlowCell::key)),
-        })
-        .collect();
+    let entry = |curve: &Curve| {
+        let keys = cells.iter().filter(|c| of(c) == *curve).map(FlowCell::key);
+        let entry = Key::Points(series(curve)).named(name(curve));
+        entry.of(point_key::list(keys))
+    };
+    let legend: Vec<Entry> = curves.iter().map(entry).collect();
 
     let rates = cells
         .iter()

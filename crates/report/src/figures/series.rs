@@ -146,18 +146,18 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
     let mut legend = Vec::new();
     let has_few = |panel: &Panel<'_>| has_few(panel.series, panels.len());
     if !panels.iter().all(has_few) {
-        legend.push((Key::Line(mean_line()), "mean of a time slice".to_owned()));
-        legend.push((Key::Area(BAND, 0.45), "shortest to longest".to_owned()));
+        legend.push(Key::Line(mean_line()).named("mean of a time slice"));
+        legend.push(Key::Area(BAND, 0.45).named("shortest to longest"));
     }
     if panels.iter().any(has_few) {
-        legend.push((Key::Mark(mean_line()), format!("one {}", of.one)));
+        legend.push(Key::Mark(mean_line()).named(format!("one {}", of.one)));
     }
     if series().any(|series| !series.longest.is_empty()) {
-        legend.push((Key::Mark(outlier()), "outlier".to_owned()));
+        legend.push(Key::Mark(outlier()).named("outlier"));
     }
     for (status, n) in &statuses {
         let name = format!("{status} ({})", grouped(*n));
-        legend.push((Key::Mark(bad_mark(status)), name));
+        legend.push(Key::Mark(bad_mark(status)).named(name));
     }
     let rows = panels.len().div_ceil(2);
     let height = if rows == 1 { HEIGHT } else { 230 * rows as u32 };

@@ -33,10 +33,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let Some((drawn, y, left_out)) = listed_points(subjects, is_drawn, MOST_BARS) else {
         return Vec::new();
     };
-    let legend: Vec<(Key, String)> = PARTS
-        .iter()
-        .map(|(name, colour)| (Key::Area(colour, 1.0), (*name).to_owned()))
-        .collect();
+    let legend = PARTS.map(|(name, colour)| Key::Area(colour, 1.0).named(name));
     let total = |cell: &Cell<'_>| parts(cell.summary).map_or(0.0, |parts| parts.iter().sum());
     let high = drawn.iter().map(total).fold(0.0, f64::max);
     let canvas = Canvas::new(HEIGHT.max(110 + 26 * drawn.len() as u32), &legend);

@@ -62,29 +62,19 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         let same = |entry: &&mut Entry| entry.key == key && entry.name == curve.name;
         match legend.iter_mut().find(same) {
             Some(entry) => entry.points = format!("{} {point}", entry.points),
-            None => legend.push(Entry {
-                key,
-                name: curve.name.clone(),
-                points: point,
-            }),
+            None => legend.push(key.named(&curve.name).of(point)),
         }
     }
     if let [entry] = &legend[..]
         && let Key::Points(series) = entry.key
     {
-        legend.push(Entry {
-            key: Key::Area(series.colour, FILL),
-            name: "up to its 95 % bound".to_owned(),
-            points: entry.points.clone(),
-        });
+        let bound = Key::Area(series.colour, FILL).named("up to its 95 % bound");
+        legend.push(bound.of(entry.points.clone()));
     }
     let tests = || curves().flat_map(|curve| tested(&all, curve));
     if tests().next().is_some() {
-        legend.push(Entry {
-            key: Key::Mark(of_test(Series::limit())),
-            name: "a preload under test".to_owned(),
-            points: point_key::list(tests().map(|test| test.key)),
-        });
+        let test = Key::Mark(of_test(Series::limit())).named("a preload under test");
+        legend.push(test.of(point_key::list(tests().map(|test| test.key))));
     }
     let only = if panels.len() == 1 { HEIGHT } else { 260 };
     let (canvas, places) = Canvas::with_panels((panels.len(), 2), (only, 260), &legend);
