@@ -9,40 +9,26 @@ use wiregauge_capture::{BarKind, Picture, Speed};
 /// Height of a row in pixels.
 const ROW: u32 = 15;
 
-/// In this order they are drawn, and stand in the legend: the shortest packets on top. With the colour's name on pages.
+/// In this order they are drawn, and stand in the legend: the shortest packets on top.
 pub(crate) const BUS_KINDS: [(BarKind, &str, &str); 7] = [
-    (BarKind::DataIn, "data IN", "s1"),
-    (BarKind::DataOut, "data OUT", "s3"),
-    (BarKind::Token, "token", "s4"),
-    (BarKind::Ack, "ACK, NYET", "muted"),
+    (BarKind::DataIn, "data IN", SERIES[0]),
+    (BarKind::DataOut, "data OUT", SERIES[2]),
+    (BarKind::Token, "token", SERIES[3]),
+    (BarKind::Ack, "ACK, NYET", MUTED),
     // Vermilion: the red of these colours.
-    (BarKind::Nak, "NAK", "s5"),
-    (BarKind::Sof, "start of frame", "ink"),
-    (BarKind::Other, "other", "s6"),
+    (BarKind::Nak, "NAK", SERIES[4]),
+    (BarKind::Sof, "start of frame", INK),
+    (BarKind::Other, "other", SERIES[5]),
 ];
-
-fn colour(kind: BarKind) -> &'static str {
-    match kind {
-        BarKind::DataIn => SERIES[0],
-        BarKind::DataOut => SERIES[2],
-        BarKind::Token => SERIES[3],
-        BarKind::Ack => MUTED,
-        BarKind::Nak => SERIES[4],
-        BarKind::Sof => INK,
-        BarKind::Other => SERIES[5],
-    }
-}
 
 /// Draws the frames of a capture.
 pub fn of_bus(picture: &Picture) -> Figure {
     let bars = || picture.rows.iter().flat_map(|row| &row.bars);
-    let kinds: Vec<(BarKind, &str)> = BUS_KINDS
-        .into_iter()
-        .map(|(kind, name, _)| (kind, name))
-        .filter(|(kind, _)| bars().any(|bar| bar.kind == *kind))
-        .collect();
-    let entry = |(kind, name): &(BarKind, &str)| Key::Area(colour(*kind), 1.0).named(*name);
-    let legend: Vec<Entry> = kinds.iter().map(entry).collect();
+    let mut kinds = BUS_KINDS.to_vec();
+    kinds.retain(|(kind, ..)| bars().any(|bar| bar.kind == *kind));
+    let entries = kinds.iter();
+    let entries = entries.map(|(_, name, colour)| Key::Area(*colour, 1.0).named(*name));
+    let legend: Vec<Entry> = entries.collect();
     let rows = picture.rows.len().max(1);
     // The first frame on top.
     let labels: Vec<String> = picture
@@ -58,7 +44,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
     let frame = canvas.frame(canvas.place(), "", x, y);
     // A packet is drawn at least half a pixel wide.
     let narrow = frame.x_step(0.5);
-    for (kind, name) in &kinds {
+    for (kind, name, colour) in &kinds {
         frame.open(&name.replace([' ', ','], "-"));
         for (number, row) in picture.rows.iter().enumerate() {
             let bottom = (rows - 1 - number) as f64;
@@ -68,12 +54,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
                     continue;
                 }
                 let end = (begin + (bar.length_ns as f64).max(narrow)).min(frame_ns);
-                frame.bar(
-                    (begin, end),
-                    (bottom + 0.12, bottom + 0.88),
-                    colour(*kind),
-                    1.0,
-                );
+                frame.bar((begin, end), (bottom + 0.12, bottom + 0.88), colour, 1.0);
             }
         }
         frame.close();

@@ -40,6 +40,7 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
         picture.rows.len()
     );
     for (_, kind, colour) in BUS_KINDS {
+        let colour = theme::variable(colour);
         let _ = write!(
             page,
             "<span class=\"key\" style=\"background:var(--{colour})\"></span>{kind}"
@@ -65,7 +66,7 @@ pub fn bus_page(name: &str, words: &str, picture: &Picture) -> String {
 fn data(picture: &Picture) -> String {
     let kinds: Vec<_> = BUS_KINDS
         .iter()
-        .map(|(_, name, colour)| json!({ "name": name, "colour": colour }))
+        .map(|(_, name, colour)| json!({ "name": name, "colour": theme::variable(colour) }))
         .collect();
     let number = |kind| BUS_KINDS.iter().position(|(of, ..)| *of == kind);
     let rows: Vec<_> = picture
