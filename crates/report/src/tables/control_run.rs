@@ -1,13 +1,14 @@
 //! A control loop over a link: its cycles, its delays, its cost and step, and what was predicted.
 
 use super::brief::{Brief, sentence_of};
+use super::columns::Columns;
 use super::heading::host;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, exact_time, grouped};
 use wiregauge_quantity::{number, percent, percent_number, time};
 use wiregauge_record::{ControlSummary, Predicted};
 use wiregauge_run::{Control, RunFile};
-use wiregauge_stats::Estimate;
+use wiregauge_stats::{Distribution, Estimate};
 
 /// Of a predicted cost without a bound.
 const UNBOUNDED: &str = "unbounded";
@@ -143,24 +144,21 @@ fn measured(point: &ControlSummary) -> Table {
         "Delay from sample to command in {}, cost at the samples",
         unit.name()
     );
-    let heads = [
-        "cycles", "lost", "unsent", "p50", "p99", "max", "cost", "95 % CI",
-    ];
-    let mut measured = Table::new(title, &heads);
-    let delay = |of: fn(&wiregauge_stats::Distribution) -> f64| {
-        (point.delay.as_ref()).map_or("-".into(), |delay| unit.show(of(delay)))
+    let mut columns = Columns::<&ControlSummary>::new();
+    columns.add("cycles", |point| grouped(point.cycles));
+    columns.add("lost", |point| grouped(lost(point)));
+    columns.add("unsent", |point| grouped(point.unsent));
+    let mut delay = |head: &str, of: fn(&Distribution) -> f64| {
+        columns.some(head, move |point| {
+            Some(unit.show(of(point.delay.as_ref()?)))
+        });
     };
-    measured.row(vec![
-        grouped(point.cycles),
-        grouped(lost(point)),
-        grouped(point.unsent),
-        delay(|delay| delay.p50.value),
-        delay(|delay| delay.p99.value),
-        delay(|delay| delay.max),
-        point.cost.map_or("-".into(), |cost| number(cost.value)),
-        point.cost.map_or("-".into(), interval),
-    ]);
-    measured
+    delay("p50", |delay| delay.p50.value);
+    delay("p99", |delay| delay.p99.value);
+    delay("max", |delay| delay.max);
+    columns.some("cost", |point| Some(number(point.cost?.value)));
+    columns.some("95 % CI", |point| Some(interval(point.cost?)));
+    columns.of_rows(title, [point])
 }
 
 fn step(point: &ControlSummary) -> Option<Table> {
@@ -180,43 +178,29 @@ fn step(point: &ControlSummary) -> Option<Table> {
 }
 
 fn predictions(point: &ControlSummary) -> Option<Table> {
-    let has_step = point.predicted.iter().any(|of| of.overshoot.is_some());
-    let heads = [
-        "delays of",
-        "cycles",
-        "cost",
-        "expected 95 %",
-        "measured",
-        "overshoot %",
-    ];
-    let heads = &heads[..heads.len() - usize::from(!has_step)];
-    let mut table = Table::new("Prediction from delays", heads);
-    for predicted in &point.predicted {
-        let mut row = vec![
-            predicted.run.clone().unwrap_or_else(|| "this run".into()),
-            grouped(predicted.cycles),
-            predicted.cost.map_or("-".into(), |cost| number(cost.value)),
-            predicted.cost.map_or("-".into(), interval),
-            verdict(predicted).into(),
-        ];
-        if has_step {
-            row.push(predicted.overshoot.map_or("-".into(), overshoot));
-        }
-        table.row(row);
+    point.predicted.first()?;
+    let mut columns = Columns::<&Predicted>::new();
+    columns.add("delays of", |of| {
+        of.run.clone().unwrap_or_else(|| "this run".into())
+    });
+    columns.add("cycles", |of| grouped(of.cycles));
+    columns.some("cost", |of| Some(number(of.cost?.value)));
+    columns.some("expected 95 %", |of| Some(interval(of.cost?)));
+    columns.add("measured", verdict);
+    if point.predicted.iter().any(|of| of.overshoot.is_some()) {
+        columns.some("overshoot %", |of| Some(overshoot(of.overshoot?)));
     }
-    (!table.rows.is_empty()).then_some(table)
+    Some(columns.of_rows("Prediction from delays", &point.predicted))
 }
 
-/// True of an interval that is wider than half of the value.
-fn is_wide(of: Estimate) -> bool {
-    let width = of.high.zip(of.low).map_or(0.0, |(high, low)| high - low);
-    width > 0.5 * of.value
+/// The width of an interval as a part of its value.
+fn width(of: Estimate) -> f64 {
+    of.high.zip(of.low).map_or(0.0, |(high, low)| high - low) / of.value
 }
 
 /// True of an interval that hardly any cost would be outside of.
 fn is_too_wide(of: Estimate) -> bool {
-    let width = of.high.zip(of.low).map_or(0.0, |(high, low)| high - low);
-    width > of.value
+    width(of) > 1.0
 }
 
 fn interval(of: Estimate) -> String {
