@@ -4,7 +4,7 @@
 
 use super::columns::Columns;
 use wiregauge_record::{
-    Aim, ControlSummary, Disturbance, Ending, FlowSummary, LoopSummary, PointSummary,
+    Aim, BusCount, ControlSummary, Disturbance, Ending, FlowSummary, LoopSummary, PointSummary,
     StreamSummary, Verified,
 };
 use wiregauge_run::{Control, Loop, RunFile, Stream};
@@ -186,22 +186,16 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     columns.some("device_elapsed_ns", |(_, of)| Some(of.device?.elapsed_ns));
     columns.some("bus_packets", |(_, flow)| Some(flow.device?.bus?.packets));
     columns.some("bus_naks", |(_, flow)| Some(flow.device?.bus?.naks));
-    columns.some("bus_not_ready_share", |(_, flow)| {
-        let bus = flow.device?.bus?;
-        Some(bus.share(bus.not_ready_ns))
-    });
-    columns.some("bus_packets_share", |(_, flow)| {
-        let bus = flow.device?.bus?;
-        Some(bus.share(bus.packets_ns))
-    });
-    columns.some("bus_naks_share", |(_, flow)| {
-        let bus = flow.device?.bus?;
-        Some(bus.share(bus.naks_ns))
-    });
-    columns.some("bus_others_share", |(_, flow)| {
-        let bus = flow.device?.bus?;
-        Some(bus.share(bus.others_ns))
-    });
+    let share = |of: fn(&BusCount) -> u64| {
+        move |(_, flow): Row<'_>| {
+            let bus = flow.device?.bus?;
+            Some(bus.share(of(&bus)))
+        }
+    };
+    columns.some("bus_not_ready_share", share(|bus| bus.not_ready_ns));
+    columns.some("bus_packets_share", share(|bus| bus.packets_ns));
+    columns.some("bus_naks_share", share(|bus| bus.naks_ns));
+    columns.some("bus_others_share", share(|bus| bus.others_ns));
     columns.times("transfer_time", |(_, flow)| flow.transfer_time.as_ref());
     columns.times("gap", |(_, flow)| flow.gap.as_ref());
     columns.times("host_gap", |(_, flow)| flow.host_gap.as_ref());
