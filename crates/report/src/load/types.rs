@@ -16,6 +16,9 @@ pub enum Loaded {
     Control(Vec<ControlSignals>),
 }
 
+/// Values over time, every one counted, and the same counted from the intended start.
+type Values<'a> = (&'a Series, &'a Histogram<u64>, Option<&'a Histogram<u64>>);
+
 impl Loaded {
     /// The points whose samples could not be read, by their place in `run.file.points`, and why.
     pub fn missing(&self) -> Vec<(usize, &str)> {
@@ -34,13 +37,29 @@ impl Loaded {
     /// Samples that the series stand for, all points together.
     pub fn samples(&self) -> u64 {
         match self {
-            Loaded::Exchange(points) => points.iter().map(|p| p.series.of).sum(),
+            Loaded::Control(points) => points.iter().map(|p| p.of).sum(),
+            _ => self.values().iter().map(|(series, ..)| series.of).sum(),
+        }
+    }
+
+    /// The values of each point, or of each way of it: over time, counted, and those from the intended start.
+    pub(crate) fn values(&self) -> Vec<Values<'_>> {
+        match self {
+            Loaded::Exchange(points) => {
+                let points = points.iter();
+                points
+                    .map(|p| (&p.series, &p.rtt, Some(&p.from_intended)))
+                    .collect()
+            }
             Loaded::Stream(points) => {
                 let flows = points.iter().flat_map(|point| &point.flows);
-                flows.map(|flow| flow.series.of).sum()
+                flows.map(|flow| (&flow.series, &flow.gap, None)).collect()
             }
-            Loaded::Loop(points) => points.iter().map(|p| p.series.of).sum(),
-            Loaded::Control(points) => points.iter().map(|p| p.of).sum(),
+            Loaded::Loop(points) => {
+                let points = points.iter();
+                points.map(|p| (&p.series, &p.service, None)).collect()
+            }
+            Loaded::Control(_) => Vec::new(),
         }
     }
 }

@@ -106,7 +106,7 @@ fn points(subjects: &[Subject]) -> String {
             if seen.contains(&named.key) {
                 continue;
             }
-            let name = text(&named.name).into_owned();
+            let name = text(&named.name.whole()).into_owned();
             let name = match has_rows {
                 true => format!("<a href=\"#{}\">{name}</a>", row_id(subject, row)),
                 false => name,

@@ -1,16 +1,15 @@
 //! The numbers that the page's script draws: every point's series, distribution and percentiles, as
 //! columns of small integers, thinned until they fit.
 
-use super::names::Name;
+use super::names::{self, Name};
 use super::percentiles::{PARTS_OF_A_NINE, Percentiles, steps};
 use super::theme;
 use crate::Subject;
-use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look, point_key};
+use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look};
 use crate::load::{Bad, Loaded, Series, Slice};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use wiregauge_record::Way;
 
 /// What is tried until the data fit: slices of time and longest samples of each series, bins of
 /// the histogram a decade.
@@ -162,17 +161,9 @@ fn dashes() -> Vec<Vec<f64>> {
 
 /// How things went wrong, each once.
 fn statuses(subjects: &[Subject]) -> Vec<&'static str> {
-    let series = subjects.iter().flat_map(|subject| match &subject.loaded {
-        Loaded::Exchange(points) => points.iter().map(|point| &point.series).collect(),
-        Loaded::Stream(points) => {
-            let flows = points.iter().flat_map(|point| &point.flows);
-            flows.map(|flow| &flow.series).collect::<Vec<_>>()
-        }
-        Loaded::Loop(points) => points.iter().map(|point| &point.series).collect(),
-        Loaded::Control(_) => Vec::new(),
-    });
-    let names: BTreeSet<&'static str> = series
-        .flat_map(|series| &series.bad_in_all)
+    let values = subjects.iter().flat_map(|subject| subject.loaded.values());
+    let names: BTreeSet<&'static str> = values
+        .flat_map(|(series, ..)| &series.bad_in_all)
         .map(|(name, _)| *name)
         .collect();
     names.into_iter().collect()
@@ -187,77 +178,54 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
     if let Some((run, loaded)) = subject.exchange_run()
         && has_turnarounds(&run.file)
     {
-        let mut points: Vec<(u32, Measured)> = Vec::new();
-        for (summary, point) in run.file.points.iter().zip(loaded) {
-            if !point.trt.is_empty() {
-                let name = super::names::exchange(&run.file.plan, &summary.point);
-                let key = point_key::exchange(summary.point);
-                let trt = measured(name, key, &point.trt_series, &point.trt, statuses, room);
-                points.push((summary.point.index, trt));
-            }
-        }
-        points.sort_by_key(|(index, _)| *index);
+        let points = names::all(subject).into_iter().zip(loaded);
+        let points = points.filter(|(_, point)| !point.trt.is_empty());
+        let points = points.map(|(named, point)| {
+            let (series, values) = (&point.trt_series, &point.trt);
+            let trt = measured(named.name, named.key, series, values, statuses, room);
+            (named.index, trt)
+        });
         all.push(RunData {
             label: subject.label.clone(),
             kind: "exchange-trt",
             what: "TRT",
             things: "exchanges",
             one: "exchange",
-            points: points.into_iter().map(|(_, point)| point).collect(),
+            points: in_order(points),
         });
     }
     all
 }
 
 fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
-    let mut points: Vec<(u32, Measured)> = Vec::new();
-    let mut add = |index: u32, key: String, name: Name, series: &Series, values| {
-        let (values, intended): (&Histogram<u64>, Option<&Histogram<u64>>) = values;
-        if !values.is_empty() || !series.bad_in_all.is_empty() {
-            let mut measured = measured(name, key, series, values, statuses, room);
-            let intended = intended.filter(|values| !values.is_empty());
-            measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
-            points.push((index, measured));
-        }
+    let (what, things, one) = match subject.loaded {
+        Loaded::Exchange(_) => ("RTT", "exchanges", "exchange"),
+        Loaded::Stream(_) => ("Gap", "gaps", "gap"),
+        Loaded::Loop(_) => ("Service delay", "blocks", "block"),
     };
-    let (what, things, one) = if let Some((run, loaded)) = subject.exchange_run() {
-        for (summary, point) in run.file.points.iter().zip(loaded) {
-            let name = super::names::exchange(&run.file.plan, &summary.point);
-            let key = point_key::exchange(summary.point);
-            let values = (&point.rtt, Some(&point.from_intended));
-            add(summary.point.index, key, name, &point.series, values);
-        }
-        ("RTT", "exchanges", "exchange")
-    } else if let Some((run, loaded)) = subject.stream_run() {
-        for (summary, point) in run.file.points.iter().zip(loaded) {
-            for flow in &point.flows {
-                let name = super::names::flow(&run.file.plan, &summary.point, flow.way);
-                let index = summary.point.index * 2 + u32::from(flow.way == Way::Out);
-                let key = point_key::flow(summary.point, flow.way);
-                add(index, key, name, &flow.series, (&flow.gap, None));
-            }
-        }
-        ("Gap", "gaps", "gap")
-    } else if let Some((run, loaded)) = subject.loop_run() {
-        for (summary, point) in run.file.points.iter().zip(loaded) {
-            let name = super::names::closed_loop(&summary.point);
-            let index = summary.point.index;
-            let key = point_key::closed_loop(&summary.point);
-            add(index, key, name, &point.series, (&point.service, None));
-        }
-        ("Service delay", "blocks", "block")
-    } else {
-        ("", "", "")
-    };
-    points.sort_by_key(|(index, _)| *index);
+    let points = names::all(subject).into_iter().zip(subject.loaded.values());
+    let points = points
+        .filter(|(_, (series, values, _))| !values.is_empty() || !series.bad_in_all.is_empty());
+    let points = points.map(|(named, (series, values, intended))| {
+        let mut measured = measured(named.name, named.key, series, values, statuses, room);
+        let intended = intended.filter(|values| !values.is_empty());
+        measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
+        (named.index, measured)
+    });
     RunData {
         label: subject.label.clone(),
         kind: subject.run.stored().kind(),
         what,
         things,
         one,
-        points: points.into_iter().map(|(_, point)| point).collect(),
+        points: in_order(points),
     }
+}
+
+fn in_order(points: impl Iterator<Item = (u32, Measured)>) -> Vec<Measured> {
+    let mut points: Vec<(u32, Measured)> = points.collect();
+    points.sort_by_key(|(index, _)| *index);
+    points.into_iter().map(|(_, point)| point).collect()
 }
 
 fn measured(

@@ -3,8 +3,9 @@
 
 use crate::Subject;
 use crate::figures::point_key;
+use crate::tables::flow_number;
 use wiregauge_compare::{Setting, Settings};
-use wiregauge_record::{Direction, LoopPoint, Plan, Point, StreamPlan, StreamPoint, Way};
+use wiregauge_record::{Direction, Way};
 
 /// A name in two parts: points that share the first differ in how many are outstanding, points that
 /// share the second differ in link and size. Of a loop the first is the rate, the second the block.
@@ -36,64 +37,62 @@ impl Name {
 
 /// A point of a run, or one way of it.
 pub(super) struct Named {
-    /// All of its name.
-    pub(super) name: String,
+    /// Its place in the order of the plan.
+    pub(super) index: u32,
+    pub(super) name: Name,
     /// By which the page shows and hides it.
     pub(super) key: String,
     /// The same for both directions at once, which are one point of the plan.
     pub(super) setting: String,
 }
 
+impl Named {
+    /// `is_apart`: the run has several links, or a path other than the CPU, which are part of the name then.
+    fn new(index: u32, settings: Settings, is_apart: bool, key: String) -> Named {
+        let is_said = |setting| is_apart || !matches!(setting, Setting::Link | Setting::Path);
+        Named {
+            index,
+            name: Name::new(settings.only(is_said)),
+            setting: key.clone(),
+            key,
+        }
+    }
+}
+
 /// Every point of a run in the order of the plan, whatever the order in which they ended.
 pub(super) fn places(subject: &Subject) -> Vec<Named> {
-    let mut found: Vec<(u32, Named)> = Vec::new();
-    let mut add = |index: u32, name: Name, key: String, setting: Option<String>| {
-        let named = Named {
-            name: name.whole(),
-            setting: setting.unwrap_or_else(|| key.clone()),
-            key,
-        };
-        found.push((index, named));
-    };
+    let mut found = all(subject);
+    found.sort_by_key(|named| named.index);
+    found
+}
+
+/// The same in the order of the run's file, as the loaded values are.
+pub(super) fn all(subject: &Subject) -> Vec<Named> {
+    let mut all = Vec::new();
     if let Some((run, _)) = subject.exchange_run() {
+        let links = !run.file.plan.more_links.is_empty();
         for point in run.file.points.iter().map(|summary| summary.point) {
-            let name = exchange(&run.file.plan, &point);
-            add(point.index, name, point_key::exchange(point), None);
+            let (settings, key) = (Settings::of_exchange(&point), point_key::exchange(point));
+            all.push(Named::new(point.index, settings, links, key));
         }
     } else if let Some((run, _)) = subject.stream_run() {
+        let links = !run.file.plan.more_links.is_empty();
         for summary in &run.file.points {
             let point = summary.point;
-            let is_both = point.direction == Direction::Both;
-            for flow in &summary.flows {
-                let name = self::flow(&run.file.plan, &point, flow.way);
-                let setting = is_both.then(|| point_key::flow(point, Way::In));
-                add(point.index, name, point_key::flow(point, flow.way), setting);
+            for way in summary.flows.iter().map(|flow| flow.way) {
+                let (index, key) = (flow_number(&point, way), point_key::flow(point, way));
+                let mut named = Named::new(index, Settings::of_flow(&point, way), links, key);
+                if point.direction == Direction::Both {
+                    named.setting = point_key::flow(point, Way::In);
+                }
+                all.push(named);
             }
         }
     } else if let Some((run, _)) = subject.loop_run() {
         for point in run.file.points.iter().map(|summary| summary.point) {
-            let name = closed_loop(&point);
-            add(point.index, name, point_key::closed_loop(&point), None);
+            let (settings, key) = (Settings::of_loop(&point), point_key::closed_loop(&point));
+            all.push(Named::new(point.index, settings, point.path.is_gpu(), key));
         }
     }
-    found.sort_by_key(|(index, _)| *index);
-    found.into_iter().map(|(_, named)| named).collect()
-}
-
-/// A point of an exchange run.
-pub(super) fn exchange(plan: &Plan, point: &Point) -> Name {
-    let links = !plan.more_links.is_empty();
-    Name::new(Settings::of_exchange(point).only(|setting| links || setting != Setting::Link))
-}
-
-/// One way of a point of a stream run.
-pub(super) fn flow(plan: &StreamPlan, point: &StreamPoint, way: Way) -> Name {
-    let links = !plan.more_links.is_empty();
-    Name::new(Settings::of_flow(point, way).only(|setting| links || setting != Setting::Link))
-}
-
-/// A point of a loop run.
-pub(super) fn closed_loop(point: &LoopPoint) -> Name {
-    let by_gpu = point.path.is_gpu();
-    Name::new(Settings::of_loop(point).only(|setting| by_gpu || setting != Setting::Path))
+    all
 }
