@@ -70,19 +70,13 @@ pub(super) fn of_exchange(file: &RunFile) -> Vec<String> {
         Protocol::GetStatus => "GET_STATUS",
     };
     let mut line = links(plan.links(), conditions, Some(protocol));
-    let shared = Places::new(plan.points.iter().copied()).shared();
-    let shared = match shared.is_empty() {
-        true => shared,
-        false => format!("{shared}, "),
-    };
-    line += &format!(", {shared}{much}, {how}");
+    let shared = comma_before(Places::new(plan.points.iter().copied()).shared());
+    line += &format!("{shared}, {much}, {how}");
     if plan.warmup > 0 {
         line += &format!(", after a warm-up of {}", plan.warmup);
     }
     let wait = format!(", wait {:?}", plan.wait).to_lowercase();
-    let mut lines = vec![line];
-    lines.extend(host(conditions, &wait));
-    lines
+    [line].into_iter().chain(host(conditions, &wait)).collect()
 }
 
 /// Of a stream run.
@@ -96,9 +90,7 @@ pub(super) fn of_stream(file: &RunFile<Stream>, places: &Places) -> Vec<String> 
         exact_time(plan.duration_ns),
         exact_time(plan.settle_ns)
     );
-    let mut lines = vec![line];
-    lines.extend(host(conditions, ""));
-    lines
+    [line].into_iter().chain(host(conditions, "")).collect()
 }
 
 /// Of a loop run.
@@ -127,10 +119,10 @@ pub(super) fn of_loop(file: &RunFile<Loop>) -> Vec<String> {
             )
         }
     };
-    let mut lines = vec![line];
-    lines.extend(host(&file.conditions, &wait));
-    lines.extend(gpu(&file.conditions));
-    lines
+    let further = host(&file.conditions, &wait)
+        .into_iter()
+        .chain(gpu(&file.conditions));
+    [line].into_iter().chain(further).collect()
 }
 
 /// Behind a duration or a count that each of several points has.
