@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Entry, Key};
 use super::look::{HEIGHT, Series};
 use crate::Subject;
 use crate::load::{ControlSignals, Signal};
@@ -131,8 +131,8 @@ fn figure(
     let all = || curves.iter().flat_map(|(_, _, values)| values.iter());
     let (_, end) = bounds(all().map(|(at, _)| *at))?;
     let (low, high) = bounds(all().map(|(_, value)| *value))?;
-    let legend: Vec<(Key, String)> = (curves.iter())
-        .map(|(name, series, _)| (Key::Line(*series), name.clone()))
+    let legend: Vec<Entry> = (curves.iter())
+        .map(|(name, series, _)| Key::Line(*series).named(name.clone()))
         .collect();
     let canvas = Canvas::new(HEIGHT, &legend);
     let most = low.abs().max(high.abs());

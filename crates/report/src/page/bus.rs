@@ -2,8 +2,8 @@
 //! zoom. Without scripts the frames are a picture.
 
 use super::escape::text;
-use super::head;
 use super::uplot::{BUS_HASH, BUS_SCRIPT};
+use super::{head, theme};
 use crate::figures::{BUS_KINDS, of_bus};
 use serde_json::json;
 use std::fmt::Write;

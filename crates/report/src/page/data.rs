@@ -202,6 +202,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
         Loaded::Exchange(_) => ("RTT", "exchanges", "exchange"),
         Loaded::Stream(_) => ("Gap", "gaps", "gap"),
         Loaded::Loop(_) => ("Service delay", "blocks", "block"),
+        Loaded::Control(_) => ("Cycle", "cycles", "cycle"),
     };
     let points = names::all(subject).into_iter().zip(subject.loaded.values());
     let points = points

@@ -257,7 +257,7 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
                 .into(),
         );
     }
-    if point.cost.is_some_and(is_wide) {
+    if point.cost.is_some_and(|cost| width(cost) > 0.5) {
         notes.push("The interval of the cost is wide: use a longer run.".into());
     }
     let is_still = is_still(point);
