@@ -347,9 +347,9 @@ impl PointSummary {
 
     /// The part of the mean number outstanding that can be missing although nothing delayed a request: at the
     /// end nothing is left to start, and all places but one may stay empty for as long as the longest exchange
-    /// is awaited, a lost one for the timeout.
+    /// is awaited, one without a correct response for up to the timeout.
     pub fn drained_depth(&self, timeout_ns: u64) -> f64 {
-        let longest_ns = match self.counts.lost + self.counts.late {
+        let longest_ns = match self.counts.exchanges.saturating_sub(self.counts.answered) {
             0 => self.rtt.as_ref().map_or(0.0, |rtt| rtt.max),
             _ => timeout_ns as f64,
         };

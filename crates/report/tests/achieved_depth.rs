@@ -21,19 +21,25 @@ fn of_depth_two() -> Plan {
     }
 }
 
-/// A thousand exchanges, two outstanding: each pair starts `pause_ns` after the one before it ended. The last
-/// but one may be lost.
-fn pairs(pause_ns: u64, loses_one: bool) -> impl Iterator<Item = Sample> {
+/// A thousand exchanges, two outstanding: each pair starts `pause_ns` after the one before it ended. Unless it is
+/// `Ok`, the last but one lasts as long as the timeout.
+fn pairs(pause_ns: u64, last_but_one: Status) -> impl Iterator<Item = Sample> {
     (0..=1000_u64).map(move |sequence| {
-        let lost = loses_one && sequence == 999;
+        let status = match sequence {
+            999 => last_but_one,
+            _ => Status::Ok,
+        };
         let start_ns = sequence / 2 * (RTT_NS + pause_ns);
         Sample {
             sequence,
             intended_ns: start_ns,
             start_ns,
-            rtt_ns: if lost { TIMEOUT_NS } else { RTT_NS },
+            rtt_ns: match status {
+                Status::Ok => RTT_NS,
+                _ => TIMEOUT_NS,
+            },
             outstanding: 2,
-            status: if lost { Status::Lost } else { Status::Ok },
+            status,
             phase: match sequence {
                 0 => Phase::First,
                 _ => Phase::Measured,
@@ -44,10 +50,10 @@ fn pairs(pause_ns: u64, loses_one: bool) -> impl Iterator<Item = Sample> {
 }
 
 /// The codes of the warnings about such a run, and its achieved depth.
-fn warned(pause_ns: u64, loses_one: bool) -> (Vec<String>, f64) {
+fn warned(pause_ns: u64, last_but_one: Status) -> (Vec<String>, f64) {
     let home = tempfile::tempdir().expect("a directory");
     let run = exchange_run(&home.path().join("run"), &of_depth_two(), |_| {
-        pairs(pause_ns, loses_one)
+        pairs(pause_ns, last_but_one)
     });
     let wiregauge_run::AnyRun::Exchange(run) = run else {
         panic!("an exchange run")
@@ -59,18 +65,20 @@ fn warned(pause_ns: u64, loses_one: bool) -> (Vec<String>, f64) {
 
 #[test]
 fn requests_that_started_late_are_warned_about() {
-    let (codes, achieved) = warned(RTT_NS, false);
+    let (codes, achieved) = warned(RTT_NS, Status::Ok);
     assert!(achieved < 1.1, "{achieved}");
     assert!(codes.contains(&"W04".to_owned()), "{codes:?}");
 }
 
 #[test]
-fn waiting_for_a_lost_last_exchange_delays_no_request() {
-    let (codes, achieved) = warned(0, true);
-    // While the loss was awaited there was nothing left to start.
-    assert!(achieved < 1.3, "{achieved}");
-    assert!(!codes.contains(&"W04".to_owned()), "{codes:?}");
-    assert!(codes.contains(&"W01".to_owned()), "{codes:?}");
+fn waiting_for_a_last_exchange_without_a_correct_response_delays_no_request() {
+    for (status, code) in [(Status::Lost, "W01"), (Status::Corrupted, "W02")] {
+        let (codes, achieved) = warned(0, status);
+        // While it was awaited there was nothing left to start.
+        assert!(achieved < 1.3, "{achieved}");
+        assert!(!codes.contains(&"W04".to_owned()), "{codes:?}");
+        assert!(codes.contains(&code.to_owned()), "{codes:?}");
+    }
 }
 
 #[test]
@@ -78,7 +86,7 @@ fn a_point_with_fewer_exchanges_than_its_depth_never_reached_it() {
     let mut plan = of_depth_two();
     plan.points[0].depth = 5000;
     let home = tempfile::tempdir().expect("a directory");
-    let run = exchange_run(&home.path().join("run"), &plan, |_| pairs(0, false));
+    let run = exchange_run(&home.path().join("run"), &plan, |_| pairs(0, Status::Ok));
     let warnings = tables::of(&run, false).warnings;
     let said: Vec<&str> = warnings
         .iter()
