@@ -8,11 +8,6 @@ use wiregauge_quantity::{exact_time, grouped, percent, time};
 use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
-/// A real-time thread that runs for more than this part of the time is near the kernel's limit
-/// (sched(7): 950 ms a second by default), beyond which it stands still for the rest of the second.
-/// The period is a second where it was not changed (sched_rt_period_us).
-const NEAR_THROTTLE: f64 = 0.90;
-
 /// A loop that works for more than this part of the time has nothing left for a bad moment.
 const BUSY: f64 = 0.90;
 
@@ -159,7 +154,9 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     found
 }
 
-/// The loop runs for so much of the time at a real-time priority that the kernel stops it.
+/// The loop runs for so much of the time at a real-time priority that the kernel stops it: above its limit (sched(7):
+/// 950 ms a second by default), for the rest of the second. The period is a second where it was not changed
+/// (sched_rt_period_us).
 fn throttled(file: &RunFile<Loop>) -> Option<Warning> {
     // The kernel counts the spinning too.
     let runs = |p: &LoopSummary| match file.plan.wait {
@@ -173,7 +170,7 @@ fn throttled(file: &RunFile<Loop>) -> Option<Warning> {
     let runtime_us = file.conditions.host.rt_runtime_us?;
     let limit = runtime_us as f64 / 1e6;
     let is_limited = file.plan.host.priority.is_some() && runtime_us >= 0;
-    if !is_limited || most <= NEAR_THROTTLE.min(limit) {
+    if !is_limited || most <= limit {
         return None;
     }
     let rest = (1_000_000 - runtime_us).max(0).cast_unsigned() * 1_000;
@@ -277,15 +274,20 @@ mod tests {
         );
         let hybrid = |margin_ns| LoopWait::Hybrid { margin_ns };
         assert!(!text(hybrid(800_000), &|_| {}).contains("kernel"));
-        assert!(text(hybrid(920_000), &|_| {}).contains("kernel"));
+        assert!(!text(hybrid(940_000), &|_| {}).contains("kernel"));
+        assert!(text(hybrid(960_000), &|_| {}).contains("kernel"));
         let works = |file: &mut RunFile<Loop>| file.points[0].duty = 0.2;
         assert!(text(hybrid(800_000), &works).contains("kernel"));
         let half = |file: &mut RunFile<Loop>| {
             file.conditions.host.rt_runtime_us = Some(500_000);
         };
         assert!(text(hybrid(600_000), &half).contains("kernel"));
-        let freed = |file: &mut RunFile<Loop>| file.conditions.host.rt_runtime_us = Some(-1);
-        assert!(!text(spin, &freed).contains("kernel"));
+        for freed_us in [-1, 1_000_000] {
+            let freed = |file: &mut RunFile<Loop>| {
+                file.conditions.host.rt_runtime_us = Some(freed_us);
+            };
+            assert!(!text(spin, &freed).contains("kernel"));
+        }
         let usual = |file: &mut RunFile<Loop>| file.plan.host.priority = None;
         assert!(!text(spin, &usual).contains("kernel"));
     }
