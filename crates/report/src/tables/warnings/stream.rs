@@ -16,9 +16,6 @@ use wiregauge_run::{RunFile, Stream};
 /// A queue that is less full than this was kept waiting.
 const SHALLOW: f64 = 0.8;
 
-/// Steps of a rate whose blocks of time, 10 each, give an interval if they are independent.
-const FEWEST_STEPS: usize = 6;
-
 /// The warnings that a run deserves.
 pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) -> Vec<Warning> {
     let mut found = Vec::new();
@@ -140,19 +137,11 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
         ));
     }
     let unbounded = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
-    let is_short = |row: &Row<'_>| row.1.rate.is_none() || row.1.rate_bytes_s.len() < FEWEST_STEPS;
-    if let Some(at) = those(&|row| unbounded(row) && is_short(row)) {
+    if let Some(at) = those(&unbounded) {
         found.push(Warning::new(
             Code::Short,
-            format!("the point is too short for an interval of the rate{at}"),
-            ". Try a longer --duration.",
-        ));
-    }
-    if let Some(at) = those(&|row| unbounded(row) && !is_short(row)) {
-        found.push(Warning::new(
-            Code::Short,
-            format!("the rate has no interval because it drifts or changes slowly{at}"),
-            ": its parts are autocorrelated, worth too few independent ones. Try a longer --duration; `wiregauge \
+            format!("the rate has no interval{at}"),
+            ": the point is too short, or the rate drifts or changes slowly. Try a longer --duration; `wiregauge \
              report` plots the rate over time.",
         ));
     }
