@@ -44,7 +44,7 @@ while True:
     let words = format!("exchange {} {flags} --no-calibration", server.address);
     let text = desk.output(&format!("{words} --connect each"));
     assert!(
-        text.contains("W19: each echo has 2 surplus bytes"),
+        text.contains("W19: each echo has 2 B more than its request"),
         "{text}"
     );
     let full = desk.output("show last --full");

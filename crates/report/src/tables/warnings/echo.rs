@@ -2,8 +2,8 @@
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
 use super::codes::Code;
-use super::warning::{Name, Warning, named};
-use wiregauge_quantity::time;
+use super::warning::{Name, Warning, named, spread};
+use wiregauge_quantity::{grouped, time};
 use wiregauge_record::{PointSummary, Protocol, Surplus};
 use wiregauge_run::RunFile;
 
@@ -26,8 +26,8 @@ const DISPLACED: f64 = 0.9;
 /// ... and so much of their bytes at least came as whole echoes, which are stray behind a corrupted one.
 const STRAY: f64 = 0.25;
 
-/// The part of the answers that may lack the surplus: the first bytes after a loss, the last answer.
-const WITHOUT: f64 = 0.02;
+/// The stray bytes of fewer answers are a whole number for each by chance.
+const FEWEST_COUNTED: u64 = 40;
 
 /// The warnings that an echo deserves.
 pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
@@ -66,7 +66,8 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
         )));
     }
     let all_late = |point: &PointSummary| {
-        is_stream(point) && point.counts.answered == 0 && point.counts.late > 0
+        let late = point.counts.late;
+        is_stream(point) && late >= FEWEST && late == point.counts.exchanges
     };
     let late = those(&all_late);
     found.extend(late.map(|at| silence(format!("all echoes came after the timeout{at}"))));
@@ -78,14 +79,20 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
              println in the device.",
         )
     };
-    let first = file.points.iter().find_map(surplus);
-    if let (Some(bytes), Some(at)) = (first, those(&|point| surplus(point).is_some())) {
-        let s = if bytes == 1 { "" } else { "s" };
-        found.push(added(format!("each echo has {bytes} surplus byte{s}{at}")));
+    let counted = |point: &PointSummary| surplus(point, file.plan.warmup);
+    if let Some(at) = those(&|point| counted(point).is_some()) {
+        let each = file.points.iter().filter_map(counted);
+        let each = spread(each.map(|bytes| bytes as f64), |bytes| {
+            format!("{} B", grouped(bytes as u64))
+        });
+        found.push(added(format!(
+            "each echo has {each} more than its request{at}"
+        )));
     }
-    let first = file.points.iter().find_map(|p| p.surplus.as_ref());
-    if let (Some(by), Some(at)) = (first, those(&|point| point.surplus.is_some())) {
-        found.push(followed(by, &at));
+    let by = file.points.iter().filter_map(|p| p.surplus.as_ref());
+    let by: Vec<&Surplus> = by.collect();
+    if let Some(at) = those(&|point| point.surplus.is_some()) {
+        found.push(followed(&by, &at));
     }
     found.extend(those(&is_displaced).map(|at| {
         added(format!(
@@ -95,19 +102,28 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
     found
 }
 
-/// The same bytes followed each echo, and were recognised.
-fn followed(by: &Surplus, at: &str) -> Warning {
-    let bytes = match by.bytes.len() {
-        1 => "1 extra byte".to_owned(),
-        count => format!("{count} extra bytes"),
+/// At each point the same bytes followed the echoes, and were recognised.
+fn followed(by: &[&Surplus], at: &str) -> Warning {
+    let bytes = match by {
+        [first, rest @ ..] if rest.iter().all(|one| one.bytes == first.bytes) => {
+            let count = first.bytes.len();
+            let s = if count == 1 { "" } else { "s" };
+            format!("{count} extra byte{s}, {}", names_of(&first.bytes))
+        }
+        _ => "extra bytes".to_owned(),
     };
-    let who = match by.missing {
+    let times: u64 = by.iter().map(|one| one.times).sum();
+    let who = match by.iter().map(|one| one.missing).sum::<u64>() {
         0 => "each response carries".to_owned(),
-        missing => format!("{} of {} responses carry", by.times, by.times + missing),
+        missing => format!(
+            "{} of {} responses carry",
+            grouped(times),
+            grouped(times + missing)
+        ),
     };
     Warning::new(
         Code::Surplus,
-        format!("{who} {bytes}, {}{at}", names_of(&by.bytes)),
+        format!("{who} {bytes}{at}"),
         ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write instead of \
          println in the device, or --protocol lines.",
     )
@@ -143,18 +159,19 @@ pub(super) fn is_displaced(point: &PointSummary) -> bool {
         && counts.stray_bytes as f64 >= STRAY * bytes
 }
 
-/// Bytes that each answer has more than its request.
-fn surplus(point: &PointSummary) -> Option<u64> {
+/// Bytes that each answer has more than its request: the stray bytes are a whole number for each, those of the first
+/// exchange and of the warm-up included. Those of the last may not have come.
+fn surplus(point: &PointSummary, warmup: u64) -> Option<u64> {
     let (stray, answered) = (point.counts.stray_bytes, point.counts.answered);
     // What is left of an echo that is not whole is stray, too.
-    let whole = answered as f64 >= (1.0 - WITHOUT) * point.counts.exchanges as f64;
-    if answered < FEWEST || !whole {
+    if stray == 0 || answered < FEWEST_COUNTED || answered < point.counts.exchanges {
         return None;
     }
-    let each = (stray as f64 / answered as f64).round();
-    let off = (stray as f64 - each * answered as f64).abs();
-    let is_constant = off <= each * (WITHOUT * answered as f64).max(1.0);
-    (each >= 1.0 && is_constant).then_some(each as u64)
+    let all = answered + warmup + 1;
+    let answers = [all, all - 1]
+        .into_iter()
+        .find(|answers| stray.is_multiple_of(*answers))?;
+    Some(stray / answers)
 }
 
 /// Bytes by their names, as people call them: `CR LF`, `0x3e`.
