@@ -77,7 +77,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
         found.push(Warning::new(
             Code::NoPreloadHeld,
             format!("every tested preload was too short{at}"),
-            ": the delays of this host kept growing within --hold. Try --priority, --pin, or a less loaded machine",
+            ": input was lost, or the output had no data. Try --priority, --pin, or a less loaded machine",
         ));
     }
     let wrong = |p: &LoopSummary| {

@@ -226,7 +226,7 @@ codes! {
         "A longer delay occurred than in the run before.",
         "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
     NoPreloadHeld "W43" printed: "Every tested preload was too short.",
-        "The delays of this host kept growing within --hold.",
+        "Input was lost, or the output had no data.",
         "Use --priority, --pin, or a less loaded machine.";
     WrongOutput "W44" printed: "The output is not the processed input, delayed by the preload.",
         "The latency in the table is wrong.",
