@@ -103,7 +103,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
         found.push(Warning::new(
             Code::Unverified,
             format!("the output{at} was not checked"),
-            ": too few blocks without a stall",
+            ": too few blocks without a stall, or the run was cut short",
         ));
     }
     if let Some(at) = those(&|p| p.duty > BUSY) {

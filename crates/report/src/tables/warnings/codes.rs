@@ -236,7 +236,7 @@ codes! {
         "Use a cable from output to input; check the output's volume and the input's gain \
          (alsamixer).";
     Unverified "W46" printed: "The output was not checked.",
-        "There were too few blocks without a stall.",
+        "There were too few blocks without a stall, or the run was cut short.",
         "Use a longer --duration, or a longer preload.";
     Busy "W47" printed: "Processing takes nearly all of the time.",
         "There is no reserve for delays.",
