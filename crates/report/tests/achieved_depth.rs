@@ -71,6 +71,25 @@ fn requests_that_started_late_are_warned_about() {
 }
 
 #[test]
+fn the_depths_of_several_points_are_a_range() {
+    let mut plan = of_depth_two();
+    plan.points.push(Point {
+        index: 1,
+        depth: 4,
+        ..plan.points[0]
+    });
+    let home = tempfile::tempdir().expect("a directory");
+    let run = exchange_run(&home.path().join("run"), &plan, |_| {
+        pairs(RTT_NS, Status::Ok)
+    });
+    let warnings = tables::of(&run, false).warnings;
+    let shallow = warnings.iter().find(|warning| warning.code == "W04");
+    let finding = &shallow.expect("a warning").finding;
+    let expected = "depth 2 to 4 was requested, 1.0 achieved (all points)";
+    assert_eq!(finding, expected);
+}
+
+#[test]
 fn waiting_for_a_last_exchange_without_a_correct_response_delays_no_request() {
     for (status, code) in [(Status::Lost, "W01"), (Status::Corrupted, "W02")] {
         let (codes, achieved) = warned(0, status);
@@ -93,6 +112,6 @@ fn a_point_with_fewer_exchanges_than_its_depth_never_reached_it() {
         .filter(|warning| warning.code == "W04")
         .map(|warning| warning.finding.as_str())
         .collect();
-    let expected = "depth 5000 was requested, but only 1,000 exchanges were measured";
+    let expected = "depth 5000 was requested, but the point has only 1,000 exchanges";
     assert_eq!(said, [expected]);
 }

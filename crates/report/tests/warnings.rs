@@ -201,6 +201,12 @@ fn echoes_after_a_constant_silence_are_named_and_lines_are_suggested() {
             && found[0].contains("Try --protocol lines"),
         "{found:?}"
     );
+    let longer = |sequence: u64| 702_000_000 + timeout(sequence);
+    let found = lines(&echo(BOARD, &[&timeout, &longer], 0), "W18");
+    assert!(
+        found.len() == 1 && found[0].contains("silence of 298.5 ms to 1.000 s"),
+        "{found:?}"
+    );
     // A device that takes as long, but not always, computes; a datagram has an end of its own.
     let computes = |sequence: u64| 200_000_000 + sequence * 37 % 100 * 1_000_000;
     assert!(lines(&echo(BOARD, &[&computes], 0), "W18").is_empty());

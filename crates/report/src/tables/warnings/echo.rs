@@ -54,15 +54,11 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
         )
     };
     let silent = |point: &PointSummary| is_stream(point) && silence_ns(point).is_some();
-    let first = file
-        .points
-        .iter()
-        .filter(|p| silent(p))
-        .find_map(silence_ns);
-    if let (Some(ns), Some(at)) = (first, those(&silent)) {
+    if let Some(at) = those(&silent) {
+        let points = file.points.iter().filter(|p| silent(p));
+        let silences = spread(points.filter_map(silence_ns), time);
         found.push(silence(format!(
-            "echoes come only after a constant silence of {}{at}",
-            time(ns)
+            "echoes come only after a constant silence of {silences}{at}"
         )));
     }
     let all_late = |point: &PointSummary| {

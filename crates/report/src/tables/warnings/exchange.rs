@@ -110,12 +110,26 @@ pub(super) fn of_run(
             && p.point.depth > 1
             && p.achieved_depth + p.drained_depth(plan.timeout_ns) < 0.8 * f64::from(p.point.depth)
     };
-    let first = points.iter().find(|p| shallow(p));
-    if let (Some(first), Some(at)) = (first, those(&shallow)) {
-        let (depth, achieved) = (first.point.depth, first.achieved_depth);
+    let range = |keep: &dyn Fn(&PointSummary) -> bool,
+                 value: &dyn Fn(&PointSummary) -> f64,
+                 show: &dyn Fn(f64) -> String| {
+        spread(points.iter().filter(|p| keep(p)).map(value), show)
+    };
+    let depths = |keep: &dyn Fn(&PointSummary) -> bool| {
+        range(keep, &|p| f64::from(p.point.depth), &|depth| {
+            format!("{depth:.0}")
+        })
+    };
+    if let Some(at) = those(&shallow) {
+        let achieved = range(&shallow, &|p| p.achieved_depth, &|depth| {
+            format!("{depth:.1}")
+        });
         found.push(Warning::new(
             Code::Shallow,
-            format!("depth {depth} was requested, {achieved:.1} achieved{at}"),
+            format!(
+                "depth {} was requested, {achieved} achieved{at}",
+                depths(&shallow)
+            ),
             ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait spin, or \
              smaller sizes.",
         ));
@@ -124,17 +138,17 @@ pub(super) fn of_run(
         let is_whole = p.ending == Ending::Complete && p.counts.exchanges > 0;
         !scheduled && is_whole && p.counts.exchanges < u64::from(p.point.depth)
     };
-    let deepest = points.iter().filter(|p| fewer(p));
-    let deepest = deepest.max_by_key(|p| p.point.depth);
-    if let (Some(deepest), Some(at)) = (deepest, those(&fewer)) {
-        let depth = deepest.point.depth;
-        let only = match deepest.counts.exchanges {
-            1 => "1 exchange was".to_owned(),
-            many => format!("{} exchanges were", grouped(many)),
-        };
+    if let Some(at) = those(&fewer) {
+        let exchanges = range(&fewer, &|p| p.counts.exchanges as f64, &|count| {
+            let s = if count > 1.0 { "s" } else { "" };
+            format!("{} exchange{s}", grouped(count as u64))
+        });
         found.push(Warning::new(
             Code::Shallow,
-            format!("depth {depth} was requested, but only {only} measured{at}"),
+            format!(
+                "depth {} was requested, but the point has only {exchanges}{at}",
+                depths(&fewer)
+            ),
             ": the depth was never reached, and TRT, the time from one start to the next, is that of the first \
              requests. Use a --count of at least 10 times the depth, or a longer --duration.",
         ));

@@ -111,12 +111,16 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
             && row.1.transfers > 10 * u64::from(queue)
             && row.1.achieved_queue < SHALLOW * f64::from(queue)
     };
-    let first = rows.iter().find(|row| shallow(row));
-    if let (Some((point, flow)), Some(at)) = (first, those(&shallow)) {
-        let (asked, achieved) = (point.point.queue, flow.achieved_queue);
+    if let Some(at) = those(&shallow) {
+        let of = |queue: &dyn Fn(&Row<'_>) -> f64, digits: usize| {
+            let all = rows.iter().filter(|row| shallow(row)).map(queue);
+            spread(all, |queue| format!("{queue:.digits$}"))
+        };
+        let queues = of(&|row| f64::from(row.0.point.queue), 0);
+        let achieved = of(&|row| row.1.achieved_queue, 1);
         found.push(Warning::new(
             Code::ShallowQueue,
-            format!("a queue of {asked} was requested, {achieved:.1} achieved{at}"),
+            format!("a queue of {queues} was requested, {achieved} achieved{at}"),
             ": the host gap is large compared with the transfer time. The rate is that of the achieved queue; try \
              larger --transfer sizes, --priority, or --no-check.",
         ));
