@@ -348,6 +348,26 @@ fn echoes_that_surplus_bytes_displace_are_not_called_damaged() {
 }
 
 #[test]
+fn each_error_of_an_instrument_is_named_with_its_points() {
+    let mut file = echo(BOARD, &[&answered, &answered, &answered], 0);
+    for (point, (depth, error)) in
+        file.points
+            .iter_mut()
+            .zip([(1, "-113"), (2, "-222"), (4, "-113")])
+    {
+        point.point.depth = depth;
+        point.instrument_errors = vec![error.to_owned()];
+    }
+    let found = lines(&file, "W33");
+    let begins = ["-113 (depth 1 and 4). ", "-222 (depth 2). "];
+    assert_eq!(found.len(), begins.len(), "{found:?}");
+    for (text, begins) in found.iter().zip(begins) {
+        let begins = format!("the instrument reports an error: {begins}");
+        assert!(text.starts_with(&begins), "{text}");
+    }
+}
+
+#[test]
 fn more_than_the_limit_names_the_limit_and_less_says_nothing() {
     let using = |used| {
         let mut file = echo(BOARD, &[&answered, &answered], 0);

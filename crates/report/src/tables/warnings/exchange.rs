@@ -5,6 +5,7 @@ use super::few_samples::{self, FewSamples};
 use super::warning::{Name, Warning, named, spread};
 use super::{common, echo};
 use crate::load::LateStarts;
+use std::collections::BTreeSet;
 use wiregauge_quantity::{grouped, is_above_all, percent, time};
 use wiregauge_record::{CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait};
 use wiregauge_run::RunFile;
@@ -79,13 +80,16 @@ pub(super) fn of_run(
              or check replies with --protocol text --expect.",
         ));
     }
-    let first = points.iter().find_map(|p| p.instrument_errors.first());
-    if let (Some(first), Some(at)) = (first, those(&|p| !p.instrument_errors.is_empty())) {
-        found.push(Warning::new(
-            Code::InstrumentErrors,
-            format!("the instrument reports an error: {first}{at}"),
-            ". Check the queries; a query that the instrument rejects may be answered at another speed.",
-        ));
+    let first_errors = points.iter().filter_map(|p| p.instrument_errors.first());
+    for error in BTreeSet::from_iter(first_errors) {
+        let at = those(&|p| p.instrument_errors.contains(error));
+        found.extend(at.map(|at| {
+            Warning::new(
+                Code::InstrumentErrors,
+                format!("the instrument reports an error: {error}{at}"),
+                ". Check the queries; a query that the instrument rejects may be answered at another speed.",
+            )
+        }));
     }
     if let Some(at) = those(&|p| p.can.is_some_and(|can| can.has_errors())) {
         let all = points.iter().filter_map(|p| p.can);

@@ -8,6 +8,7 @@ use crate::tables::flow_rows::{Row, is_of, number};
 use crate::tables::limit_share::LimitShare;
 use crate::tables::places::Places;
 use crate::tables::stream::lost;
+use std::collections::BTreeSet;
 use wiregauge_explain::ahead_of_device;
 use wiregauge_quantity::{grouped, percent, time, times};
 use wiregauge_record::{Ending, FlowSummary, StreamProtocol, Way};
@@ -75,13 +76,16 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
             ": the number of lost bytes is unknown.",
         ));
     }
-    let why = rows.iter().find_map(|row| row.1.report_error.as_ref());
-    if let (Some(why), Some(at)) = (why, those(&|row| row.1.report_error.is_some())) {
-        found.push(Warning::new(
-            Code::ReportUntrue,
-            format!("the report of the device cannot be true: {why}{at}"),
-            ". It is in no figure. Check how the device counts bytes and reads its clock.",
-        ));
+    let reasons = rows.iter().filter_map(|row| row.1.report_error.as_ref());
+    for why in BTreeSet::from_iter(reasons) {
+        let at = those(&|row| row.1.report_error.as_ref() == Some(why));
+        found.extend(at.map(|at| {
+            Warning::new(
+                Code::ReportUntrue,
+                format!("the report of the device cannot be true: {why}{at}"),
+                ". It is in no figure. Check how the device counts bytes and reads its clock.",
+            )
+        }));
     }
     let overruns = |row: &Row<'_>| row.1.device.map_or(0, |device| device.overruns);
     if let Some(at) = those(&|row| overruns(row) > 0) {
