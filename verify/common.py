@@ -91,6 +91,8 @@ def write_exchange_run(
     below_ns=(),
     device_ns=None,
     by_end=False,
+    ticks=None,
+    data=False,
     recompute=True,
 ):
     """Write a series of RTT as a stored exchange run, and give its path.
@@ -106,15 +108,18 @@ def write_exchange_run(
     device_ns   time of each in the device, by a clock of 1 ns; None: the device has none.
     by_end      the series is in the order of the requests; store the rows in the order in which
                 the exchanges ended, as the program does.
+    ticks       device clock when the request had arrived and when the response left: for each
+                point a pair of arrays, or None.
+    data        add the bytes of the responses, all empty, as a run with queries has them.
     recompute   let the program compute the figures of run.json from the samples; False leaves
                 zeros (enough for `deadline`, which reads the samples).
     """
     path = Path(path)
-    points = _points(rtt_ns, status, start_ns, out_bytes, in_bytes, depth, device_ns)
+    points = _points(rtt_ns, status, start_ns, out_bytes, in_bytes, depth, device_ns, ticks)
     (path / "samples").mkdir(parents=True, exist_ok=True)
     summaries, cells = [], []
     longest = max((int(rtt.max()) for rtt, *_ in points if len(rtt)), default=0)
-    for index, (rtt, state, start, out_b, in_b, deep, device) in enumerate(points):
+    for index, (rtt, state, start, out_b, in_b, deep, device, clock) in enumerate(points):
         cell = {
             "index": index,
             "out_bytes": out_b,
@@ -124,7 +129,10 @@ def write_exchange_run(
             "together": False,
         }
         cells.append(cell)
-        table = _exchange_table(rtt, state, start, interval, cell, device)
+        table = _exchange_table(rtt, state, start, interval, cell, device, clock)
+        if data:
+            empty = pa.array([b""] * table.num_rows, type=pa.binary())
+            table = table.append_column(pa.field("data", pa.binary(), nullable=False), empty)
         if by_end:
             end = table["start_ns"].to_numpy() + table["rtt_ns"].to_numpy()
             table = table.take(np.argsort(end, kind="stable"))
@@ -213,7 +221,7 @@ def starts(rtt: np.ndarray, interval) -> np.ndarray:
     return np.maximum.accumulate(due - ended) + ended
 
 
-def _exchange_table(rtt, status, start, interval, cell, device):
+def _exchange_table(rtt, status, start, interval, cell, device, ticks):
     n = len(rtt)
     state = statuses(status, n)
     # Late and duplicated responses are extra rows of an exchange that has one already.
@@ -239,10 +247,12 @@ def _exchange_table(rtt, status, start, interval, cell, device):
         "outstanding": np.full(n, cell["depth"]),
     }
     if device is not None:
+        arrived = start + head
+        ticks = arrived, arrived + np.asarray(device, dtype=np.int64)
         # The counter of 32 bits wraps every 4.3 s.
-        ticks = start + head
-        columns["device_rx_ticks"] = ticks % 2**32
-        columns["device_tx_ticks"] = (ticks + np.asarray(device, dtype=np.int64)) % 2**32
+        ticks = [time % 2**32 for time in ticks]
+    if ticks is not None:
+        columns["device_rx_ticks"], columns["device_tx_ticks"] = ticks
     names = np.array(STATUSES, dtype=object)[state]
     arrays, fields = [], []
 

@@ -56,3 +56,49 @@ def named(place: str | None, points: list[dict]) -> list[dict]:
         return points
     groups = place.split("; ")
     return [p for p in points if any(_is_in(group, p["point"]) for group in groups)]
+
+
+_NUMBER = r"\d+(?:,\d{3})*"
+_LIST = rf"{_NUMBER}(?:(?:, {_NUMBER})* and {_NUMBER})?"
+
+
+def _is_way(words: str, flow: dict) -> bool:
+    return flow["words"] in words.split(" and ")
+
+
+def _among(key: str):
+    return lambda words, point: point[key] in _numbers(words)
+
+
+def _is_preload(words: str, point: dict) -> bool:
+    tested = point["aim"] == "hold"
+    return point["preload_bytes"] in _numbers(words) if tested else words.startswith("no preload")
+
+
+#: The settings of the flows of a stream, and of the points of a loop: how they are written, and whether a point has it.
+STREAM = [
+    (r"(?:IN|OUT)(?: \(both\))?(?: and (?:IN|OUT)(?: \(both\))?)?", _is_way),
+    (rf"transfers of {_LIST} B", _among("transfer_bytes")),
+    (rf"queue {_LIST}", _among("queue")),
+]
+LOOP = [
+    (rf"notify {_LIST} B", _among("notify_bytes")),
+    (rf"(?:no preload and )?preload {_LIST} B|no preload", _is_preload),
+]
+
+
+def of_settings(text: str, points: list[dict], settings: list) -> list[int] | None:
+    """The positions of the points that a sentence names by these settings; all where it names none; nothing where
+    they are only counted."""
+    if re.search(r"\d+ of \d+ points", text):
+        return None
+    setting = "|".join(f"(?:{pattern})" for pattern, _ in settings)
+    group = rf"(?:{setting})(?:, (?:{setting}))*"
+    found = re.search(rf"(?:\(|\bat )({group}(?:; {group})*)(?=\)|[ .:,;])", text)
+    if not found:
+        return list(range(len(points)))
+    named = []
+    for part in found.group(1).split("; "):
+        given = [(said.group(0), is_so) for pattern, is_so in settings for said in re.finditer(pattern, part)]
+        named += [at for at, point in enumerate(points) if all(is_so(words, point) for words, is_so in given)]
+    return sorted(set(named))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import re
 
-import places
 import say_answer
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, trt
@@ -219,24 +218,3 @@ def check(checks: Checks, run: dict, found: dict, text: str, path, where: str) -
         check_verdict(checks, run, split, path, here)
     for model in found["models"]:
         check_model(checks, run, model, path, where)
-
-
-def check_shallow(checks: Checks, run: dict, full: str, path, where: str) -> None:
-    """W04: requests were delayed, where it says so."""
-    said = re.search(r"^W04: (.*(?:\n  .*)*)", full, re.MULTILINE)
-    if not said:
-        return
-    points = places.named(places.place_in(said.group(1)), run["points"])
-    checks.that(bool(points), "W04 names its points", f"{where}: {said.group(1)}")
-    for point in points:
-        depth = point["point"]["depth"]
-        rows = by_request(measured(samples(path, point["point"]["index"])))
-        named = point["achieved_depth"] < 0.8 * depth and depth > 1 and len(rows["start_ns"]) > 1
-        if named and point["counts"]["exchanges"] > 10 * depth:
-            late = delayed(rows, depth)
-            lost = point["counts"]["lost"] + point["counts"]["late"]
-            text = " ".join(said.group(1).split())
-            detail = (
-                f"{where}, {point['point']}: places were empty for {late:.2%}, {lost} lost; {text}"
-            )
-            checks.that(late >= DELAYED, "W04 only where requests were delayed", detail)

@@ -7,7 +7,6 @@ import re
 
 import numpy as np
 
-import places
 import say_answer
 from common import Checks, samples
 from exchange_figures import answers, by_request, measured, period_ns, start_delays
@@ -163,68 +162,31 @@ def check_point(checks: Checks, run: dict, point: dict, path, where: str) -> Non
         checks.that(bounds, "interval of a share is within 0 and 1", f"{where}: {share}")
 
 
-def matches_by_order(run: dict) -> bool:
-    """Responses that do not say which request they answer: of lines, text, SCPI, Modbus on a serial line."""
-    plan = run["plan"]
-    if plan["protocol"] == "modbus":
-        return plan["address"].startswith("serial://")
-    return plan["protocol"] in ("lines", "text", "scpi")
-
-
 def check_warnings(checks: Checks, run: dict, text: str, where: str) -> None:
-    """A warning names as many points as have what it warns of."""
-    points = run["points"]
-    said = {}
-    for match in re.finditer(r"^(W\d+): (.*(?:\n  .*)*)", text, re.MULTILINE):
-        said[match.group(1)] = " ".join(match.group(2).split())
-
-    def is_open(times) -> bool:
-        return times is not None and times["p99"]["high"] is None
-
-    unbounded = [p for p in points if is_open(p["rtt"]) or is_open(p["from_intended"])]
-    period = period_ns(run)
-
-    def is_behind(p: dict) -> bool:
-        return p.get("start_delay") is not None and p["start_delay"]["max"] > period
-
-    expected = {
-        "W06": [p for p in points if is_behind(p)],
-        "W01": [p for p in points if p["counts"]["lost"] + p["counts"]["late"] > 0],
-        "W32": [p for p in points if p["counts"].get("unexpected", 0) > 0],
-        "W37": [p for p in points if matches_by_order(run) and p["counts"]["stray_bytes"] > 0],
-        "W33": [p for p in points if p.get("instrument_errors")],
-        "W02": [p for p in points if p["counts"]["corrupted"] > 0],
-        "W05": unbounded,
-    }
-    for code, rows in expected.items():
-        here = f"{where}, {code}: {said.get(code)}"
-        checks.that((code in said) == bool(rows), f"warning {code} where it belongs", here)
-        if code in said and rows:
-            place = places.place_in(said[code])
-            named = places.named(place, points)
-            few = places.counted(place)
-            same = few == len(rows) if few else named == rows
-            checks.that(same, f"warning {code} names its points", here)
-    if "W01" in said:
-        missing = [
-            (p["counts"]["lost"] + p["counts"]["late"]) / max(1, p["counts"]["exchanges"])
-            for p in points
-        ]
-        least, worst = min(share for share in missing if share), max(missing)
-        match = re.match(r"(?:(<? ?[\d.]+) to )?([<>]? ?[\d.]+) %", said["W01"])
-        # `< 0.01` and `> 99.99` are bounds.
-        near = match and all(
-            shown is None or shown[0] in "<>" or is_rounded(shown, share * 100)
-            for shown, share in zip(match.groups(), (least, worst), strict=True)
-        )
-        checks.that(near, "W01 tells the smallest and the largest loss", f"{where}: {said['W01']}; {least} {worst}")
-        late = any(p["counts"]["late"] > 0 for p in points)
-        proposed = "or a longer --timeout" in said["W01"]
-        checks.that(proposed == late, "W01 proposes a longer timeout if it helps", f"{where}: {said['W01']}")
-        match = re.search(r"percentiles above ([\d.]+) %", said["W01"])
-        if match:
-            near = is_rounded(match.group(1), (1 - worst) * 100)
-            checks.that(near, "W01 tells the highest percentile", f"{where}: {said['W01']}")
+    """The numbers of W01; that it is said where it belongs is checked by `findings`."""
+    said = re.search(r"^W01: (.*(?:\n  .*)*)", text, re.MULTILINE)
+    if not said:
+        return
+    words = " ".join(said.group(1).split())
+    missing = [
+        (p["counts"]["lost"] + p["counts"]["late"]) / max(1, p["counts"]["exchanges"])
+        for p in run["points"]
+    ]
+    least, worst = min(share for share in missing if share), max(missing)
+    match = re.match(r"(?:(<? ?[\d.]+) to )?([<>]? ?[\d.]+) %", words)
+    # `< 0.01` and `> 99.99` are bounds.
+    near = match and all(
+        shown is None or shown[0] in "<>" or is_rounded(shown, share * 100)
+        for shown, share in zip(match.groups(), (least, worst), strict=True)
+    )
+    checks.that(near, "W01 tells the smallest and the largest loss", f"{where}: {words}; {least} {worst}")
+    late = any(p["counts"]["late"] > 0 for p in run["points"])
+    proposed = "or a longer --timeout" in words
+    checks.that(proposed == late, "W01 proposes a longer timeout if it helps", f"{where}: {words}")
+    match = re.search(r"percentiles above ([\d.]+) %", words)
+    if match:
+        near = is_rounded(match.group(1), (1 - worst) * 100)
+        checks.that(near, "W01 tells the highest percentile", f"{where}: {words}")
 
 
 def silence_ns(run: dict) -> int:

@@ -79,7 +79,6 @@ def one(checks: Checks, seed: int, home: Path, before) -> tuple[dict, Path] | No
     full = wiregauge("show", path, "--full")
     printed.check_exchange(checks, run, full, where)
     say_figures.check(checks, run, brief, full, path, where)
-    say_explain.check_shallow(checks, run, full, path, where)
     deadlines(checks, run, path, seed, where)
     explained = wiregauge("explain", path, json=True)
     text = wiregauge("explain", path)
