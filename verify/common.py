@@ -367,7 +367,10 @@ _RESPONDER = {
 
 def samples(run, point: int = 0) -> dict:
     """The columns of a point as numpy arrays; integers signed, so that differences can be taken."""
-    table = pq.read_table(Path(run) / "samples" / f"point-{point:04}.parquet")
+    folder, name = Path(run) / "samples", f"point-{point:04}"
+    # A long point has further files.
+    files = [folder / f"{name}.parquet", *sorted(folder.glob(f"{name}-*.parquet"))]
+    table = pa.concat_tables([pq.read_table(file) for file in files])
     columns = {}
     for name in table.column_names:
         column = table.column(name)

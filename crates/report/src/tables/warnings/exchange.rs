@@ -31,8 +31,20 @@ pub(super) fn of_run(
     };
     if let Some(at) = those(&|p| missing(p) > 0.0) {
         let worst = points.iter().map(missing).fold(0.0, f64::max);
-        let longer = match points.iter().any(|p| p.counts.late > 0) {
-            true => ", or a longer --timeout: some answers came after it",
+        let is_deep = points.iter().any(|p| missing(p) > 0.0 && p.point.depth > 1);
+        let is_late = points.iter().any(|p| p.counts.late > 0);
+        let tries = [
+            is_deep.then_some("a lower --depth"),
+            matches!(plan.schedule, Schedule::EveryNs(_)).then_some("a lower --rate"),
+            is_late.then_some("a longer --timeout: some answers came after it"),
+        ];
+        let tries: Vec<&str> = tries.into_iter().flatten().collect();
+        let tries = match tries.is_empty() {
+            true => String::new(),
+            false => format!(" Try {}.", tries.join(", or ")),
+        };
+        let longer = match is_late {
+            true => "",
             false => "; no answer came after the timeout, so a longer one does not help",
         };
         found.push(Warning::new(
@@ -42,8 +54,8 @@ pub(super) fn of_run(
                 shares(&missing)
             ),
             format!(
-                ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are undefined. Try \
-                 a lower --depth or --rate{longer}.",
+                ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are \
+                 undefined{longer}.{tries}",
                 percent(1.0 - worst)
             ),
         ));
