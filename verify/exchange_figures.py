@@ -116,10 +116,11 @@ def responder(run: dict, link: int) -> dict | None:
     return conditions["more_links"][link - 1]["responder"]
 
 
-def trt(rows: dict) -> np.ndarray:
-    """Start to start of consecutive requests."""
+def trt(run: dict, depth: int, rows: dict) -> np.ndarray:
+    """Start to start of consecutive requests, but of the first, which begin without an answer until the depth is reached."""
+    steady = rows["sequence"][:-1] >= run["plan"]["warmup"] + max(depth, 1)
     consecutive = np.diff(rows["sequence"]) == 1
-    return np.diff(rows["start_ns"])[consecutive]
+    return np.diff(rows["start_ns"])[consecutive & steady]
 
 
 def start_delays(rows: dict) -> np.ndarray:
@@ -151,7 +152,7 @@ def check_point(checks: Checks, run: dict, path, at: int) -> None:
     for name, number in counts(rows).items():
         checks.equal(point["counts"].get(name, 0), number, f"count: {name}", where)
     compare_distribution(checks, point["rtt"], right["rtt_ns"], f"{where}, RTT")
-    compare_distribution(checks, point["trt"], trt(exchanges), f"{where}, TRT")
+    compare_distribution(checks, point["trt"], trt(run, point["point"]["depth"], exchanges), f"{where}, TRT")
     if every is None:
         checks.that(point["from_intended"] is None, "no intended start without a schedule")
         checks.that("start_delay" not in point, "no start delay without a schedule")

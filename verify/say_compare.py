@@ -45,7 +45,7 @@ def figures(run: dict, path, index: int, scheduled: bool) -> dict:
         late = rows["start_ns"] - rows["intended_ns"]
         waited = waited + late
     times = np.where(right, waited, np.maximum(waited, late + timeout))
-    starts = trt(rows)
+    starts = trt(run, run["points"][index]["point"]["depth"], rows)
     found = {name: percentile(times, p) for name, p in PERCENTILES.items()}
     found["mean"] = float(times.mean())
     found["max"] = int(times.max())

@@ -64,7 +64,7 @@ def check_split(checks: Checks, run: dict, split: dict, path, where: str) -> Non
         checks.that(split["rtt_ns"] is None, "no split without responses", where)
         return
     checks.equal(split["rtt_ns"], float(right.mean()), "explain: mean RTT", where, 1e-9)
-    starts = trt(by_request(rows))
+    starts = trt(run, split["point"]["depth"], by_request(rows))
     mean = float(starts.mean()) if len(starts) else None
     checks.equal(split["trt_ns"], mean, "explain: mean TRT", where, 1e-9, 1e-3)
     parts = [split[name] or 0 for name in ("device_ns", "host_ns", "wire_ns")]

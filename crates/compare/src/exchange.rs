@@ -128,7 +128,7 @@ impl Side for Run<Exchange> {
     ) -> Result<Read, RunError> {
         let point = &self.file.points[at].point;
         let clocks = Clocks::new(self.file.conditions.responder_of(point.link));
-        let mut accumulator = Accumulator::new(self, figures, scheduled, clocks);
+        let mut accumulator = Accumulator::new(self, point.depth, figures, scheduled, clocks);
         let mut samples = self.samples_of(at, &columns(figures))?;
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| accumulator.push(sample));
@@ -178,6 +178,7 @@ struct Accumulator {
 impl Accumulator {
     fn new(
         run: &Run<Exchange>,
+        depth: u32,
         figures: &[Figure],
         scheduled: bool,
         clocks: Clocks,
@@ -199,7 +200,7 @@ impl Accumulator {
             times: series(),
             longest_ns: 0,
             portions: portions.collect(),
-            starts: Starts::from_sequence(plan.warmup + 1),
+            starts: Starts::from_sequence(plan.first_of_trt(depth)),
             between_answers: series(),
             last_end_ns: None,
             begin_ns: u64::MAX,

@@ -213,6 +213,12 @@ impl Plan {
             .map(String::as_str)
     }
 
+    /// The number of the exchange from which on there are TRTs. Those before it begin at once, without waiting for an
+    /// answer, until so many are outstanding: their starts say nothing of how often one can begin.
+    pub fn first_of_trt(&self, depth: u32) -> u64 {
+        self.warmup + u64::from(depth.max(1))
+    }
+
     /// True if the bytes of some answers are kept.
     pub fn keeps_data(&self) -> bool {
         self.keep_data || self.queries.is_some()

@@ -72,7 +72,7 @@ impl Summariser {
             from_intended: Series::new(),
             start_delay: Series::new(),
             lateness: every_ns.map(LatenessCounter::new),
-            trt: Starts::from_sequence(plan.warmup + 1),
+            trt: Starts::from_sequence(plan.first_of_trt(point.depth)),
             device: Series::new(),
             connect: Series::new(),
             access: Series::new(),
@@ -253,7 +253,7 @@ pub struct StartOrder {
 }
 
 impl Starts {
-    /// Nothing yet; `next` is the sequence number of the first measured exchange.
+    /// Nothing yet; `next` is the sequence number of the exchange from which on there are TRTs.
     pub fn from_sequence(next: u64) -> Starts {
         Starts {
             series: Series::new(),
@@ -277,7 +277,7 @@ impl Starts {
 }
 
 impl StartOrder {
-    /// Nothing yet; `next` is the sequence number of the first measured exchange.
+    /// Nothing yet; `next` is the sequence number of the exchange from which on there are TRTs.
     pub fn from_sequence(next: u64) -> StartOrder {
         StartOrder {
             next,
@@ -289,7 +289,9 @@ impl StartOrder {
     /// Takes the start of an exchange; `each` gets a start and the time from it to the next.
     pub fn push(&mut self, sequence: u64, start_ns: u64, each: &mut dyn FnMut(u64, u64)) {
         if sequence != self.next {
-            self.waiting.insert(sequence, start_ns);
+            if sequence > self.next {
+                self.waiting.insert(sequence, start_ns);
+            }
             return;
         }
         self.join(start_ns, each);

@@ -13,13 +13,14 @@ pub(crate) fn point(
     room: Room,
     progress: &Progress,
 ) -> ExchangePoint {
-    let mut point = Gatherer::new(room, &run.file.plan);
+    let new = || Gatherer::new(room, &run.file.plan, run.file.points[at].point.depth);
+    let mut point = new();
     let missing = point.read(run, at, progress).err();
     match missing {
         None => point.finish(),
         Some(error) => ExchangePoint {
             missing: Some(error.to_string()),
-            ..Gatherer::new(room, &run.file.plan).finish()
+            ..new().finish()
         },
     }
 }
@@ -34,13 +35,13 @@ struct Gatherer {
 }
 
 impl Gatherer {
-    fn new(room: Room, plan: &Plan) -> Gatherer {
+    fn new(room: Room, plan: &Plan, depth: u32) -> Gatherer {
         Gatherer {
             first: None,
             series: Collector::new(room),
             scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
             from_intended: histogram(),
-            starts: StartOrder::from_sequence(plan.warmup + 1),
+            starts: StartOrder::from_sequence(plan.first_of_trt(depth)),
             trt: Collector::new(room),
         }
     }
