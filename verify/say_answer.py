@@ -184,13 +184,13 @@ def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: st
         scale = {"per s": 1, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}[said.group(3)]
         checks.that(is_shown(said.group(2), most / scale), "its rate is as said", f"{here}; {most}")
     limited = re.search(
-        r"[Ll]osses limit (every depth|depth [^;.]*|\d+ of \d+ points)(?:[;.]|$)", answer
+        r"([Ee]very depth|[Dd]epth [^;.]*?|\d+ of \d+ points) lost exchanges(?:[;.]|$)", answer
     )
     if limited:
-        name, lossy = limited.group(1), [p for p in points if is_lossy(p)]
-        count = len(points) if name == "every depth" else places.counted(name)
+        name, lossy = limited.group(1).replace("Depth", "depth"), [p for p in points if is_lossy(p)]
+        count = len(points) if name.lower() == "every depth" else places.counted(name)
         named = len(lossy) == count if count else places.named(name, points) == lossy
-        checks.that(named, "losses limit the depths that have them", here)
+        checks.that(named, "the depths that lost exchanges are those", here)
         timed = [p for p in timed if not is_lossy(p)]
     said = re.search(
         rf"[Dd]epth (\d+) is (enough|the fastest|the fastest here|the fastest without losses): {NUMBER} per s"

@@ -369,6 +369,13 @@ def lost(case: Case) -> list[float]:
     ]
 
 
+#: Words that speak of one direction.
+OF_WAY = {
+    "bytes sent by the device": "in",
+    "bytes sent by this host": "out",
+    "the host sent more than the wire carries": "out",
+}
+
 #: What the texts quote.
 QUOTED = {"W30": by_flow(lambda _, __, ___, flow, ____: flow.get("report_error") or "")}
 
@@ -381,5 +388,11 @@ NUMBERS = {
 
 
 def named(case: Case, text: str) -> list[int] | None:
-    """The positions of the flows that a warning names; none where it only counts them."""
-    return places.of_settings(text, case.truth, places.STREAM)
+    """The positions of the flows that a warning names, of one direction if it speaks of one; none where it only counts
+    them."""
+    found = places.of_settings(text, case.truth, places.STREAM)
+    ways = [way for words, way in OF_WAY.items() if words in text]
+    if not ways or found is None:
+        return found
+    of_way = [flow["way"] for _, _, flow, _ in flows_of(case)]
+    return [at for at in found if of_way[at] in ways]

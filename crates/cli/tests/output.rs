@@ -172,7 +172,7 @@ fn the_answer_counts_what_was_lost_and_compares_no_depth_that_losses_limit() {
     let lost = sum("lost") + sum("late");
     let said = format!("; {lost} of {} lost", sum("exchanges"));
     assert!(lost > 0 && text.contains(&said), "{said}: {text}");
-    assert!(text.contains("Losses limit every depth; "), "{text}");
+    assert!(text.contains("Every depth lost exchanges; "), "{text}");
 }
 
 #[test]

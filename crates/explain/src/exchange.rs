@@ -157,7 +157,8 @@ fn verdict(
         };
     }
     let waited = waited(plan, summary);
-    if waited >= LOSING {
+    // Of several at a time, the others may go on meanwhile.
+    if waited >= LOSING && point.depth == 1 {
         return ExchangeVerdict::Losses { waited };
     }
     if let Some(limit) = &summary.limit

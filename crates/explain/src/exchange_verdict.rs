@@ -271,8 +271,7 @@ impl fmt::Display for ExchangeVerdict {
             ),
             ExchangeVerdict::Losses { waited } => write!(
                 f,
-                "losses limit the rate: {} of the time is spent waiting for responses that do not arrive in time. \
-                 Find their cause, or use a shorter --timeout",
+                "losses limit the rate: {} of the time is spent waiting for responses that do not arrive in time",
                 percent(*waited)
             ),
             ExchangeVerdict::Bus { used, source } => {

@@ -163,18 +163,18 @@ fn a_depth_with_losses_is_limited_by_them_and_no_gain_is_computed_from_it() {
     assert!(
         deepest.starts_with("Depth 2 is the fastest without losses: ")
             && deepest
-                .contains(" times as many as at depth 1; losses limit depth 3; 20 of 6,000 lost"),
+                .contains(" times as many as at depth 1; depth 3 lost exchanges; 20 of 6,000 lost"),
         "{deepest}"
     );
     let lowest = said("lowest", |depth| depth != 1);
     assert!(
         lowest.starts_with("Depth 1 is the fastest without losses: ")
-            && lowest.contains(" per s; losses limit depth 2 and 3; 40 of 6,000 lost"),
+            && lowest.contains(" per s; depth 2 and 3 lost exchanges; 40 of 6,000 lost"),
         "{lowest}"
     );
     let all = said("all", |_| true);
     assert!(
-        all.starts_with("Losses limit every depth; 60 of 6,000 lost"),
+        all.starts_with("Every depth lost exchanges; 60 of 6,000 lost"),
         "{all}"
     );
 }

@@ -1,4 +1,4 @@
-//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, and which depths losses limit.
+//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, and which depths lost exchanges.
 
 use super::{SATURATED, is_sure};
 use crate::tables::places::Places;
@@ -11,7 +11,7 @@ use wiregauge_stats::Estimate;
 const CHANCE: f64 = 1.05;
 
 /// Points of one link and one size, and which of the plan they are: the best depth of those without losses, and the
-/// depths that losses limit; `None` for one depth.
+/// depths that lost exchanges, whose rates include the waits for them; `None` for one depth.
 pub(super) fn answer(
     plan: &Plan,
     same: &[&PointSummary],
@@ -29,8 +29,8 @@ pub(super) fn answer(
     let indices: Vec<u32> = lossy.iter().map(|point| point.point.index).collect();
     let limited = match (lossy.is_empty(), sound.is_empty()) {
         (true, _) => None,
-        (false, true) => Some("losses limit every depth".to_owned()),
-        (false, false) => Some(format!("losses limit {}", places.in_sentence(&indices))),
+        (false, true) => Some("every depth lost exchanges".to_owned()),
+        (false, false) => Some(format!("{} lost exchanges", places.in_sentence(&indices))),
     };
     let is_there = |point: &Point| same.iter().any(|there| there.point.index == point.index);
     let mut planned = plan.points.iter().filter(|point| is_like(point));
