@@ -95,10 +95,9 @@ impl Modelled {
             let rtt_ns = model.predict_rtt(at, trt_ns.claimed()).ok();
             let shortest_ns = self.shortest_trt_ns(at);
             let at_limit = trt_ns.value < shortest_ns;
-            // Where the link is always busy, RTT and TRT grow alike.
-            let longer = (shortest_ns / trt_ns.value).max(1.0);
+            // Where the link is always busy, RTT and TRT grow alike: the shortest are in the ratio of the predicted.
             let rtt_ns = rtt_ns.map(|rtt_ns| {
-                let least = rtt_ns.value * longer;
+                let least = rtt_ns.value * shortest_ns / trt_ns.value;
                 at_least(rtt_ns, least)
             });
             let trt_ns = at_least(trt_ns, shortest_ns);

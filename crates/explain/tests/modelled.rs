@@ -264,6 +264,14 @@ fn a_prediction_has_a_band_within_what_was_measured_and_none_beyond() {
     );
     let rtt = within.rtt_ns.unwrap().value;
     assert!((rtt / 312_000.0 - 1.0).abs() < 0.1, "{rtt}");
+    // One at a time, each begins when the one before ends.
+    let alone = models[0].predict(at(2_000, 1), None).unwrap().unwrap();
+    let (trt, rtt) = (alone.trt_ns, alone.rtt_ns.unwrap());
+    assert!(rtt.low.unwrap() < rtt.value, "{rtt:?}");
+    for (rtt, trt) in [(rtt.low, trt.low), (rtt.high, trt.high)] {
+        let (rtt, trt) = (rtt.unwrap(), trt.unwrap());
+        assert!((rtt / trt - 1.0).abs() < 1e-3, "{rtt} {trt}");
+    }
     let beyond = models[0].predict(at(9_000, 3), None).unwrap().unwrap();
     assert_eq!((beyond.trt_ns.low, beyond.trt_ns.claimed()), (None, None));
     assert!(beyond.trt_ns.how.to_string().contains("IN 48 to 4,000 B"));
