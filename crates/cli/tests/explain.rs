@@ -32,6 +32,21 @@ fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
     }
     // The heading says it already.
     assert!(!text.contains("bottleneck:"), "{text}");
+    assert!(!text.contains("device, wire and waiting"), "{text}");
+}
+
+#[test]
+fn without_a_device_clock_the_rest_contains_the_device() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --protocol scpi --service-time 5ms");
+    let address = &server.address;
+    desk.output(&format!(
+        "exchange {address} --protocol scpi --send *IDN? --count 60"
+    ));
+    let text = desk.output("explain last");
+    let named = text.matches("device, wire and waiting").count();
+    let all = text.matches("wire and waiting").count();
+    assert!(named >= 2 && named == all, "{text}");
 }
 
 #[test]

@@ -45,7 +45,8 @@ pub struct ExchangeSplit {
     pub host_ns: Option<f64>,
     /// Name of that floor.
     pub floor: Option<String>,
-    /// What is left: wire, drivers of the link, waiting behind other exchanges.
+    /// What is left: wire, drivers of the link, waiting behind other exchanges; and the device, where its time is not
+    /// known.
     pub wire_ns: Option<f64>,
     /// Start to start.
     pub trt_ns: Option<f64>,
@@ -66,6 +67,16 @@ impl ExchangeSplit {
     /// A part of the whole, 0 to 1.
     pub fn share(&self, part_ns: Option<f64>) -> Option<f64> {
         Some(part_ns? / self.total_ns().filter(|&total| total > 0.0)?)
+    }
+}
+
+/// What `wire_ns` is called: it contains the device, where any of these does not know the device's time.
+pub fn name_of_rest(splits: &[ExchangeSplit]) -> &'static str {
+    let has_device = |split: &ExchangeSplit| split.wire_ns.is_some() && split.device_ns.is_none();
+    if splits.iter().any(has_device) {
+        "device, wire and waiting"
+    } else {
+        "wire and waiting"
     }
 }
 
@@ -96,15 +107,16 @@ pub fn of_exchange(
     conditions: &Conditions,
     points: &[PointSummary],
 ) -> Vec<ExchangeSplit> {
-    points
+    let mut splits: Vec<ExchangeSplit> = points
         .iter()
-        .map(|point| {
-            let mut split = split(conditions, point);
-            split.verdict = verdict(plan, conditions, points, point, &split);
-            split.words = words(plan, points, point, &split.verdict);
-            split
-        })
-        .collect()
+        .map(|point| split(conditions, point))
+        .collect();
+    let rest = name_of_rest(&splits);
+    for (split, point) in splits.iter_mut().zip(points) {
+        split.verdict = verdict(plan, conditions, points, point, split, rest);
+        split.words = words(plan, points, point, &split.verdict);
+    }
+    splits
 }
 
 fn split(conditions: &Conditions, point: &PointSummary) -> ExchangeSplit {
@@ -141,6 +153,7 @@ fn verdict(
     points: &[PointSummary],
     summary: &PointSummary,
     split: &ExchangeSplit,
+    rest: &'static str,
 ) -> ExchangeVerdict {
     let point = summary.point;
     let (Some(rtt_ns), Some(trt_ns)) = (split.rtt_ns, split.trt_ns) else {
@@ -180,7 +193,7 @@ fn verdict(
         let parts = [
             ("device", split.device_ns),
             ("host", split.host_ns),
-            ("wire and waiting", split.wire_ns),
+            (rest, split.wire_ns),
         ];
         let parts = parts.map(|(name, ns)| (name, split.share(ns).unwrap_or(0.0)));
         let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));

@@ -19,7 +19,7 @@ mod verdict;
 
 pub use ahead::ahead_of_device;
 pub use depth::{has_timeouts, silence_ns};
-pub use exchange::{ExchangeSplit, add_predictions, of_exchange};
+pub use exchange::{ExchangeSplit, add_predictions, name_of_rest, of_exchange};
 pub use exchange_verdict::{ExchangeVerdict, Late};
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};

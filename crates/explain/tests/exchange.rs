@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{conditions_with_floor, exchange_point, plan};
-use wiregauge_explain::{ExchangeVerdict, of_exchange};
+use wiregauge_explain::{ExchangeVerdict, name_of_rest, of_exchange};
 use wiregauge_record::{
     BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder,
     Schedule,
@@ -39,6 +39,18 @@ fn without_a_device_clock_or_a_floor_nothing_is_made_up() {
     assert_eq!((split.device_ns, split.host_ns), (None, None));
     assert_eq!(split.wire_ns, Some(270_000.0));
     assert!(split.words.contains("not known"), "{}", split.words);
+}
+
+#[test]
+fn the_rest_contains_the_device_where_any_point_lacks_its_time() {
+    let known = exchange_point(1, 270.0, Some(100.0));
+    let unknown = exchange_point(4, 270.0, None);
+    let mut unanswered = unknown.clone();
+    unanswered.rtt = None;
+    let name = |points: &[PointSummary]| name_of_rest(&explain(points));
+    let all = [known.clone(), unknown];
+    assert_eq!(name(&all), "device, wire and waiting");
+    assert_eq!(name(&[known, unanswered]), "wire and waiting");
 }
 
 #[test]
@@ -379,11 +391,21 @@ fn a_link_opened_for_each_exchange_has_its_time_in_the_split_and_no_depth_to_try
     // What takes most comes first.
     let mut point = exchange_point(1, 1_000.0, Some(10.0));
     point.connect = common::always(25e3, 1_000);
-    let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
+    let points = std::slice::from_ref(&point);
+    let split = &of_exchange(&each, &conditions_with_floor(20.0), points)[0];
     assert!(
         split
             .words
             .starts_with("wire and waiting: 94.6 % of each exchange; opening the link takes 2.4 %"),
+        "{}",
+        split.words
+    );
+    point.device = None;
+    let split = &of_exchange(&each, &conditions_with_floor(20.0), &[point])[0];
+    assert!(
+        split
+            .words
+            .starts_with("device, wire and waiting: 95.6 % of each exchange; "),
         "{}",
         split.words
     );

@@ -3,7 +3,7 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_compare::{Setting, Settings, alone_or_together};
-use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation};
+use wiregauge_explain::{ExchangeSplit, FlowSplit, ModbusSplit, StreamExplanation, name_of_rest};
 use wiregauge_quantity::{self as units, TimeUnit};
 use wiregauge_record::{Calibration, Conditions, Plan, StreamPlan};
 use wiregauge_report::tables::{Columns, Table};
@@ -186,13 +186,14 @@ pub fn exchange(
         columns.add("%", |split| part(split.share(split.connect_ns)));
     }
     columns.add("RTT", |split| shown(unit, split.rtt_ns));
+    let rest = name_of_rest(splits);
     let mut timed = |head: &str, of: fn(&ExchangeSplit) -> Option<f64>| {
         columns.add(head, move |split| shown(unit, of(split)));
         columns.add("%", move |split| part(split.share(of(split))));
     };
     timed("device", |split| split.device_ns);
     timed("host", |split| split.host_ns);
-    timed("wire and waiting", |split| split.wire_ns);
+    timed(rest, |split| split.wire_ns);
     columns.add("TRT", |split| shown(unit, split.trt_ns));
     let title = format!(
         "Where the time of an exchange goes: means in {}, and % of {}{}",
@@ -214,12 +215,12 @@ pub fn exchange(
         Some(floor) => writeln!(
             out,
             "\nhost: time of an exchange on this host without the device ({floor}, p50 before the run), whatever \
-             the sizes of a point, at most RTT - device. wire and waiting: the rest, bytes on the wire, drivers, \
-             waiting behind other exchanges."
+             the sizes of a point, at most RTT - device. {rest}: the remainder, with drivers and waiting behind \
+             other exchanges."
         ),
         None => writeln!(
             out,
-            "\n{CAUTION}note:{RESET} this run has no calibration{}, so wire and waiting include the time of the host",
+            "\n{CAUTION}note:{RESET} this run has no calibration{}, so {rest} include the time of the host",
             match plan.calibrate {
                 true => "",
                 false => " (--no-calibration)",
@@ -234,8 +235,8 @@ pub fn exchange(
     };
     writeln!(
         out,
-        "{CAUTION}note:{RESET} the floor was {} before the run and {} after it: the split between host and wire and \
-         waiting is uncertain. Measure again on a quieter host",
+        "{CAUTION}note:{RESET} the floor was {} before the run and {} after it: the split between host and {rest} \
+         is uncertain. Measure again on a quieter host",
         units::time(before),
         units::time(after)
     )
