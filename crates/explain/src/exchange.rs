@@ -170,8 +170,7 @@ fn verdict(
         };
     }
     let waited = waited(plan, summary);
-    // Of several at a time, the others may go on meanwhile.
-    if waited >= LOSING && point.depth == 1 {
+    if waited >= LOSING {
         return ExchangeVerdict::Losses { waited };
     }
     if let Some(limit) = &summary.limit
@@ -372,15 +371,17 @@ fn enough(plan: &Plan, few: &PointSummary) -> String {
     }
 }
 
-/// Part of the time spent waiting for responses that did not arrive in time: what the answered exchanges leave
-/// of the time that all were outstanding, at most the timeout for each. A loss that ended the run waited less.
+/// Part of the time in which nothing but responses that did not arrive in time was waited for, at least. All of the waits
+/// for them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for each, since a
+/// loss that ended the run waited less. Of several at a time, all but one may wait while the last goes on.
 fn waited(plan: &Plan, summary: &PointSummary) -> f64 {
     let elapsed_ns = summary.elapsed_ns.max(1) as f64;
     let answered_ns = (summary.rtt.as_ref()).map_or(0.0, |rtt| rtt.mean.value * rtt.n as f64);
     let others_ns = (summary.achieved_depth * elapsed_ns - answered_ns).max(0.0);
     let missing = summary.counts.lost + summary.counts.late;
     let waited_ns = others_ns.min(missing as f64 * plan.timeout_ns as f64);
-    (waited_ns / (f64::from(summary.point.depth) * elapsed_ns)).min(1.0)
+    let others = f64::from(summary.point.depth - 1);
+    (waited_ns / elapsed_ns - others).clamp(0.0, 1.0)
 }
 
 /// Where the median RTT at depth 1 lies within a frame of the latency timer of an FTDI adapter; at a larger depth, where
