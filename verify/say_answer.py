@@ -23,13 +23,17 @@ WORDS = 60
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
+#: `about 3 ms`, `2.2 to 3.2 ms`, `900.0 us to 1.2 ms`.
+SPAN = rf"(?:about {TIME}|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
+#: A peak is named by one time if its range is narrower than this part of it (docs/exchange.md).
+NARROW = 0.1
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
     r"([\d,]+) of ([\d,]+) lost": ("lost", "late", "corrupted", "unexpected"),
-    r"([\d,]+) of them corrupted": ("corrupted",),
-    r"([\d,]+) of them (?:an )?unexpected repl": ("unexpected",),
-    r"([\d,]+) duplicated": ("duplicated",),
-    r"([\d,]+) out of order": ("reordered",),
+    r" lost \((?:[^)]*, )?([\d,]+) corrupted": ("corrupted",),
+    r" lost \((?:[^)]*, )?([\d,]+) unexpected repl": ("unexpected",),
+    r"([\d,]+) responses? duplicated": ("duplicated",),
+    r"([\d,]+) responses? out of order": ("reordered",),
 }
 
 
@@ -207,6 +211,7 @@ def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: st
     most = max(map(rate, timed))
     chosen, lowest = rates[int(depth)], rates[min(rates)]
     checks.that(is_shown(per_s, rate(chosen)), "a rate is as said", here)
+    check_limit(checks, chosen, answer, here)
     planned = len(run["plan"]["points"]) == len(points)
     whole = planned and all(is_sure(p) for p in points if not (limited and is_lossy(p)))
     least = min(d for d, p in rates.items() if rate(p) >= SATURATED * most)
@@ -240,7 +245,8 @@ def is_sure(point: dict) -> bool:
 
 
 def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here: str) -> None:
-    """Of one point: the median and the longest RTT, and the share of each peak that is named."""
+    """Of one point: the median and the longest RTT, the share and the range of each peak that is named, and the share
+    of the limit."""
     values = answers(run, measured(samples(path, point["point"]["index"])))["rtt_ns"]
     counts = point["counts"]
     unanswered = 1 - counts["answered"] / max(1, counts["exchanges"])
@@ -253,18 +259,35 @@ def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here:
         longest = is_shown(said.group(2), values.max() / UNITS[said.group(3)])
         of_all = said.group(1) != "longest" or unanswered == 0
         checks.that(longest and of_all, "the longest RTT is as said", here)
-    peaks = re.findall(rf"{NUMBER} % take about {TIME}", answer)
+    peaks = re.findall(rf"{NUMBER} % take {SPAN}", answer)
     named = min(3, len(point["modes"]))
     checks.that(len(peaks) == (named if named > 1 else 0), "the largest peaks are named", here)
-    shares = [float(share.replace(",", "")) for share, _, _ in peaks]
+    shares = [float(peak[0].replace(",", "")) for peak in peaks]
     checks.that(shares == sorted(shares, reverse=True), "what the majority takes comes first", here)
-    for share, peak, unit in peaks:
-        near = [
-            m
-            for m in point["modes"]
-            if is_shown(share, m["share"] * 100) and is_shown(peak, m["peak"] / UNITS[unit])
-        ]
-        checks.that(bool(near), "a peak has the share that is said", here)
+    for peak in peaks:
+        near = [m for m in point["modes"] if is_peak(m, *peak)]
+        checks.that(bool(near), "a peak has the share and the range that are said", here)
+    check_limit(checks, point, answer, here)
+
+
+def is_peak(mode: dict, share: str, *span: str) -> bool:
+    """Whether a share and the groups of SPAN, one time for a narrow range, are those of this peak."""
+    about, unit, low, low_unit, high, high_unit = span
+    narrow = mode["high"] - mode["low"] < NARROW * mode["peak"]
+    if not is_shown(share, mode["share"] * 100) or narrow != bool(about):
+        return False
+    if narrow:
+        return is_shown(about, mode["peak"] / UNITS[unit])
+    from_ = is_shown(low, mode["low"] / UNITS[low_unit or high_unit])
+    return from_ and is_shown(high, mode["high"] / UNITS[high_unit])
+
+
+def check_limit(checks: Checks, point: dict, answer: str, here: str) -> None:
+    """A share of the limit is that of the point which the sentence names."""
+    said = re.search(rf"{NUMBER} % of the limit", answer)
+    limit = point.get("limit")
+    right = said is None or (limit is not None and is_shown(said.group(1), limit["used"] * 100))
+    checks.that(right, "the share of the limit is that of the point named", here)
 
 
 def check(checks: Checks, run: dict, answer: str, path, where: str) -> None:

@@ -122,14 +122,19 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
     if kind == "losses":
         rows = by_request(measured(samples(path, here["point"]["index"])))
-        places_ns = depth * here["elapsed_ns"]
-        of = {name: float(rows["rtt_ns"][rows["status"] == name].sum()) / places_ns for name in FAILED}
+        elapsed_ns = here["elapsed_ns"]
+
+        def alone(ns: float) -> float:
+            """The share of the time in which nothing else can have gone on, of several at a time."""
+            return max(0.0, ns / elapsed_ns - (depth - 1))
+
+        of = {name: float(rows["rtt_ns"][rows["status"] == name].sum()) for name in FAILED}
         detail = f"{where}: {words}; {of}"
         # Wrong answers took time as well, which the summary does not tell from that of losses.
         # A timeout that a busy host noticed late counts as the timeout.
-        timeouts = int((rows["status"] == "lost").sum()) * run["plan"]["timeout_ns"] / places_ns
-        least = min(of["lost"], timeouts)
-        near = least - 1e-6 <= verdict["waited"] <= sum(of.values()) + 1e-6
+        timeouts = int((rows["status"] == "lost").sum()) * run["plan"]["timeout_ns"]
+        least = alone(min(of["lost"], timeouts))
+        near = least - 1e-6 <= verdict["waited"] <= alone(sum(of.values())) + 1e-6
         checks.that(near, "losses take the time that the samples say", detail)
     predicted = re.search(r"the model predicts .* beyond depth (\d+)", words)
     if predicted:

@@ -150,6 +150,32 @@ fn of_several_peaks_the_majority_is_named_first_and_a_single_one_is_not() {
 }
 
 #[test]
+fn a_peak_is_one_time_only_where_its_range_is_narrow() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Evenly over so many nanoseconds above 2.2 ms, and one in fifty after 50 ms.
+    let said = |name: &str, width_ns: u64| {
+        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
+            paced(1, 100_000_000, 2_000, 0).map(move |sample| Sample {
+                rtt_ns: match sample.sequence % 50 {
+                    0 => 50_000_000,
+                    _ => 2_200_000 + sample.sequence * width_ns / 1_999,
+                },
+                ..sample
+            })
+        });
+        said_of(&run)
+    };
+    let wide = said("wide", 1_000_000);
+    assert!(wide.contains("98 % take 2.2"), "{wide}");
+    assert!(
+        wide.contains(" to 3.200 ms, 2 % take about 50.00 ms"),
+        "{wide}"
+    );
+    let narrow = said("narrow", 100_000);
+    assert!(narrow.contains("98 % take about 2.2"), "{narrow}");
+}
+
+#[test]
 fn a_depth_with_losses_is_limited_by_them_and_no_gain_is_computed_from_it() {
     let dir = tempfile::tempdir().expect("a directory");
     let said = |name: &str, loses: fn(u32) -> bool| {
@@ -403,7 +429,7 @@ fn what_the_table_counts_as_lost_is_what_a_limit_of_lost_counts() {
     assert!(
         brief
             .answer
-            .ends_with("8 of 1,000 lost; 2 of them corrupted; 1 of them an unexpected reply."),
+            .ends_with("8 of 1,000 lost (2 corrupted, 1 unexpected reply)."),
         "{}",
         brief.answer
     );
@@ -432,7 +458,7 @@ fn no_median_among_the_unanswered_stands_in_the_answer_and_errors_have_their_nam
     let times = "Median RTT 20.00 µs, longest answered 20.00 µs; ";
     assert!(few.starts_with(times), "{few}");
     assert!(
-        few.ends_with("5 of 998 lost; 2 duplicated; 1 out of order."),
+        few.ends_with("5 of 998 lost; 2 responses duplicated; 1 response out of order."),
         "{few}"
     );
     let most = answer("most", 2);

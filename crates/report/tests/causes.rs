@@ -346,7 +346,9 @@ fn losses_and_replies_out_of_order_stay_in_the_table_and_in_the_finding() {
     (counts.lost, counts.duplicated, counts.reordered) = (2, 84, 94);
     let brief = tables::of_exchange(&file, false).brief.expect("a table");
     assert!(
-        brief.answer.ends_with("; 84 duplicated; 94 out of order."),
+        brief
+            .answer
+            .ends_with(" lost; 84 responses duplicated; 94 responses out of order."),
         "{}",
         brief.answer
     );

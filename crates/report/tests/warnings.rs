@@ -464,9 +464,9 @@ fn the_answer_names_the_lowest_depth_that_is_enough_and_the_share_of_the_limit()
         faster,
         "Depth 4 is the fastest: 200.0 per s, 2.00 times as many as at depth 1; 40 % of the limit."
     );
-    // Within 5 %.
-    let both = answer(0.946, [199.0, 200.0]);
-    assert_eq!(both, "Depth 1 is enough: 199.0 per s; 94.6 % of the limit.");
+    // Within 5 %: the share is that of the depth which is named.
+    let both = answer(0.981, [192.0, 200.0]);
+    assert_eq!(both, "Depth 1 is enough: 192.0 per s; 94.2 % of the limit.");
 }
 
 /// Transfers of which the second half takes twice as long, and their number.

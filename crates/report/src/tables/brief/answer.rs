@@ -1,7 +1,7 @@
 //! What an exchange run was for, answered in one sentence: a rate to keep, a depth, a size, or the time of an exchange.
 
-use super::points::{carried, lost, pace, troubles, varies};
-use super::{Used, depths, of_limits};
+use super::depths;
+use super::points::{carried, lost, of_limit, pace, troubles, varies};
 use crate::tables::places::Places;
 use wiregauge_explain::ExchangeVerdict;
 use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
@@ -13,6 +13,9 @@ use wiregauge_stats::{Distribution, Mode};
 
 /// Peaks of the RTT that are named; the table with --full has all.
 const PEAKS: usize = 3;
+
+/// The range of a peak is one time if it is narrower than this part of that.
+const NARROW: f64 = 0.1;
 
 /// Of points in the order of their numbers.
 pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
@@ -26,13 +29,8 @@ pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     };
     if let [point] = points {
         parts.extend(time_of(file, point));
+        parts.extend(of_limit(point));
     }
-    let used = points.iter().map(|point| Used {
-        link: point.point.link,
-        limit: point.limit.as_ref().map(|limit| limit.bytes_s),
-        used: point.limit.as_ref().map_or(0.0, |limit| limit.used),
-    });
-    parts.extend(of_limits(&used.collect::<Vec<_>>()));
     parts.extend(losses(points));
     match parts.is_empty() {
         true => "no exchange was measured".into(),
@@ -132,9 +130,21 @@ fn peaks(point: &PointSummary) -> Option<String> {
     let mut modes: Vec<&Mode> = point.modes.iter().collect();
     modes.sort_by(|a, b| b.share.total_cmp(&a.share));
     modes.truncate(PEAKS);
-    let words = |mode: &Mode| format!("{} take about {}", percent(mode.share), time(mode.peak));
+    let words = |mode: &Mode| format!("{} take {}", percent(mode.share), span(mode));
     let words: Vec<String> = modes.into_iter().map(words).collect();
     (words.len() > 1).then(|| words.join(", "))
+}
+
+/// `2.200 to 3.200 ms`: all that a peak holds; `about 3.119 ms` if that is narrow.
+fn span(mode: &Mode) -> String {
+    if mode.high - mode.low < NARROW * mode.peak {
+        return format!("about {}", time(mode.peak));
+    }
+    let (low, high) = (time(mode.low), time(mode.high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// What limits the only point.
@@ -161,7 +171,7 @@ fn too_long(plan: &Plan, point: &PointSummary) -> Option<String> {
     })
 }
 
-/// The fastest of several points, and from which depth on its sizes are as fast; of one, its RTT.
+/// The fastest of several points with its share of the limit, or the depth that is enough; of one, its RTT.
 fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String> {
     let answered = points.iter().filter(|point| point.rtt.is_some());
     let one_size = !varies(points, |point| (point.out_bytes, point.in_bytes));
@@ -192,13 +202,14 @@ fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String>
             return words;
         }
     }
-    vec![match one_size {
+    let words = match one_size {
         true => format!("fastest{at}: {} per s", significant(fast(best))),
         false => {
             let unit = RateUnit::fitting(fast(best));
             format!("fastest{at}: {} {}", unit.show(fast(best)), unit.name())
         }
-    }]
+    };
+    std::iter::once(words).chain(of_limit(best)).collect()
 }
 
 /// The typical and the longest RTT. Of exchanges that were not answered, the time is longer than any.
@@ -216,17 +227,27 @@ fn takes(point: &PointSummary, at: &str) -> Option<String> {
     })
 }
 
-/// What was lost or wrong, of all points together.
+/// What was lost (with the wrong responses in it), duplicated or out of order, of all points together.
 fn losses(points: &[PointSummary]) -> Vec<String> {
     let (missing, all) = points.iter().fold((0, 0), |(missing, all), point| {
         (missing + lost(point), all + point.counts.exchanges)
     });
-    let missing = (missing > 0).then(|| format!("{} of {} lost", grouped(missing), grouped(all)));
-    let others = troubles(points).map(|(what, count)| match what {
-        "corrupted" => format!("{} of them corrupted", grouped(count)),
-        "unexpected" if count == 1 => "1 of them an unexpected reply".into(),
-        "unexpected" => format!("{} of them unexpected replies", grouped(count)),
-        what => format!("{} {what}", grouped(count)),
-    });
-    missing.into_iter().chain(others).collect()
+    let (mut of_lost, mut others) = (Vec::new(), Vec::new());
+    for (what, count) in troubles(points) {
+        let n = grouped(count);
+        match (what, count) {
+            ("corrupted", _) => of_lost.push(format!("{n} corrupted")),
+            ("unexpected", 1) => of_lost.push("1 unexpected reply".into()),
+            ("unexpected", _) => of_lost.push(format!("{n} unexpected replies")),
+            (what, 1) => others.push(format!("1 response {what}")),
+            (what, _) => others.push(format!("{n} responses {what}")),
+        }
+    }
+    let of_lost = match of_lost.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", of_lost.join(", ")),
+    };
+    let lost = format!("{} of {} lost{of_lost}", grouped(missing), grouped(all));
+    let lost = (missing > 0).then_some(lost);
+    lost.into_iter().chain(others).collect()
 }

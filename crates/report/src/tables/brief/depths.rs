@@ -1,5 +1,7 @@
-//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, and which depths lost exchanges.
+//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, its share of the limit, and
+//! which depths lost exchanges.
 
+use super::points::of_limit;
 use super::{SATURATED, is_sure};
 use crate::tables::places::Places;
 use wiregauge_explain::has_timeouts;
@@ -36,18 +38,18 @@ pub(super) fn answer(
     let mut planned = plan.points.iter().filter(|point| is_like(point));
     let is_whole = planned.all(is_there) && sound.iter().all(|point| is_known(point));
     let best = best(&sound, is_whole, limited.is_some(), places);
-    let parts: Vec<String> = best.into_iter().chain(limited).collect();
+    let parts: Vec<String> = best.into_iter().flatten().chain(limited).collect();
     (!parts.is_empty()).then_some(parts)
 }
 
 /// The lowest depth that reaches 95 % of the highest rate, if all of the points are complete and have enough samples,
-/// else the fastest; `None` for one depth without others that have losses.
+/// else the fastest, and its share of the limit; `None` for one depth without others that have losses.
 fn best(
     sound: &[&PointSummary],
     is_whole: bool,
     are_others_lossy: bool,
     places: &Places,
-) -> Option<String> {
+) -> Option<Vec<String>> {
     let rate = |point: &PointSummary| point.throughput.exchanges_s;
     let trt = |point: &PointSummary| point.trt.as_ref().map(|trt| trt.mean);
     let mut timed: Vec<&PointSummary> = sound.to_vec();
@@ -72,8 +74,10 @@ fn best(
         (false, _) => "the fastest here",
     };
     let words = format!("{at} is {how}: {per_s} per s");
+    let and_share =
+        |words: String| -> Vec<String> { std::iter::once(words).chain(of_limit(chosen)).collect() };
     if depth == low {
-        return Some(words);
+        return Some(and_share(words));
     }
     let ratio = rate(chosen) / rate(lowest);
     let is_proven = shorter(&trt(chosen)?, &trt(lowest)?);
@@ -85,7 +89,9 @@ fn best(
         (true, false) => "",
     };
     let gain = times(ratio);
-    Some(format!("{words}, {gain} as many as at depth {low}{more}"))
+    Some(and_share(format!(
+        "{words}, {gain} as many as at depth {low}{more}"
+    )))
 }
 
 /// True if both intervals are known and do not overlap.

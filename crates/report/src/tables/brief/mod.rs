@@ -14,8 +14,6 @@ pub(super) use stream::of_stream;
 use super::Table;
 use super::places::Places;
 use super::words::sentence;
-use std::collections::BTreeSet;
-use wiregauge_quantity::{is_above_all, percent};
 use wiregauge_record::Ending;
 use wiregauge_stats::Estimate;
 
@@ -108,41 +106,6 @@ pub(super) fn sentence_of(parts: impl IntoIterator<Item = String>) -> String {
     sentence(&fitting.join("; "))
 }
 
-/// A row: its link, the limit of that in bytes a second if it is known, and the part of it that the row uses.
-#[derive(Clone, Copy)]
-struct Used {
-    link: u32,
-    limit: Option<f64>,
-    used: f64,
-}
-
-/// The part of the limit that the fullest row uses; of each link its own where their limits differ.
-fn of_limits(rows: &[Used]) -> Vec<String> {
-    let used = |row: &Used| row.limit.map(|_| row.used);
-    if rows.windows(2).all(|pair| pair[0].limit == pair[1].limit) {
-        return of_limit(rows.iter().filter_map(used)).into_iter().collect();
-    }
-    let links: BTreeSet<u32> = rows.iter().map(|row| row.link).collect();
-    let of_link = |link: &u32| {
-        let rows: Vec<&Used> = rows.iter().filter(|row| row.link == *link).collect();
-        let text = of_limit(rows.iter().filter_map(|row| used(row)))?;
-        Some(match links.len() {
-            1 => text,
-            _ => format!("link {link}: {}", text.replace("the limit", "its limit")),
-        })
-    };
-    links.iter().filter_map(of_link).collect()
-}
-
-/// The part of the limit that the fullest row uses.
-fn of_limit(used: impl Iterator<Item = f64>) -> Option<String> {
-    let most = used.max_by(f64::total_cmp)?;
-    Some(match is_above_all(most) {
-        false => format!("{} of the limit", percent(most)),
-        true => "above the limit, see the warnings".into(),
-    })
-}
-
 /// The rate at a depth (or queue).
 struct Rated {
     /// Of its point.
@@ -218,32 +181,6 @@ mod tests {
         );
         assert_eq!(of(&[(4, 99.0)]), None);
         assert_eq!(of(&[]), None);
-    }
-
-    #[test]
-    fn more_than_the_limit_is_no_share_of_it() {
-        let of = |used: &[f64]| of_limit(used.iter().copied()).unwrap();
-        assert_eq!(of(&[0.2, 0.034]), "20 % of the limit");
-        assert_eq!(of(&[0.2, 1.000_01]), "100 % of the limit");
-        assert_eq!(of(&[1.001]), "above the limit, see the warnings");
-        assert_eq!(of(&[2.6018]), "above the limit, see the warnings");
-    }
-
-    #[test]
-    fn a_link_is_compared_with_its_own_limit() {
-        let row = |link, limit, used| Used { link, limit, used };
-        let usb = Some(1_216_000.0);
-        let rows = [row(0, usb, 0.2), row(0, usb, 0.39), row(1, None, 0.0)];
-        assert_eq!(of_limits(&rows), ["link 0: 39 % of its limit"]);
-        let fast = Some(53_248_000.0);
-        let rows = [row(0, usb, 0.2), row(1, fast, 0.7)];
-        assert_eq!(
-            of_limits(&rows),
-            ["link 0: 20 % of its limit", "link 1: 70 % of its limit"]
-        );
-        let rows = [row(0, usb, 0.2), row(1, usb, 0.7)];
-        assert_eq!(of_limits(&rows), ["70 % of the limit"]);
-        assert!(of_limits(&[row(0, None, 0.0)]).is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What table and sentence of an exchange run say alike of its points.
 
-use wiregauge_quantity::exact_time;
+use wiregauge_quantity::{exact_time, is_above_all, percent};
 use wiregauge_record::{Figure, Point, PointSummary, Problem};
 
 /// The head of a column, and what it counts.
@@ -31,6 +31,18 @@ pub(super) fn carried(point: &PointSummary) -> f64 {
     point.throughput.out_bytes_s + point.throughput.in_bytes_s
 }
 
+/// The part of the limit that a point uses; `None` if its limit is not known.
+pub(super) fn of_limit(point: &PointSummary) -> Option<String> {
+    point.limit.as_ref().map(|limit| share_of_limit(limit.used))
+}
+
+fn share_of_limit(used: f64) -> String {
+    match is_above_all(used) {
+        false => format!("{} of the limit", percent(used)),
+        true => "above the limit, see the warnings".into(),
+    }
+}
+
 /// True if the points differ in this.
 pub(super) fn varies<T: PartialEq>(points: &[PointSummary], of: impl Fn(&Point) -> T) -> bool {
     let mut all = points.iter().map(|point| of(&point.point));
@@ -52,6 +64,15 @@ pub(super) fn pace(period_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_than_the_limit_is_no_share_of_it() {
+        assert_eq!(share_of_limit(0.2), "20 % of the limit");
+        assert_eq!(share_of_limit(1.000_01), "100 % of the limit");
+        for used in [1.001, 2.6018] {
+            assert_eq!(share_of_limit(used), "above the limit, see the warnings");
+        }
+    }
 
     #[test]
     fn a_pace_is_a_frequency_where_that_is_a_whole_number() {
