@@ -344,6 +344,7 @@ fn losses_and_replies_out_of_order_stay_in_the_table_and_in_the_finding() {
     let mut file = echo(BOARD, &[&answered], 0);
     let counts = &mut file.points[0].counts;
     (counts.lost, counts.duplicated, counts.reordered) = (2, 84, 94);
+    counts.answered -= 2;
     let brief = tables::of_exchange(&file, false).brief.expect("a table");
     assert!(
         brief
