@@ -1,4 +1,10 @@
-"""A generated run whose true configuration is known, and what is common to those of all kinds."""
+"""A generated run whose true configuration is known, and what is common to those of all kinds.
+
+`findings` fails on a code without a predicate, and on one that is said or withheld fewer than 20 times. A predicate is
+computed from the samples, what the device and the host counted and what the generator knows, not from what the program
+computed. Only bounds of intervals are read from run.json (p99 of W05, the rate of W25 and W27): `coverage` checks those.
+`NUMBERS` and `QUOTED` hold what a text must say of the points that it names.
+"""
 
 from __future__ import annotations
 

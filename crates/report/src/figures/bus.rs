@@ -27,7 +27,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
     let mut kinds = BUS_KINDS.to_vec();
     kinds.retain(|(kind, ..)| bars().any(|bar| bar.kind == *kind));
     let entries = kinds.iter();
-    let entries = entries.map(|(_, name, colour)| Key::Area(*colour, 1.0).named(*name));
+    let entries = entries.map(|(_, name, colour)| Key::Area(colour, 1.0).named(*name));
     let legend: Vec<Entry> = entries.collect();
     let rows = picture.rows.len().max(1);
     // The first frame on top.
