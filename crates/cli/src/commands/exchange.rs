@@ -57,7 +57,7 @@ fn judged(args: &ExchangeArgs, file: &RunFile) -> Vec<Judged> {
     args.require.iter().map(of).collect()
 }
 
-/// The limit at its worst point, and at how many others it is not met either.
+/// The limit at its worst point, at which others it is met, and at how many it is not met either.
 fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option<Held> {
     let point = points.iter().max_by(|a, b| {
         let by_compliance = limit.of_point(a).cmp(&limit.of_point(b));
@@ -78,7 +78,20 @@ fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option
             format!(" with {exchanges}{}", others(count, "undecided"))
         }
     };
+    let elsewhere = [
+        (Compliance::Met, "met"),
+        (Compliance::Undecided, "undecided"),
+    ];
+    let elsewhere = elsewhere.map(|(compliance, word)| {
+        let those = points.iter().filter(|p| limit.of_point(p) == compliance);
+        let those: Vec<u32> = those.map(|p| p.point.index).collect();
+        match those.is_empty() || held.compliance <= compliance {
+            true => String::new(),
+            false => format!("; {word} at {}", places.in_sentence(&those)),
+        }
+    });
     Some(Held {
+        value: held.value + &elsewhere.concat(),
         line: held.line + &more,
         ..held
     })
@@ -219,5 +232,25 @@ mod tests {
         );
         assert!(more > fewer, "{more:?} {fewer:?}");
         assert!(fewer > excess(&limit, &point(2, 0, 0)));
+    }
+
+    #[test]
+    fn the_worst_point_of_a_limit_says_where_it_is_met() {
+        let limit: Constraint = constraint::of_exchanges("lost=0").expect("a limit");
+        let points = [point(0, 0, 0), point(1, 5, 0), point(2, 2, 0)];
+        let plan = wiregauge_record::Plan {
+            points: points.iter().map(|point| point.point).collect(),
+            ..made_up::plan()
+        };
+        let places = Places::of_run(&plan, &points);
+        let held = worst(&limit, &points, &places).expect("points");
+        let met = places.at(0);
+        let expected = format!("; met{met}");
+        assert!(held.value.ends_with(&expected), "{} {expected}", held.value);
+        assert!(
+            held.line.ends_with("; also missed at 1 other point"),
+            "{}",
+            held.line
+        );
     }
 }

@@ -191,7 +191,7 @@ impl Places {
     }
 
     /// `depth 1 to 3`, `all points`, `5 of 12 points`: in a sentence, which no semicolon may break.
-    pub(super) fn in_sentence(&self, indices: &[u32]) -> String {
+    pub fn in_sentence(&self, indices: &[u32]) -> String {
         let chosen = self.points.iter().filter(|p| indices.contains(&p.index));
         let chosen: Vec<&Named> = chosen.collect();
         let range = match self.varying[..] {
