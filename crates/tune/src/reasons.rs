@@ -68,7 +68,9 @@ fn is_refuted_by_the_choice(grid: &Grid, place: Place, saturated_from: f64) -> b
     };
     let mut next = place;
     next.0[2] = shallower;
-    f64::from(grid.candidate(next).setting.depth) >= saturated_from
+    // As it is printed: 1.04 is "depth 1.0".
+    let printed = (10.0 * saturated_from).round() / 10.0;
+    f64::from(grid.candidate(next).setting.depth) >= printed
 }
 
 /// The constraint that keeps the objective where it is.
@@ -116,6 +118,7 @@ mod tests {
         assert!(refuted(&[1, 2, 3, 4], 3, 1.8), "2 and 3 are as good");
         assert!(!refuted(&[1, 2, 3, 4], 1, 1.8), "the first one beyond it");
         assert!(!refuted(&[1, 4], 1, 1.8), "nothing between");
+        assert!(refuted(&[1, 2], 1, 1.04), "printed as 1.0");
         assert!(!refuted(&[4], 0, 1.8), "there is only one");
     }
 }
