@@ -131,7 +131,7 @@ run = wiregauge.exchange('null://', 'Out', 64, 'Count', 20, 'NoCalibration', tru
 assert(run.points.summary.device, NaN);
 assert(run.points.summary.rtt.p999.high, NaN);
 none = struct('point', struct('out_bytes', 16, 'in_bytes', 48, 'depth', 1), 'rtt', NaN, 'trt', NaN, ...
-    'counts', struct('exchanges', 4, 'lost', 4));
+    'counts', struct('exchanges', 4, 'answered', 0));
 point = wiregauge.internal.pointFigures('exchange', none);
 assert([point.p99, point.max, point.trt_mean, point.in_bytes_s, point.lost, point.lost_share], [NaN NaN NaN NaN 4 1]);
 assert(isnan(run.plan.host.priority));

@@ -15,7 +15,7 @@ switch kind
             point.(name{1}) = number(summary, 'rtt', name{1});
         end
         point.trt_mean = number(summary, 'trt', 'mean', 'value');
-        point.lost = number(summary, 'counts', 'lost');
+        point.lost = number(summary, 'counts', 'exchanges') - point.n; % Without a correct response in time.
         point.lost_share = point.lost / number(summary, 'counts', 'exchanges');
         for name = {'exchanges_s', 'out_bytes_s', 'in_bytes_s'}
             point.(name{1}) = number(summary, 'throughput', name{1});

@@ -29,7 +29,7 @@ points = cell(1, numel(file.points));
 for k = 1:numel(points)
     one = wiregauge.internal.pointFigures(file.kind, file.points(k));
     if strcmp(file.kind, 'exchange')
-        [one.rtt_ns, one.trt_ns] = responses(samples(k));
+        [one.rtt_ns, one.trt_ns] = responses(samples(k), one.depth);
     end
     one.summary = file.points(k);
     one.samples = samples(k);
@@ -95,15 +95,19 @@ for k = 1:numel(file.points)
 end
 end
 
-function [rtt, trt] = responses(samples)
-% RTT of the correct responses, and TRT: from the start of each request to that of the next one.
+function [rtt, trt] = responses(samples, depth)
+% RTT of the correct responses, and TRT: from the start of each request to that of the next one, but for the first, which begin
+% without a response until so many are outstanding.
 right = samples.phase == 2 & (samples.status == 0 | samples.status == 4);
 rtt = samples.rtt_ns(right);
 % A late or repeated answer is a further row of its request.
 requests = samples.phase == 2 & samples.status ~= 3 & samples.status ~= 2;
-[~, order] = sort(samples.sequence(requests));
+[numbers, order] = sort(samples.sequence(requests));
 starts = samples.start_ns(requests);
 trt = diff(starts(order));
+if ~isempty(trt)
+    trt = trt(numbers(1:end - 1) >= numbers(1) + depth - 1);
+end
 end
 
 function export(run, form, file)

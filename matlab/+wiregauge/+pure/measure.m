@@ -7,7 +7,7 @@ function result = measure(connection, varargin)
 %   Options: 'Out' (16), 'In' (48): bytes of a request and a response, headers included; 'Count' (1000) exchanges; 'Queue'
 %   (0): R, which is one less than wiregauge's depth; 'Protocol' ('wiregauge' or 'echo').
 %
-%   result has: rtt_ns, start_ns (1-by-Count), trt_ns (one less); first_ns, the RTT of a first exchange, alone and kept apart;
+%   result has: rtt_ns, start_ns (1-by-Count), trt_ns (Count - Queue - 1); first_ns, the RTT of a first exchange, alone and kept apart;
 %   wrong, the number of responses with a wrong byte; and figures of them: see wiregauge.pure.figures. The clock is that of tic
 %   and toc, which is the system's time of day in Octave: a change of it in between would show.
 %
@@ -77,7 +77,7 @@ result.in = bytes;
 result.queue = options.Queue;
 result.start_ns = round(start * 1e9);
 result.rtt_ns = round((finish - start) * 1e9);
-result.trt_ns = diff(result.start_ns);
+result.trt_ns = diff(result.start_ns(outstanding:end)); % Those before begin without a response.
 result.first_ns = round(first * 1e9);
 result.elapsed_ns = round((finish(end) - start(1)) * 1e9);
 result.wrong = wrong([firstAnswer, responses'], echo, bytes);
