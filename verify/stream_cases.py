@@ -373,7 +373,8 @@ def lost(case: Case) -> list[float]:
 OF_WAY = {
     "bytes sent by the device": "in",
     "bytes sent by this host": "out",
-    "the host sent more than the wire carries": "out",
+    "the host sent": "out",
+    "the host received": "in",
 }
 
 #: What the texts quote.
