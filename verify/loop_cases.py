@@ -230,6 +230,15 @@ QUOTED: dict = {}
 NUMBERS = {**COMMON_NUMBERS, "W47": percent(by_point(lambda _, blocks, cell, __: duty(blocks, cell)))}
 
 
+#: Words that speak of measured curves, which have no preload, and not of tested preloads.
+OF_CURVES = ("the lowest latency is longer than shown", "too few for rare delays")
+
+
 def named(case: Case, text: str) -> list[int] | None:
-    """The positions of the points that a warning names; none where it only counts them, or names all in one."""
-    return places.of_settings(text, [summary["point"] for summary in case.run["points"]], places.LOOP)
+    """The positions of the points that a warning names, without those that it does not speak of; none where it only counts
+    them, or names all in one."""
+    points = [summary["point"] for summary in case.run["points"]]
+    found = places.of_settings(text, points, places.LOOP)
+    if found is None or not any(words in text for words in OF_CURVES):
+        return found
+    return [at for at in found if points[at]["aim"] == "curve"]
