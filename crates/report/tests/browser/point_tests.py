@@ -76,8 +76,7 @@ class PointTests(page_case.PageCase):
                     # A hollow marker is two shapes, and markers of different curves may lie on each other.
                     places = {(s["x"], s["y"]) for s in gone}
                     self.assertTrue(1 <= len(places) <= count, (figure, gone))
-                    if count < 5:
-                        self.assertEqual(len(places), count, (figure, gone))
+                    self.assertTrue(count <= len(gone) <= 2 * count, (figure, gone))
                     if figure != "connect-access-transfer":
                         self.assertEqual(len({x for x, _ in places}), 1, (figure, gone))
                     # A line keeps its other vertices and goes from neighbour to neighbour.
