@@ -2,8 +2,9 @@
 
 `findings` fails on a code without a predicate, and on one that is said or withheld fewer than 20 times. A predicate is
 computed from the samples, what the device and the host counted and what the generator knows, not from what the program
-computed. Only bounds of intervals are read from run.json (p99 of W05, the rate of W25 and W27): `coverage` checks those.
-`NUMBERS` and `QUOTED` hold what a text must say of the points that it names.
+computed. Only bounds of intervals are read from run.json (p99 and the rate of W05, the rate of W17): `coverage` checks those.
+`NUMBERS` and `QUOTED` hold what a text must say of the points that it names. Keys are codes; of a code that makes several
+statements, the code and a pattern of each: `W07 ^the hypervisor`.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ def codes(text: str) -> dict[str, list[str]]:
     for code, words in re.findall(r"^(W\d\d): (.*(?:\n  .*)*)", text, re.MULTILINE):
         found.setdefault(code, []).append(" ".join(words.split()))
     return found
+
+
+def texts_of(said: dict[str, list[str]], key: str) -> list[str]:
+    """The texts that a key of the predicates is about."""
+    code, _, pattern = key.partition(" ")
+    return [text for text in said.get(code, []) if re.search(pattern, text)]
 
 
 def write_samples(path: Path, index: int, cell: dict, columns: dict) -> None:
@@ -227,18 +234,17 @@ def is_shown(shown: str, value: float) -> bool:
 
 #: A number that the text of a code has, for codes that runs of every kind can have: its unit, and what it is at each point.
 COMMON_NUMBERS = {
-    "W07": percent(counted("steal", "share")),
-    "W09": percent(counted("shared-processor", "share")),
+    "W07 ^the hypervisor": percent(counted("steal", "share")),
+    "W07 ^other programs": percent(counted("shared-processor", "share")),
 }
 
 #: The predicates of the codes that runs of every kind can have.
 COMMON = {
     "W03": lambda case: [truth["cut"] for truth in case.truth],
-    "W07": disturbed("steal"),
-    "W08": disturbed("preempted"),
-    "W09": disturbed("shared-processor"),
-    "W10": disturbed("clock-gap"),
-    "W11": disturbed("storage-too-slow"),
-    "W14": of_run(lambda case: sum(case.run["plan"]["host"]["load"].values()) > 0),
+    "W07 ^the hypervisor": disturbed("steal"),
+    "W07 ^the measuring thread": disturbed("preempted"),
+    "W07 ^other programs": disturbed("shared-processor"),
+    "W07 ^the clock": disturbed("clock-gap"),
+    "W11 ^samples": disturbed("storage-too-slow"),
     "W15": of_run(lambda case: case.run["warnings"]),
 }

@@ -434,7 +434,8 @@ PREDICATES = {
     "W16": by_point(lambda *point: impossible_times(*point) > 0),
     "W17": by_point(above_limit),
     "W18": by_point(silent),
-    "W19": by_point(surplus),
+    "W19 ^(each|echoes|[\\d,]+ of)": by_point(surplus),
+    "W19 ^[\\d,]+ B": by_point(unasked),
     "W32": by_point(lambda *point: unexpected(*point) > 0),
     "W33": by_point(lambda _, __, summary, ___: bool(summary.get("instrument_errors"))),
     "W36": by_point(
@@ -443,7 +444,6 @@ PREDICATES = {
             for name in ("error_frames", "lost_frames", "failed_messages")
         )
     ),
-    "W37": by_point(unasked),
 }
 
 

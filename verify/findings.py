@@ -18,12 +18,12 @@ import deadline_cases
 import exchange_cases
 import loop_cases
 import stream_cases
-from case import Case, is_range
+from case import Case, is_range, texts_of
 from common import Checks, Failed, scratch, wiregauge
 
 #: Each kind of run with its part of all generated ones.
 KINDS = ((exchange_cases, 0.45), (stream_cases, 0.25), (loop_cases, 0.2), (deadline_cases, 0.1))
-#: Each code must have been said, and withheld, in so many runs that could have it.
+#: Each code, and each of its statements, must have been said, and withheld, in so many runs that could have it.
 FEWEST = 20
 
 
@@ -32,41 +32,46 @@ def listed() -> list[str]:
     return re.findall(r"^(W\d\d) ", wiregauge("help", "warnings"), re.MULTILINE)
 
 
+def names(kind) -> set[str]:
+    """The keys of the predicates, and their codes."""
+    return {name for key in kind.PREDICATES for name in (key, key.partition(" ")[0])}
+
+
 def judge(kind, seed: int, home: Path, keep: bool) -> tuple[list, list]:
     """Generate a run and compare what is said of it with what is true: (check, whether it holds, detail) of each
-    statement, and (said or withheld, code)."""
+    statement, and (said or withheld, key) of each code and of each of its statements."""
     try:
         case = kind.new(seed, home)
         said = case.said()
-        found = [one for code in kind.PREDICATES for one in judge_code(case, kind, code, said.get(code))]
+        of_key = {key: texts_of(said, key) for key in kind.PREDICATES}
+        found = [one for key, texts in of_key.items() for one in judge_key(case, kind, key, texts)]
     except (Failed, KeyError, IndexError, ValueError) as error:
         return [("commands read every run", False, f"{kind.__name__}, seed {seed}: {error!r}")], []
-    known = said.keys() <= kind.PREDICATES.keys()
-    found.append(("a code that is said has a predicate", known, f"{case.where}: {said.keys()}"))
-    tally = [("said", code) for code in said]
-    tally += [("withheld", code) for code in kind.PREDICATES.keys() - said.keys()]
+    known = sorted(sum(of_key.values(), [])) == sorted(sum(said.values(), []))
+    found.append(("a text that is said has one predicate", known, f"{case.where}: {said}"))
+    tally = [("said" if texts_of(said, name) else "withheld", name) for name in names(kind)]
     if not keep:
         shutil.rmtree(case.path)
     return found, tally
 
 
-def judge_code(case: Case, kind, code: str, texts: list[str] | None):
-    """What does not hold of a code, said with these texts or withheld."""
-    verdicts = kind.PREDICATES[code](case)
-    here = f"{code}, {case.where}; {verdicts}; {texts}"
-    if texts is None:
+def judge_key(case: Case, kind, key: str, texts: list[str]):
+    """What does not hold of a code or one of its statements, said with these texts or withheld."""
+    verdicts = kind.PREDICATES[key](case)
+    here = f"{key}, {case.where}; {verdicts}; {texts}"
+    if not texts:
         yield "what is true is said", True not in verdicts, here
         return
     is_open = any(verdict is not False for verdict in verdicts)
     yield "what is said is not false", is_open, here
     places = [kind.named(case, text) for text in texts]
-    if code in kind.QUOTED and None not in places:
-        every = kind.QUOTED[code](case)
+    if key in kind.QUOTED and None not in places:
+        every = kind.QUOTED[key](case)
         for text, at in zip(texts, places, strict=True):
             is_so = all(every[one] in text for one in at)
             yield "what is quoted is of the points named", is_so, f"{here}: {every}"
-    if code in kind.NUMBERS and None not in places:
-        unit, numbers = kind.NUMBERS[code]
+    if key in kind.NUMBERS and None not in places:
+        unit, numbers = kind.NUMBERS[key]
         every = numbers(case)
         for text, at in zip(texts, places, strict=True):
             values = [every[one] for one in at]
@@ -96,8 +101,8 @@ def run(quick: bool, keep: str | None = None, seeds: range | None = None) -> boo
             for found, tally in pool.map(judge_one, every, chunksize=10):
                 for name, holds, detail in found:
                     checks.that(holds, name, detail)
-                for how, code in tally:
-                    tallies[how][code] += 1
+                for how, name in tally:
+                    tallies[how][name] += 1
     took = time.monotonic() - begun
     print(f"Codes of {len(every):,} generated runs: {sum(checks.counts.values()):,} checks, {took:.0f} s")
     coverage(checks, tallies)
@@ -110,17 +115,17 @@ def judge_one(one: tuple) -> tuple[list, list]:
 
 
 def coverage(checks: Checks, tallies: dict) -> None:
-    """Each code of the list has a predicate, and was said and withheld often enough."""
+    """Each code of the list has a predicate, and each of its statements was said and withheld often enough."""
     codes = listed()
-    known = {code for kind, _ in KINDS for code in kind.PREDICATES}
+    known = set().union(*(names(kind) for kind, _ in KINDS))
     checks.that(bool(codes), "the list of codes is read")
     for code in codes:
         checks.that(code in known, "every code of the list has a predicate", code)
     for how, counts in tallies.items():
-        for code in codes:
-            few = f"{code}: {counts[code]} of at least {FEWEST}"
-            checks.that(counts[code] >= FEWEST, f"every code was {how} often enough", few)
-    texts = [f"{code} {tallies['said'][code]}/{tallies['withheld'][code]}" for code in codes]
+        for name in known:
+            few = f"{name}: {counts[name]} of at least {FEWEST}"
+            checks.that(counts[name] >= FEWEST, f"every code was {how} often enough", few)
+    texts = [f"{code} {tallies['said'][code]}/{tallies['withheld'][code]}" for code in sorted(known)]
     print("  said/withheld: " + ", ".join(texts))
 
 

@@ -208,13 +208,13 @@ def throttled(case: Case) -> list:
 PREDICATES = {
     **COMMON,
     "W40": by_point(lambda _, blocks, cell, __: cell["aim"] == "curve" and has_stalled(blocks)),
-    "W41": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, False, None)),
-    "W42": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, True, True)),
-    "W43": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, True, False)),
+    "W41 ^the requested": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, False, None)),
+    "W41 ^the preload": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, True, True)),
+    "W41 ^every": by_point(lambda case, blocks, cell, _: not_held(case, cell, blocks, True, False)),
     # Where input was lost, the output is wrong for that reason.
     "W44": by_point(lambda _, blocks, __, truth: truth["output"] in ("wrong", "nowhere") and not has_stalled(blocks)),
-    "W45": lambda case: [truth["output"] == "unheard" for truth in case.truth],
-    "W46": lambda case: [truth["output"] == "unchecked" for truth in case.truth],
+    "W45 ^the marker": lambda case: [truth["output"] == "unheard" for truth in case.truth],
+    "W45 ^the output": lambda case: [truth["output"] == "unchecked" for truth in case.truth],
     "W47": by_point(busy),
     "W48": throttled,
     "W49": lambda case: [truth["device_late"] is not None for truth in case.truth],

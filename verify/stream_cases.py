@@ -16,7 +16,6 @@ from case import (
     disturbances,
     ended,
     host_plan,
-    of_run,
     percent,
     remarks,
     state_of,
@@ -342,23 +341,22 @@ def device_over_limit(_, rows, summary, flow, __):
 PREDICATES = {
     **COMMON,
     "W12": by_flow(lambda _, rows, *__: bool((rows["status"] == "stalled").any())),
-    "W20": of_truth(lambda truth: truth["lost"] > 0),
-    "W21": of_truth(lambda truth: truth["wrong"] > 0),
-    "W22": lambda case: [
+    "W01": of_truth(lambda truth: truth["lost"] > 0),
+    "W02": of_truth(lambda truth: truth["wrong"] > 0),
+    "W16 ^the device": lambda case: [
         case.run["plan"]["protocol"] != "raw" and truth["report"] == "silent" for truth in case.truth
     ],
     "W23": of_truth(lambda truth: truth["overruns"] > 0),
-    "W24": by_flow(shallow),
-    "W25": by_flow(over_limit),
-    "W26": by_flow(no_real_bus),
-    "W27": by_flow(short),
-    "W29": of_run(lambda case: not case.run["plan"]["check"] and case.run["plan"]["protocol"] != "raw"),
-    "W30": lambda case: [
+    "W04": by_flow(shallow),
+    "W05": by_flow(short),
+    "W17 ^the host": by_flow(over_limit),
+    "W17 ^both ends": by_flow(no_real_bus),
+    "W17 ^the device": by_flow(device_over_limit),
+    "W16 ^the report": lambda case: [
         case.run["plan"]["protocol"] != "raw" and truth["report"] == "untrue" for truth in case.truth
     ],
-    "W31": by_flow(device_over_limit),
     "W34": of_truth(lambda truth: truth["jumps"] > 0),
-    "W35": of_truth(lambda truth: truth["waited"] > 0),
+    "W11 ^the receiver": of_truth(lambda truth: truth["waited"] > 0),
 }
 
 
@@ -378,13 +376,13 @@ OF_WAY = {
 }
 
 #: What the texts quote.
-QUOTED = {"W30": by_flow(lambda _, __, ___, flow, ____: flow.get("report_error") or "")}
+QUOTED = {"W16 ^the report": by_flow(lambda _, __, ___, flow, ____: flow.get("report_error") or "")}
 
 #: The numbers of the texts.
 NUMBERS = {
     **COMMON_NUMBERS,
-    "W20": percent(lost),
-    "W24": ("achieved", by_flow(lambda _, rows, *__: achieved(rows))),
+    "W01": percent(lost),
+    "W04": ("achieved", by_flow(lambda _, rows, *__: achieved(rows))),
 }
 
 

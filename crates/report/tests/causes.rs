@@ -113,7 +113,7 @@ fn of_late_starts_by_both_causes_each_is_counted() {
     );
 }
 
-/// W25 of a stream whose host's count is 1.2 times the limit, and the device's count this part of it.
+/// W17 of a stream whose host's count is 1.2 times the limit, and the device's count this part of it.
 fn over_limit(device: Option<f64>) -> String {
     let dir = tempfile::tempdir().expect("a directory");
     let plan = stream_plan(vec![stream_point(0, Direction::In)]);
@@ -143,8 +143,8 @@ fn over_limit(device: Option<f64>) -> String {
         bus: None,
     });
     let warnings = tables::of_stream(&file).warnings;
-    let over = warnings.iter().find(|warning| warning.code == "W25");
-    over.unwrap_or_else(|| panic!("W25: {warnings:?}"))
+    let over = warnings.iter().find(|warning| warning.code == "W17");
+    over.unwrap_or_else(|| panic!("W17: {warnings:?}"))
         .to_string()
 }
 
@@ -209,11 +209,11 @@ fn the_time_waited_for_a_cpu_is_called_a_sum() {
     let mut file = echo(BOARD, &[&answered, &answered], 0);
     let waited = |times, waited_ns| vec![Disturbance::Preempted { times, waited_ns }];
     file.points[0].disturbances = waited(1_234, 106_000_000);
-    let text = lines(&file, "W08").concat();
+    let text = lines(&file, "W07").concat();
     let sum = "waited for a CPU 106.0 ms in total and was preempted 1,234 times";
     assert!(text.contains(sum), "{text}");
     file.points[1].disturbances = waited(1, 7_000_000);
-    let text = lines(&file, "W08").concat();
+    let text = lines(&file, "W07").concat();
     assert!(
         text.contains("7.000 to 106.0 ms in total and was preempted 1 to 1,234 times"),
         "{text}"
@@ -255,10 +255,10 @@ fn slow_device(part: f64, receives_on: bool) -> RunFile<Stream> {
     file
 }
 
-/// W25 of that stream.
+/// W17 of that stream.
 fn ahead(part: f64, receives_on: bool) -> String {
     let warnings = tables::of_stream(&slow_device(part, receives_on)).warnings;
-    let ahead = warnings.iter().find(|warning| warning.code == "W25");
+    let ahead = warnings.iter().find(|warning| warning.code == "W17");
     ahead.map_or(String::new(), ToString::to_string)
 }
 
@@ -332,7 +332,7 @@ fn a_host_that_fills_buffers_on_the_way_is_said_to_send_faster_than_the_device_r
 fn an_instrument_that_echoes_queries_is_not_said_to_send_what_nobody_asked_for() {
     let mut file = echo(BOARD, &[&answered], 1_200);
     file.plan.protocol = Protocol::Text;
-    let text = lines(&file, "W37").concat();
+    let text = lines(&file, "W19").concat();
     let finding = "1,200 B belong to no response, so RTTs may be those of other data";
     assert!(text.contains(finding), "{text}");
     assert!(text.contains("--protocol text --idle"), "{text}");

@@ -177,7 +177,8 @@ pub fn text(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Resul
 
 /// Where there is more.
 fn more(shown: &[&Warning], named: &[&Warning]) -> String {
-    let codes: Vec<&str> = named.iter().map(|warning| warning.code).collect();
+    let mut codes: Vec<&str> = named.iter().map(|warning| warning.code).collect();
+    codes.dedup();
     let also = match codes.is_empty() {
         true => String::new(),
         false => format!(" and {}", codes.join(", ")),

@@ -8,7 +8,7 @@ use crate::output::style::{HEADING, RESET};
 use anyhow::Context;
 use std::ffi::OsString;
 use std::io::Write;
-use wiregauge_report::tables::{Explained, WARNINGS};
+use wiregauge_report::tables::{Explained, RETIRED, WARNINGS};
 
 /// What `wiregauge help help` prints.
 const HELP: &str = "\
@@ -54,9 +54,13 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let found = WARNINGS
-        .iter()
-        .find(|one| number(one.code) == number(topic));
+    let is_topic = |code: &str| number(code) == number(topic);
+    let retired = RETIRED.iter().find(|(code, _)| is_topic(code));
+    if let Some((code, now)) = retired {
+        writeln!(out, "{HEADING}{code}{RESET} is no longer used: see {now}")?;
+        return Ok(Outcome::Done);
+    }
+    let found = WARNINGS.iter().find(|one| is_topic(one.code));
     let Explained {
         code,
         finding,

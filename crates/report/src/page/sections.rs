@@ -169,7 +169,8 @@ fn warnings(subject: &Subject) -> String {
         all.partition(|warning| warning.is_printed);
     out.extend(shown.into_iter().map(notice));
     if !folded.is_empty() {
-        let codes: Vec<&str> = folded.iter().map(|warning| warning.code).collect();
+        let mut codes: Vec<&str> = folded.iter().map(|warning| warning.code).collect();
+        codes.dedup();
         let notices: String = folded.into_iter().map(notice).collect();
         let _ = writeln!(
             out,

@@ -44,7 +44,7 @@ pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
 pub use table::Table;
-pub use warnings::{Explained, WARNINGS, Warning};
+pub use warnings::{Explained, RETIRED, WARNINGS, Warning};
 pub(crate) use words::sentence;
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 

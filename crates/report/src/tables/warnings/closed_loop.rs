@@ -67,7 +67,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     };
     if let Some(at) = bracketed(&|p| searched && not_held(p) && ever_held(p)) {
         found.push(Warning::new(
-            Code::PreloadNotHeld,
+            Code::PreloadTooShort,
             format!("the preload was too short{at}"),
             ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer delays; \
              rely on the confidence bound, not on one run",
@@ -75,7 +75,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     }
     if let Some(at) = bracketed(&|p| searched && not_held(p) && !ever_held(p)) {
         found.push(Warning::new(
-            Code::NoPreloadHeld,
+            Code::PreloadTooShort,
             format!("every tested preload was too short{at}"),
             ": input was lost, or the output had no data. Try --priority, --pin, or a less loaded machine",
         ));
@@ -93,7 +93,7 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     }
     if let Some(at) = those(&|p| p.verified.as_ref().is_some_and(Verified::is_unheard)) {
         found.push(Warning::new(
-            Code::MarkerLost,
+            Code::Unverified,
             format!("the marker sent{at} did not return"),
             ", so the latency was not checked. Try a cable from output to input, the output's volume and the input's \
              gain (alsamixer)",
@@ -144,7 +144,6 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     }
     let cut = bracketed(&|p| p.ending != Ending::Complete);
     found.extend(cut.map(|at| common::cut_at(&at)));
-    found.extend(common::load(&file.plan.host));
     let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
     found.extend(common::of_disturbances(
         disturbed,

@@ -65,130 +65,94 @@ macro_rules! codes {
 }
 
 codes! {
-    Lost "W01" printed: "Exchanges were not answered in time.",
+    Lost "W01" printed: "Exchanges were not answered in time, or bytes of a stream were lost.",
         "RTT figures are for the answered exchanges. Over all exchanges, percentiles above the \
-         answered share are undefined.",
-        "Use a lower --depth or --rate, or a longer --timeout. Check cable, --baud and the buffers \
-         of the device.";
-    Corrupted "W02" printed: "Answers have wrong bytes.",
+         answered share are undefined. The rate of a stream is that of what arrived.",
+        "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth or --rate, or a longer \
+         --timeout. Streams IN: if the buffer of the device overflows while this host does not read, a larger --queue \
+         or --priority helps, and --rate computes the buffer. OUT: use flow control (NAK, RTS/CTS, XOFF). UDP has \
+         none: compare with tcp://.";
+    Damaged "W02" printed: "Answers have wrong bytes, or bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable. These exchanges are counted, but not part of the RTT figures.",
         "Check cable, --baud, flow control and the buffers of the device.";
     Cut "W03" printed: "A point was not measured to the end.",
         "The samples taken so far are kept, and the figures are of those.",
         "Measure again without an interruption. If the run failed, its error is printed below the \
          warnings.";
-    Shallow "W04" printed: "Fewer requests were outstanding than --depth allows.",
-        "The host, or a full buffer, delayed requests, or the point has too few exchanges to reach the depth. \
-         TRT and throughput are those of the achieved depth.",
-        "Use --wait spin, --priority, smaller sizes, or a --count of at least 10 times the depth.";
-    FewSamples "W05" named: "A percentile has no upper confidence bound.",
+    Shallow "W04" printed: "Fewer requests or transfers were outstanding than --depth or --queue allows.",
+        "The host, or a full buffer, delayed them, or the point has too few exchanges to reach the depth. TRT and \
+         throughput are those of the achieved depth or queue.",
+        "Exchanges: --wait spin, --priority, smaller sizes, or a --count of at least 10 times the depth. Streams: \
+         larger --transfer sizes, --priority, or --no-check.";
+    FewSamples "W05" named: "A percentile has no upper confidence bound, or the rate of a stream has no interval.",
         "Its interval is open, `47.70 ~` or with --full `47.70 (10.9 .. ?)`: the true value may be much larger. Either there are too \
-         few independent samples (autocorrelated samples are worth fewer independent ones), or the times \
+         few independent samples (autocorrelated samples are worth fewer independent ones), or the times or the rate \
          drift: parts of the point differ by more than chance explains. With fewer than 200 independent samples, the \
          other intervals may contain the true value less often than 95 times in 100.",
         "Too few: use the --count or --duration that the warning names; p99 requires 483 independent \
-         samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT over \
-         time in wiregauge report), and repeat the run.";
+         samples, p99.9 requires 4,837. Drift: more exchanges alone may give no bound; find what changes (RTT or rate \
+         over time in wiregauge report), and repeat the run.";
     Behind "W06" printed: "Exchanges started more than a period late.",
         "They waited for earlier ones, or the host started them late; the warning says which. RTT figures \
          leave out that delay (coordinated omission); times from the intended start include it.",
         "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: \
          --priority 50 or a less loaded host.";
-    Steal "W07" named: "The hypervisor took CPU time from this virtual machine.",
-        "The tails (p99, max) include the time in which this host stood still; how much of them that is, is not \
-         known.",
-        "Measure on a real machine, or on a virtual machine with CPUs of its own.";
-    Preempted "W08" named: "Other programs preempted the measuring thread.",
-        "The tails (p99, max) include the time in which it did not run.",
-        "Use --priority 50, --pin CPU, or a less loaded host; wiregauge doctor finds what disturbs \
-         it.";
-    Shared "W09" named: "Other programs used the CPU to which the measuring thread is pinned.",
-        "The tails (p99, max) include their time.",
-        "Use --pin with another CPU, or isolate this one (isolcpus, cpuset).";
-    ClockGap "W10" named: "The clock jumped for a spinning thread.",
-        "An interrupt, the hypervisor or the firmware (SMI) stopped the CPU. Tails of that length \
-         are caused by this host.",
-        "Use --pin with another CPU or a real machine, or disable power management and SMIs in the \
-         firmware; see wiregauge doctor.";
-    Storage "W11" printed: "Samples arrived faster than they could be stored.",
-        "The measuring thread waited for the storage, so the rate is too low.",
-        "Use fewer exchanges, no --keep-data, or a faster disk.";
+    HostDelayed "W07" named: "The host delayed the measuring thread.",
+        "The tails (p99, max) include these delays. The warning says what did it: the hypervisor took CPU time (how \
+         much of the tails that is, is not known), other programs preempted the thread or used the CPU to which it is \
+         pinned, or the clock jumped while it was spinning. Then an interrupt, the hypervisor or the firmware (SMI) \
+         stopped the CPU, and tails of that length are caused by this host.",
+        "Hypervisor: measure on a real machine, or on a virtual machine with CPUs of its own. Other programs: \
+         --priority 50, --pin CPU with another or an isolated one (isolcpus, cpuset), or a less loaded host. Jumps: \
+         disable power management and SMIs in the firmware. wiregauge doctor finds what disturbs it.";
+    Storage "W11" printed: "The measuring thread waited for the storage.",
+        "The rate is too low: it is that of the storage. Nothing of what was received is missing in a recording \
+         (--record); a device without flow control may have lost data meanwhile.",
+        "Use a faster disk. Samples: fewer exchanges, or no --keep-data. Recording: read the pipe faster, or leave out \
+         --record to measure the link.";
     EndpointStalled "W12" printed: "The device stalled an endpoint.",
         "Each stall was cleared, and outstanding exchanges or transfers were lost.",
         "The device rejects the requests: check sizes, --protocol and its firmware.";
     NearFloor "W13" named: "The median RTT is close to that of a local echo, without the device.",
         "The times are mostly those of the host.",
         "Use --wait spin, which makes them shorter, or a faster host.";
-    Load "W14" named: "Measured under synthetic load (--host-load).",
-        "The figures are those of a loaded host.",
-        "Leave out --host-load to measure the unloaded host.";
     Remark "W15" printed: "The link or the host reported a problem at the start of the run.",
         "A requested setting may not be in effect.",
         "The line of the warning names the setting and the reason.";
-    ImpossibleTimes "W16" printed: "Device times are impossible.",
-        "They are longer than the RTT of their exchange: the device read its clock at the wrong moment, \
-         or reports other numbers. They are counted and left out of the device time; the others may be \
-         wrong as well.",
-        "Check where the firmware reads its clock, tick_hz and tick_bits (docs/protocol.md, Timestamps).";
-    AboveLimit "W17" printed: "The throughput is above the limit of the link.",
-        "The limit follows from the speed that the device or the system reports. It is not that of what \
-         carried the data: an emulated bus, or a controller other than the reported one.",
-        "Ignore the share of the limit, and check the speed that the link reports (wiregauge devices).";
+    UntrueReport "W16" printed: "What the device reports cannot be true, or is missing.",
+        "Device times that are longer than the RTT of their exchange, and counts or times that contradict what this \
+         host sent, received or measured, are in no figure; the others may be wrong as well. Without a report of what \
+         a device received, the number of lost bytes is unknown, and the rate is the host's.",
+        "Check where the firmware reads its clock, how it counts bytes, tick_hz and tick_bits. A responder must report \
+         its counts at the end of a stream (docs/protocol.md).";
+    AboveLimit "W17" printed: "More was counted than the link carried.",
+        "OUT: buffers in between were still filling; below the limit, \
+         the device received less than the host sent. IN: data had accumulated in buffers before. By the device alone: \
+         its clock or its count is wrong. Or the limit, which follows from the speed that the device or the system reports, is not that \
+         of what carried the data: an emulated bus, or a controller other than the reported one. The rate OUT is that \
+         of the device where its count is within the limit; otherwise no rate is that of the wire.",
+        "Use a longer --settle and --duration. Check the speed that the link reports (wiregauge devices), and tick_hz \
+         of the device. Ignore the share of the limit if the bus is emulated.";
     Silence "W18" printed: "Echoes come only after a constant silence.",
         "A device that waits for the end of a line (readBytesUntil, readStringUntil) finds none in the \
          request and answers only after its own timeout: RTT is that timeout.",
         "Use --protocol lines, which ends each request with a newline, or a protocol without line \
          ends in the device. If the device needs that long, there is nothing to do.";
-    Surplus "W19" printed: "Each echo has surplus bytes.",
-        "The device adds bytes of its own, such as a line end (println adds \\r\\n). If the first two echoes \
+    Unasked "W19" printed: "Bytes of the device belong to no response.",
+        "Each echo has surplus bytes: the device adds its own, such as a line end (println adds \\r\\n). If the first two echoes \
          are followed by the same 1 to 16 bytes, those are in no figure: RTT ends with the last byte of the \
          echo. Others are counted as stray, and on one link for all exchanges they displace the later \
-         echoes, which count as corrupted.",
-        "Use --protocol lines if the device answers with lines; otherwise let it send back what it \
-         received and nothing else (write instead of println).";
-    BytesLost "W20" printed: "Bytes of a stream were lost.",
-        "The rate is that of what arrived.",
-        "IN: if the buffer of the device overflows while this host does not read, a larger --queue or \
-         --priority helps, and --rate computes the buffer; if bytes are lost on the wire, check the cable. OUT: use \
-         flow control (NAK, RTS/CTS, XOFF). UDP has none: compare with tcp://.";
-    BytesDamaged "W21" printed: "Bytes of a stream are corrupted, duplicated or were never sent.",
-        "The link is not reliable.",
-        "Check cable, --baud, flow control and the buffers of the device.";
-    Unreported "W22" printed: "The device did not report what it received.",
-        "The number of lost bytes is unknown; the rate is the host's.",
-        "Use a responder that reports its counts at the end of a stream (docs/protocol.md).";
+         echoes, which count as corrupted. Other protocols, whose responses do not say which request they answer: what comes first while a \
+         request is outstanding is taken for its response, also the echo of a query, or data that the device sends by \
+         itself, so RTTs may be those of such data until the next pause.",
+        "Echoes: use --protocol lines if the device answers with lines; otherwise let it send back what it \
+         received and nothing else (write instead of println). Queries: turn their echo off, or take \
+         echo and answer as one reply (--protocol text --idle); stop what the device sends by itself, or start exchanges with \
+         pauses (--interval); check the replies with --protocol text --expect.";
     Overruns "W23" printed: "The device could not send or receive data in time.",
         "Its buffer is too small for the gaps of this host, or the device is too slow.",
         "Use --rate to compute the buffer that it needs; --priority and --queue make the gaps \
          shorter.";
-    ShallowQueue "W24" printed: "Fewer transfers were pending than --queue allows.",
-        "The host gap is large compared with the transfer time. The rate is that of the achieved \
-         queue.",
-        "Use larger --transfer sizes, --priority, or --no-check.";
-    OverLimit "W25" printed: "The host sent or received more than the wire carries.",
-        "OUT: buffers in between were still filling; below the limit, the device received less than the host sent. \
-         IN: data had accumulated in buffers before. The rate OUT is that of the device where its count is within the \
-         limit; otherwise no rate is that of the wire. Or the limit is not that of what carried the data.",
-        "Use a longer --settle and --duration.";
-    NoRealBus "W26" printed: "Both ends report more data than the reported bus can carry.",
-        "There is no real bus in between. An emulated bus has no limit; the figures are those of its \
-         software.",
-        "Nothing to do if the bus is emulated. Otherwise check the speed that the link reports.";
-    Short "W27" named: "The rate of a stream has no confidence interval.",
-        "The point is too short, or the rate drifts or changes slowly: its parts are then autocorrelated, \
-         and worth too few independent ones.",
-        "Use a longer --duration. wiregauge report plots the rate over time.";
-    Unchecked "W29" named: "The content of received bytes was not checked (--no-check).",
-        "Only lost bytes are detected.",
-        "Leave out --no-check where correctness matters more than CPU time.";
-    ReportUntrue "W30" printed: "The report of the device on a stream cannot be true.",
-        "Its counts contradict the bytes that the host sent or received, or its clock the time that \
-         passed. They are in no figure.",
-        "Check how the firmware counts bytes and reads its clock (docs/protocol.md, Orders and reports).";
-    DeviceOverLimit "W31" printed: "The device reports more data than its link can carry.",
-        "Its clock or its count is wrong, or the limit is not that of its link: the rate by device is no \
-         measurement of the wire.",
-        "Use the rate of the host. Check tick_hz of the device and the speed that the link reports.";
     Unexpected "W32" printed: "Replies are not the expected ones.",
         "Whole replies came in time, but --expect does not match them, or Modbus answered with an exception, from \
          another unit or to another request. They are counted, stored, and not part of the RTT figures.",
@@ -201,43 +165,28 @@ codes! {
         "Bytes were lost, repeated or inserted there. The pattern repeats, so that it does not show how many.",
         "Find out which end drops data: a larger buffer or flow control in the device, --queue or --priority \
          here. A device with a wiregauge responder counts lost bytes exactly.";
-    RecordWaited "W35" printed: "The receiver waited for the storage of a recording (--record).",
-        "The rate is that of the storage. Nothing of what was received is missing in the recording; a device without \
-         flow control may have lost data meanwhile.",
-        "Record to a faster file system or read the pipe faster, or leave out --record to measure the link.";
     CanErrors "W36" printed: "The CAN bus, or the socket, had errors.",
         "Error frames were received, frames were lost at the socket, or the kernel gave up messages of ISO-TP. An \
          exchange without an answer for such a reason is lost.",
         "Not acknowledged: no other node is on the bus, or its bit rate differs. Check termination and wiring. Lost at \
          the socket: use --priority, or a lower --depth.";
-    Unasked "W37" printed: "Bytes of the device belong to no response.",
-        "Responses of this protocol do not say which request they answer. What comes first while a request is \
-         outstanding is taken for its response, also the echo of a query, or data that the device sends by itself. \
-         RTTs may be those of such data until the next pause.",
-        "If the device echoes queries, turn that off, or take echo and answer as one reply (--protocol text --idle). Stop what it \
-         sends by itself, or start exchanges with pauses (--interval). Check the replies with --protocol text --expect.";
     LoopStalled "W40" printed: "A loop lost input, or its output had no data, although its rings should exceed any delay.",
         "The lowest latency without a stall is longer than shown.",
         "Use a larger --ring, --priority, or a lower --rate.";
-    PreloadTooShort "W41" printed: "The requested preload was too short.",
-        "Input was lost, or the output had no data.",
-        "Use a longer --preload, or --find, which tests preloads until one has no stall.";
-    PreloadNotHeld "W42" printed: "A tested preload was too short, and a longer one had no stall.",
-        "A longer delay occurred than in the run before.",
-        "Use longer runs (--duration, --hold), and rely on the confidence bound, not on one run.";
-    NoPreloadHeld "W43" printed: "Every tested preload was too short.",
-        "Input was lost, or the output had no data.",
-        "Use --priority, --pin, or a less loaded machine.";
+    PreloadTooShort "W41" printed: "A preload was too short.",
+        "Input was lost, or the output had no data. The warning says of which: the requested preload, one of those tested, \
+         where a longer delay occurred than in the run before, or every tested one.",
+        "Requested: a longer --preload, or --find, which tests preloads until one has no stall. One of the tested: longer \
+         runs (--duration, --hold), and rely on the confidence bound, not on one run. Every tested one: --priority, \
+         --pin, or a less loaded machine.";
     WrongOutput "W44" printed: "The output is not the processed input, delayed by the preload.",
         "The latency in the table is wrong.",
         "Report this with the run: the device or the loop loses or repeats data.";
-    MarkerLost "W45" printed: "The marker that was sent did not return.",
-        "The latency was not checked.",
-        "Use a cable from output to input; check the output's volume and the input's gain \
-         (alsamixer).";
-    Unverified "W46" printed: "The output was not checked.",
-        "There were too few blocks without a stall, or the run was cut short.",
-        "Use a longer --duration, or a longer preload.";
+    Unverified "W45" printed: "The output of a loop was not checked.",
+        "The latency in the table was not checked either. The marker that was sent did not return, there were too few blocks without a \
+         stall, or the run was cut short.",
+        "Marker: use a cable from output to input; check the output's volume and the input's gain \
+         (alsamixer). Otherwise: a longer --duration, or a longer preload.";
     Busy "W47" printed: "Processing takes nearly all of the time.",
         "There is no reserve for delays.",
         "Use a lower --rate, fewer stages, or a larger --notify.";
@@ -259,6 +208,29 @@ codes! {
         "Find the cause of the losses first: wiregauge show RUN.";
 }
 
+/// Codes that are no longer used, each with what says their finding now: another code, or the conditions.
+pub const RETIRED: &[(&str, &str)] = &[
+    ("W08", "W07"),
+    ("W09", "W07"),
+    ("W10", "W07"),
+    ("W14", "the conditions of a run"),
+    ("W20", "W01"),
+    ("W21", "W02"),
+    ("W22", "W16"),
+    ("W24", "W04"),
+    ("W25", "W17"),
+    ("W26", "W17"),
+    ("W27", "W05"),
+    ("W29", "the conditions of a run"),
+    ("W30", "W16"),
+    ("W31", "W17"),
+    ("W35", "W11"),
+    ("W37", "W19"),
+    ("W42", "W41"),
+    ("W43", "W41"),
+    ("W46", "W45"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,6 +244,16 @@ mod tests {
             for text in [one.finding, one.consequence, one.remedy] {
                 assert!(text.ends_with('.') && text.len() > 10, "{one:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_retired_code_is_not_used_again_and_refers_to_one_that_is() {
+        let is_used = |code: &str| WARNINGS.iter().any(|one| one.code == code);
+        assert!(RETIRED.is_sorted_by(|a, b| a.0 < b.0));
+        for &(code, now) in RETIRED {
+            assert!(!is_used(code), "{code}");
+            assert!(is_used(now) || now.contains(' '), "{code} {now}");
         }
     }
 }

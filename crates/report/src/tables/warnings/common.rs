@@ -1,4 +1,4 @@
-//! Warnings of all kinds of runs: what disturbed the host or the link, a load, rows that are not whole.
+//! Warnings of all kinds of runs: what disturbed the host or the link, rows that are not whole.
 
 use super::codes::Code;
 use super::warning::{Name, Warning, named, spread};
@@ -53,7 +53,7 @@ pub(super) fn of_disturbances<'a>(
     if let Some(at) = named(name, steal.0) {
         let share = spread(steal.1.into_iter(), percent);
         found.push(Warning::new(
-            Code::Steal,
+            Code::HostDelayed,
             format!("the hypervisor stole {share} of the time of this machine{at}"),
             ": the tails include such delays. Measure on a real machine to exclude them.",
         ));
@@ -62,7 +62,7 @@ pub(super) fn of_disturbances<'a>(
         let waited = spread(preempted.1.into_iter(), time);
         let times = times_of(preempted.2.into_iter());
         found.push(Warning::new(
-            Code::Preempted,
+            Code::HostDelayed,
             format!(
                 "the measuring thread waited for a CPU {waited} in total and was preempted {times}{at}"
             ),
@@ -76,7 +76,7 @@ pub(super) fn of_disturbances<'a>(
     if let Some(at) = named(name, shared.0) {
         let share = spread(shared.1.into_iter(), percent);
         found.push(Warning::new(
-            Code::Shared,
+            Code::HostDelayed,
             format!(
                 "other programs used {share} of the CPU that the measuring thread is pinned to{at}"
             ),
@@ -86,7 +86,7 @@ pub(super) fn of_disturbances<'a>(
     if let Some(at) = named(name, gaps.0) {
         let longest = time(gaps.1 as f64);
         found.push(Warning::new(
-            Code::ClockGap,
+            Code::HostDelayed,
             format!("the clock jumped by up to {longest} for a spinning thread{at}"),
             ": an interrupt, the hypervisor or the firmware. Tails of that length are caused by this host.",
         ));
@@ -118,14 +118,6 @@ pub(super) fn times_of(counts: impl Iterator<Item = u64> + Clone) -> String {
             format!("{} times", grouped(count as u64))
         }),
     }
-}
-
-/// That a load ran, if one did.
-pub(super) fn load(host: &HostPlan) -> Option<Warning> {
-    let (cpu, memory) = (host.load.cpu, host.load.memory);
-    let finding =
-        format!("measured under synthetic load: {cpu} computing and {memory} copying threads");
-    (cpu + memory > 0).then(|| Warning::new(Code::Load, finding, "."))
 }
 
 /// That the points that `place` names are not whole.

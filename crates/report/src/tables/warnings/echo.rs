@@ -69,7 +69,7 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
     found.extend(late.map(|at| silence(format!("all echoes came after the timeout{at}"))));
     let added = |finding: String| {
         Warning::new(
-            Code::Surplus,
+            Code::Unasked,
             finding,
             ": the device adds them, such as the line end of println. Try --protocol lines, or write instead of \
              println in the device.",
@@ -118,7 +118,7 @@ fn followed(by: &[&Surplus], at: &str) -> Warning {
         ),
     };
     Warning::new(
-        Code::Surplus,
+        Code::Unasked,
         format!("{who} {bytes}{at}"),
         ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write instead of \
          println in the device, or --protocol lines.",

@@ -64,7 +64,7 @@ pub(super) fn of_run(
     let displaced = |p: &PointSummary| plan.protocol == Protocol::Echo && echo::is_displaced(p);
     if let Some(at) = those(&|p| p.counts.corrupted > 0 && !displaced(p)) {
         found.push(Warning::new(
-            Code::Corrupted,
+            Code::Damaged,
             format!("answers have wrong bytes{at}"),
             ": this link is not reliable. Check cable, --baud and the buffers of the device.",
         ));
@@ -176,7 +176,7 @@ pub(super) fn of_run(
     };
     if let Some(at) = those(&|p| impossible(p) > 0.0) {
         found.push(Warning::new(
-            Code::ImpossibleTimes,
+            Code::UntrueReport,
             format!(
                 "{} of the device times are impossible, longer than the RTT{at}",
                 shares(&impossible)
@@ -226,7 +226,6 @@ pub(super) fn of_run(
             },
         ));
     }
-    found.extend(common::load(&plan.host));
     found
 }
 

@@ -10,7 +10,7 @@ mod stream;
 mod warning;
 
 pub(super) use codes::Code;
-pub use codes::{Explained, WARNINGS};
+pub use codes::{Explained, RETIRED, WARNINGS};
 pub(crate) use few_samples::{Missing, missing};
 pub use warning::Warning;
 
@@ -23,23 +23,20 @@ use wiregauge_run::{Loop, RunFile, Stream};
 const FAULTS: &[Code] = &[
     Code::Lost,
     Code::Behind,
-    Code::BytesLost,
     Code::Overruns,
     Code::LoopStalled,
     Code::PreloadTooShort,
-    Code::PreloadNotHeld,
-    Code::NoPreloadHeld,
 ];
 
 /// What this host did that may have caused them.
-const CAUSES: &[Code] = &[Code::Steal, Code::Preempted, Code::Shared, Code::ClockGap];
+const CAUSE: Code = Code::HostDelayed;
 
 /// Prints what may have caused a fault beside it.
 fn with_causes(mut found: Vec<Warning>) -> Vec<Warning> {
-    let is_of = |codes: &[Code], one: &Warning| codes.iter().any(|code| code.name() == one.code);
-    if found.iter().any(|one| is_of(FAULTS, one)) {
+    let is_fault = |one: &Warning| FAULTS.iter().any(|code| code.name() == one.code);
+    if found.iter().any(is_fault) {
         for one in &mut found {
-            one.is_printed |= is_of(CAUSES, one);
+            one.is_printed |= one.code == CAUSE.name();
         }
     }
     found
@@ -87,11 +84,10 @@ mod tests {
             let printed = found.iter().filter(|one| one.is_printed);
             printed.map(|one| one.code).collect()
         };
-        assert!(printed(&[Code::FewSamples, Code::Preempted]).is_empty());
+        assert!(printed(&[Code::FewSamples, Code::HostDelayed]).is_empty());
         assert_eq!(
-            printed(&[Code::FewSamples, Code::Behind, Code::Preempted]),
-            ["W06", "W08"]
+            printed(&[Code::FewSamples, Code::Behind, Code::HostDelayed]),
+            ["W06", "W07"]
         );
-        assert_eq!(printed(&[Code::BytesLost, Code::Steal]), ["W20", "W07"]);
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
     let damaged = |row: &Row<'_>| row.1.counts.wrong() > 0;
     if let Some(at) = those(&damaged) {
         found.push(Warning::new(
-            Code::BytesDamaged,
+            Code::Damaged,
             format!("bytes are corrupted, duplicated or were never sent{at}"),
             ": this link is not reliable. Check cable, --baud and the buffers of the device.",
         ));
@@ -57,7 +57,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
             .max()
             .unwrap_or(0);
         found.push(Warning::new(
-            Code::RecordWaited,
+            Code::Storage,
             format!(
                 "the receiver waited {} for the storage, with {} bytes of the recording yet to be written{at}",
                 time(most_ns as f64),
@@ -71,7 +71,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
     let unreported = |row: &Row<'_>| !raw && lost(row.1).is_none() && row.1.report_error.is_none();
     if let Some(at) = those(&unreported) {
         found.push(Warning::new(
-            Code::Unreported,
+            Code::UntrueReport,
             format!("the device did not report what it received{at}"),
             ": the number of lost bytes is unknown.",
         ));
@@ -81,7 +81,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
         let at = those(&|row| row.1.report_error.as_ref() == Some(why));
         found.extend(at.map(|at| {
             Warning::new(
-                Code::ReportUntrue,
+                Code::UntrueReport,
                 format!("the report of the device cannot be true: {why}{at}"),
                 ". It is in no figure. Check how the device counts bytes and reads its clock.",
             )
@@ -123,7 +123,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
         let queues = of(&|row| f64::from(row.0.point.queue), 0);
         let achieved = of(&|row| row.1.achieved_queue, 1);
         found.push(Warning::new(
-            Code::ShallowQueue,
+            Code::Shallow,
             format!("a queue of {queues} was requested, {achieved} achieved{at}"),
             ": the host gap is large compared with the transfer time. The rate is that of the achieved queue; try \
              larger --transfer sizes, --priority, or --no-check.",
@@ -138,7 +138,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
     if let Some(at) = of_way(Way::Out, &|row| ahead(row).is_some()) {
         let ratio = spread(rows.iter().filter_map(ahead), times);
         found.push(Warning::new(
-            Code::OverLimit,
+            Code::AboveLimit,
             format!("the host sent {ratio} as fast as the device received{at}"),
             ": buffers in between were still filling. The rate is that of the device's count; to confirm it, try a \
              longer --settle and --duration.",
@@ -147,7 +147,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
     let unbounded = |row: &Row<'_>| row.1.rate.as_ref().is_none_or(|rate| rate.low.is_none());
     if let Some(at) = those(&unbounded) {
         found.push(Warning::new(
-            Code::Short,
+            Code::FewSamples,
             format!("the rate has no interval{at}"),
             ": the point is too short, or the rate drifts or changes slowly. Try a longer --duration; `wiregauge \
              report` plots the rate over time.",
@@ -155,14 +155,6 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
     }
     let cut = those(&|row| row.0.ending != Ending::Complete);
     found.extend(cut.map(|at| common::cut_at(&at)));
-    if !file.plan.check && !raw {
-        found.push(Warning::new(
-            Code::Unchecked,
-            "the content of received bytes was not checked (--no-check)".into(),
-            ": only lost bytes are detected.",
-        ));
-    }
-    found.extend(common::load(&file.plan.host));
     let disturbed = rows
         .iter()
         .map(|row| (number(row), &row.0.disturbances[..]));
@@ -197,7 +189,7 @@ fn losses(file: &RunFile<Stream>, rows: &[Row<'_>], of_way: OfWay<'_>, found: &m
             Way::Out => "sent by this host did not arrive at the device",
         };
         found.push(Warning::new(
-            Code::BytesLost,
+            Code::Lost,
             format!("{shares} of the bytes {who}{at}"),
             match (datagram, way) {
                 (true, _) => {
@@ -292,7 +284,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, of_way: OfWay<'_>, found: &mut
         };
         let source = source(&hit);
         found.push(Warning::new(
-            Code::OverLimit,
+            Code::AboveLimit,
             format!("the host {did} more than the wire carries, {shares} of the limit{at}"),
             format!(
                 ": {why}, or the limit ({source}) is not that of what carried the data. {device}"
@@ -303,7 +295,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, of_way: OfWay<'_>, found: &mut
     if let Some(at) = those(&both) {
         let source = source(&both);
         found.push(Warning::new(
-            Code::NoRealBus,
+            Code::AboveLimit,
             format!("both ends report more data than the reported bus can carry{at}"),
             format!(
                 ": the limit ({source}) is not that of what carried the data. An emulated bus has no limit; these \
@@ -315,7 +307,7 @@ fn over_limit(rows: &[Row<'_>], those: Those<'_>, of_way: OfWay<'_>, found: &mut
     if let Some(at) = those(&by_device) {
         let source = source(&by_device);
         found.push(Warning::new(
-            Code::DeviceOverLimit,
+            Code::AboveLimit,
             format!("the device reports more data than its link can carry{at}"),
             format!(
                 ": its clock or its count is wrong, or the limit ({source}) is not that of its link. Use the rate of \
