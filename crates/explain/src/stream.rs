@@ -182,8 +182,9 @@ fn verdict(
     let larger = larger_transfers(plan, points, split);
     let busy = flow.cpu_ns_per_mb * rate(flow, summary.elapsed_ns) / 1e15;
     if busy >= BUSY {
-        return Verdict::Processor {
-            busy: busy.min(1.0),
+        return Verdict::Application {
+            share: busy.min(1.0),
+            between_calls: false,
             checked,
             larger,
         };
@@ -201,47 +202,42 @@ fn verdict(
         };
     }
     let limit = limit.map(|limit| (limit.bytes_s, limit.used));
-    let (bytes_s, queue) = (split.bytes_s, split.point.queue);
+    let queue = split.point.queue;
+    let transfer_ns = split.transfer_ns.unwrap_or(split.cycle_ns);
+    let device = |in_calls: Option<f64>| Verdict::Device {
+        bytes_s: split.bytes_s,
+        transfer_ns,
+        in_calls,
+        limit,
+        larger,
+    };
     if !split.queued {
         let application = share(application_ns);
         return if application >= 0.5 {
-            Verdict::CallsTooSmall {
+            Verdict::Application {
                 share: application,
+                between_calls: true,
                 checked,
                 larger,
             }
         } else {
-            Verdict::Link {
-                bytes_s,
-                share: share(device_bus_ns),
-                limit,
-                larger,
-            }
+            device(Some(share(device_bus_ns)))
         };
     }
-    let transfer_ns = split.transfer_ns.unwrap_or(split.cycle_ns);
     if queue == 1 {
         let idle = share(application_ns + split.stack_ns.unwrap_or(0.0));
         let queued = larger_queue(points, split, transfer_ns);
         // What a queue would gain if the host's pauses were all that it takes away.
         let hidden = 1.0 / (1.0 - idle).max(0.01);
         let pauses = |faster: f64| faster >= (1.0 + hidden) / 2.0;
+        let hides_more = |faster: f64| faster >= GAIN * hidden;
         return match queued {
-            None if idle < IDLE => Verdict::OneAtATime {
-                share: share(device_bus_ns),
-                try_queue: TRY_QUEUE,
-            },
-            Some(queued) if queued.faster >= GAIN * hidden => Verdict::TurnAround {
-                transfer_ns,
-                queued,
-            },
-            Some(queued) if idle < IDLE || !pauses(queued.faster) => Verdict::Device {
-                bytes_s,
-                transfer_ns,
-                limit,
-                larger,
-            },
-            _ => Verdict::HostBetween {
+            Some(Queued { faster, .. })
+                if !hides_more(faster) && (idle < IDLE || !pauses(faster)) =>
+            {
+                device(None)
+            }
+            _ => Verdict::OneAtATime {
                 idle,
                 whole: split.stack_ns.is_some(),
                 queued,
@@ -253,7 +249,8 @@ fn verdict(
         return Verdict::HostBehind {
             achieved: split.achieved_queue,
             queue,
-            host_gap_ns: application_ns,
+            collects: false,
+            waited_ns: application_ns,
             larger,
         };
     }
@@ -261,20 +258,16 @@ fn verdict(
         // Little's law: URBs in flight are their time over the time between two of them.
         let in_flight = device_bus_ns / transfer_ns.max(1.0);
         if in_flight < BEHIND * f64::from(queue) && share(stack_ns) > 1.0 - BEHIND {
-            return Verdict::HostCollects {
-                in_flight,
+            return Verdict::HostBehind {
+                achieved: in_flight,
                 queue,
-                stack_ns,
+                collects: true,
+                waited_ns: stack_ns,
                 larger,
             };
         }
     }
-    Verdict::Device {
-        bytes_s,
-        transfer_ns,
-        limit,
-        larger,
-    }
+    device(None)
 }
 
 /// The fastest point that differs from this one in a larger queue only.
@@ -293,7 +286,6 @@ fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -
     let (queue, queued_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     (queued_ns > 0.0).then(|| Queued {
         queue,
-        transfer_ns: queued_ns,
         faster: transfer_ns / queued_ns,
     })
 }

@@ -9,24 +9,12 @@ use wiregauge_quantity::{percent, rate, time, times};
 pub struct Queued {
     /// Its queue.
     pub queue: u32,
-    /// Its time a transfer, in nanoseconds.
-    pub transfer_ns: f64,
     /// How many times as fast it is.
     pub faster: f64,
 }
 
 /// A gain below this factor is none: the scatter of short runs.
 pub(crate) const WORTH: f64 = 1.05;
-
-impl Queued {
-    fn gain(&self) -> String {
-        if self.faster < WORTH {
-            "no faster".into()
-        } else {
-            format!("{} as fast", times(self.faster))
-        }
-    }
-}
 
 /// What larger transfers gain, by a point that differs from this one in larger transfers only. Of the largest
 /// point itself: what it gained over smaller ones.
@@ -69,18 +57,20 @@ fn larger_transfers(larger: &Option<Larger>, more: &str) -> String {
 pub enum Verdict {
     /// Nothing was measured.
     Nothing,
-    /// The measuring thread computed nearly all the time.
-    Processor {
+    /// The measuring thread itself takes the time.
+    Application {
         /// Part of the time, 0 to 1.
-        busy: f64,
+        share: f64,
+        /// True if it is the time between its system calls, false if it is CPU time.
+        between_calls: bool,
         /// Whether received bytes were compared, which is part of it.
         checked: bool,
         /// The fastest point of this run with larger transfers.
         larger: Option<Larger>,
     },
-    /// One at a time: device and bus are idle while the host prepares the next transfer.
-    HostBetween {
-        /// Part of the time, 0 to 1.
+    /// One at a time: each transfer waits for the previous one.
+    OneAtATime {
+        /// Part of the time in which device and bus are idle while the host prepares the next transfer, 0 to 1.
         idle: f64,
         /// False if the stack's part is not known and comes on top.
         whole: bool,
@@ -89,41 +79,18 @@ pub enum Verdict {
         /// The queue to try where there is none.
         try_queue: u32,
     },
-    /// Queued, but fewer were pending than were asked for: the host submits too slowly.
+    /// Queued, but fewer were pending than were asked for: the host submits, or collects, too slowly.
     HostBehind {
-        /// Mean number pending.
+        /// Mean number pending; if it collects too slowly, of URBs in flight.
         achieved: f64,
         /// Number asked for.
         queue: u32,
-        /// Mean time for which the host held a place back, in nanoseconds.
-        host_gap_ns: f64,
+        /// True if the URBs were over long before the application took them.
+        collects: bool,
+        /// Mean time for which the host held a place back, or a complete URB waited in the stack, in nanoseconds.
+        waited_ns: f64,
         /// The fastest point of this run with larger transfers.
         larger: Option<Larger>,
-    },
-    /// Queued, but the URBs were over long before the application took them.
-    HostCollects {
-        /// Mean number of URBs in flight.
-        in_flight: f64,
-        /// Number asked for.
-        queue: u32,
-        /// Mean time in the stack, in nanoseconds.
-        stack_ns: f64,
-        /// The fastest point of this run with larger transfers.
-        larger: Option<Larger>,
-    },
-    /// One at a time, and more at a time were faster in this run: the wait for each other limits.
-    TurnAround {
-        /// Time a transfer here, in nanoseconds.
-        transfer_ns: f64,
-        /// The faster point.
-        queued: Queued,
-    },
-    /// One at a time, with little of it on the host; whether the wait could overlap is not known.
-    OneAtATime {
-        /// Device's and bus's part of the time, 0 to 1.
-        share: f64,
-        /// The queue to try.
-        try_queue: u32,
     },
     /// The bus carries what it can.
     Bus {
@@ -136,32 +103,14 @@ pub enum Verdict {
         /// What the limit is.
         source: String,
     },
-    /// The host keeps enough pending: the device, or something between, takes no more.
+    /// The host keeps enough pending, or its calls wait for the link: the device, or something between, takes no more.
     Device {
         /// Bytes a second of this way.
         bytes_s: f64,
         /// Time from completion to completion, in nanoseconds.
         transfer_ns: f64,
-        /// The physical limit and the part of it used, where known.
-        limit: Option<(f64, f64)>,
-        /// The fastest point of this run with larger transfers.
-        larger: Option<Larger>,
-    },
-    /// No queue on this kind of link; the application's part is large.
-    CallsTooSmall {
-        /// The application's part of the time, 0 to 1.
-        share: f64,
-        /// Whether received bytes were compared, which is part of it.
-        checked: bool,
-        /// The fastest point of this run with larger transfers.
-        larger: Option<Larger>,
-    },
-    /// No queue on this kind of link; the calls wait for the link.
-    Link {
-        /// Bytes a second of this way.
-        bytes_s: f64,
-        /// The part of the time inside the system calls, 0 to 1.
-        share: f64,
+        /// The part of the time inside the system calls, 0 to 1; `None` where transfers pend in a queue.
+        in_calls: Option<f64>,
         /// The physical limit and the part of it used, where known.
         limit: Option<(f64, f64)>,
         /// The fastest point of this run with larger transfers.
@@ -174,15 +123,11 @@ impl Verdict {
     pub fn side(&self) -> &'static str {
         match self {
             Verdict::Nothing => "-",
-            Verdict::Processor { .. }
-            | Verdict::HostBetween { .. }
-            | Verdict::HostBehind { .. }
-            | Verdict::HostCollects { .. }
-            | Verdict::CallsTooSmall { .. } => "host",
-            Verdict::TurnAround { .. } => "turn-around",
-            Verdict::OneAtATime { .. } | Verdict::Device { .. } => "device or bus",
+            Verdict::Application { .. } | Verdict::HostBehind { .. } => "host",
+            Verdict::OneAtATime { .. } => "one at a time",
             Verdict::Bus { .. } => "bus",
-            Verdict::Link { .. } => "link or device",
+            Verdict::Device { in_calls: None, .. } => "device or bus",
+            Verdict::Device { .. } => "link or device",
         }
     }
 }
@@ -239,17 +184,26 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Nothing => write!(f, "nothing was measured at this point"),
-            Verdict::Processor {
-                busy,
+            Verdict::Application {
+                share,
+                between_calls,
                 checked,
                 larger,
-            } => write!(
-                f,
-                "the CPU of the host; the measuring thread is busy {} of the time{}",
-                percent(*busy),
-                larger_transfers(larger, unchecked(*checked))
-            ),
-            Verdict::HostBetween {
+            } => {
+                let share = percent(*share);
+                match between_calls {
+                    true => write!(
+                        f,
+                        "the host; the measuring thread spends {share} of the time between its system calls"
+                    )?,
+                    false => write!(
+                        f,
+                        "the CPU of the host; the measuring thread is busy {share} of the time"
+                    )?,
+                }
+                f.write_str(&larger_transfers(larger, unchecked(*checked)))
+            }
+            Verdict::OneAtATime {
                 idle,
                 whole,
                 queued,
@@ -258,57 +212,39 @@ impl fmt::Display for Verdict {
                 let at_least = if *whole { "" } else { "at least " };
                 write!(
                     f,
-                    "device and bus idle {at_least}{} of the time while the host prepares the next \
-                     transfer",
+                    "one transfer at a time: device and bus are idle {at_least}{} of the time while the host \
+                     prepares the next one",
                     percent(*idle)
                 )?;
                 match queued {
-                    Some(more) => write!(f, "; with --queue {} it is {}", more.queue, more.gain()),
-                    None => write!(f, ". Try --queue {try_queue}"),
+                    Some(Queued { queue, faster }) => {
+                        write!(f, "; with --queue {queue} it is {} as fast", times(*faster))
+                    }
+                    None => write!(f, ". Try --queue 1,{try_queue}"),
                 }
             }
             Verdict::HostBehind {
                 achieved,
                 queue,
-                host_gap_ns,
+                collects,
+                waited_ns,
                 larger,
-            } => write!(
-                f,
-                "the host; {achieved:.1} of {queue} transfers were pending on average, and a free slot \
-                 stayed empty for {}{}",
-                time(*host_gap_ns),
-                larger_transfers(larger, "--priority, --pin")
-            ),
-            Verdict::HostCollects {
-                in_flight,
-                queue,
-                stack_ns,
-                larger,
-            } => write!(
-                f,
-                "the host; {in_flight:.1} of {queue} URBs were in flight on average; the others were \
-                 complete and waited {} to be reaped{}",
-                time(*stack_ns),
-                larger_transfers(larger, "--priority, --pin")
-            ),
-            Verdict::TurnAround {
-                transfer_ns,
-                queued,
-            } => write!(
-                f,
-                "each transfer waits for the previous one: {} per transfer, against {} with --queue {} in this \
-                 run, {}",
-                time(*transfer_ns),
-                time(queued.transfer_ns),
-                queued.queue,
-                queued.gain()
-            ),
-            Verdict::OneAtATime { share, try_queue } => write!(
-                f,
-                "device and bus take {} of the time, one transfer after the other; --queue 1,{try_queue} shows \
-                 whether they can overlap",
-                percent(*share)
-            ),
+            } => {
+                let waited = time(*waited_ns);
+                match collects {
+                    true => write!(
+                        f,
+                        "the host; {achieved:.1} of {queue} URBs were in flight on average; the others were \
+                         complete and waited {waited} to be reaped"
+                    )?,
+                    false => write!(
+                        f,
+                        "the host; {achieved:.1} of {queue} transfers were pending on average, and a free slot \
+                         stayed empty for {waited}"
+                    )?,
+                }
+                f.write_str(&larger_transfers(larger, "--priority, --pin"))
+            }
             Verdict::Bus {
                 bytes_s,
                 used,
@@ -329,40 +265,23 @@ impl fmt::Display for Verdict {
             Verdict::Device {
                 bytes_s,
                 transfer_ns,
+                in_calls,
                 limit,
                 larger,
             } => {
-                write!(
-                    f,
-                    "the device or the bus, {} = {} per transfer",
-                    rate(*bytes_s),
-                    time(*transfer_ns)
-                )?;
-                beside(f, *bytes_s, limit)?;
-                gained(f, larger)
-            }
-            Verdict::CallsTooSmall {
-                share,
-                checked,
-                larger,
-            } => write!(
-                f,
-                "the host; the measuring thread spends {} of the time between its system calls{}",
-                percent(*share),
-                larger_transfers(larger, unchecked(*checked))
-            ),
-            Verdict::Link {
-                bytes_s,
-                share,
-                limit,
-                larger,
-            } => {
-                write!(
-                    f,
-                    "the link or the other end, {}; {} of the time is spent in system calls",
-                    rate(*bytes_s),
-                    percent(*share)
-                )?;
+                let carried = rate(*bytes_s);
+                match in_calls {
+                    Some(share) => write!(
+                        f,
+                        "the link or the other end, {carried}; {} of the time is spent in system calls",
+                        percent(*share)
+                    )?,
+                    None => write!(
+                        f,
+                        "the device or the bus, {carried} = {} per transfer",
+                        time(*transfer_ns)
+                    )?,
+                }
                 beside(f, *bytes_s, limit)?;
                 gained(f, larger)
             }
