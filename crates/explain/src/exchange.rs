@@ -91,7 +91,12 @@ pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
         let enough = model.and_then(|model| model.enough_at(point.out_bytes, point.in_bytes));
         let more = matches!(
             split.verdict,
-            ExchangeVerdict::PerhapsMore { try_depth: Some(_) }
+            ExchangeVerdict::DepthUnknown {
+                here: 2..,
+                unfinished: None,
+                try_depth: Some(_),
+                ..
+            }
         );
         if let Some(enough) = enough.filter(|_| more) {
             split.words = format!(
@@ -142,7 +147,10 @@ fn split(conditions: &Conditions, point: &PointSummary) -> ExchangeSplit {
         wire_ns: rest_ns.map(|rest| rest - host_ns.unwrap_or(0.0)),
         trt_ns: point.trt.as_ref().map(|trt| trt.mean.value),
         achieved_depth: point.achieved_depth,
-        verdict: ExchangeVerdict::Nothing,
+        verdict: ExchangeVerdict::TooFew {
+            exchanges: 0,
+            needed: needed(point.point.depth),
+        },
         words: String::new(),
     }
 }
@@ -156,18 +164,19 @@ fn verdict(
     rest: &'static str,
 ) -> ExchangeVerdict {
     let point = summary.point;
+    let counts = &summary.counts;
+    let too_few = ExchangeVerdict::TooFew {
+        exchanges: split.rtt_ns.map_or(0, |_| counts.exchanges),
+        needed: needed(point.depth),
+    };
     let (Some(rtt_ns), Some(trt_ns)) = (split.rtt_ns, split.trt_ns) else {
-        return ExchangeVerdict::Nothing;
+        return too_few;
     };
     if let Schedule::EveryNs(every) = plan.schedule {
         return scheduled(plan, conditions, summary, split, every.max(1) as f64);
     }
-    let counts = &summary.counts;
     if counts.exchanges < needed(point.depth) {
-        return ExchangeVerdict::TooFew {
-            exchanges: counts.exchanges,
-            needed: needed(point.depth),
-        };
+        return too_few;
     }
     let waited = waited(plan, summary);
     if waited >= LOSING {
@@ -185,8 +194,13 @@ fn verdict(
         return timer;
     }
     let most = split.share(split.device_ns).filter(|&of| of >= MOST);
-    let device = most.zip(split.device_ns);
-    let device = device.map(|(_, device_ns)| device_ns / rtt_ns.max(1.0));
+    let device = most
+        .and(split.device_ns)
+        .map(|device_ns| ExchangeVerdict::Device {
+            device_ns,
+            of_ns: rtt_ns.max(1.0),
+            between_starts: false,
+        });
     if plan.connect == Connect::Each {
         let share = split.share(split.connect_ns).unwrap_or(0.0);
         let parts = [
@@ -200,25 +214,21 @@ fn verdict(
             share,
             larger: largest.filter(|(_, part)| *part > share),
         };
-        return device.map_or(connection, |share| ExchangeVerdict::Device { share });
+        return device.unwrap_or(connection);
     }
     let depths = Depths::of(points, summary);
     let faster = |most: f64| {
         let (depth, faster) = depths.faster?;
-        if let Some(smaller) = depths.smaller_faster.filter(|_| faster > 1.0 / EQUAL) {
-            return Some(ExchangeVerdict::Outlier {
-                smaller,
-                larger: depth,
-            });
-        }
-        (faster > most).then_some(ExchangeVerdict::Waiting {
+        let smaller = depths.smaller_faster.filter(|_| faster > 1.0 / EQUAL);
+        (smaller.is_some() || faster > most).then_some(ExchangeVerdict::FasterDepth {
             here: point.depth,
             depth,
             faster,
+            smaller,
         })
     };
-    if let Some(waiting) = faster(GAIN) {
-        return waiting;
+    if let Some(faster) = faster(GAIN) {
+        return faster;
     }
     let silent = silence_ns(plan) as f64 / trt_ns.max(1.0);
     let reached = split.achieved_depth + summary.drained_depth(plan.timeout_ns) + silent;
@@ -228,18 +238,19 @@ fn verdict(
             depth: point.depth,
         };
     }
-    if let Some(needs_ns) = busy_device(summary) {
-        return ExchangeVerdict::DeviceBusy { needs_ns, trt_ns };
+    if let Some(device_ns) = busy_device(summary) {
+        return ExchangeVerdict::Device {
+            device_ns,
+            of_ns: trt_ns,
+            between_starts: true,
+        };
     }
     // Of several at a time, the device's part includes requests that wait in it.
-    if let Some(waiting) = faster(1.0 / EQUAL).filter(|_| point.depth > 1) {
-        return waiting;
+    if let Some(faster) = faster(1.0 / EQUAL).filter(|_| point.depth > 1) {
+        return faster;
     }
-    if let Some(share) = device {
-        return ExchangeVerdict::Device { share };
-    }
-    if let Some(waiting) = faster(1.0 / EQUAL) {
-        return waiting;
+    if let Some(limiting) = device.or_else(|| faster(1.0 / EQUAL)) {
+        return limiting;
     }
     if let Some((other, faster)) = depths.saturated {
         return ExchangeVerdict::SlowestStage {
@@ -249,21 +260,16 @@ fn verdict(
             faster,
         };
     }
-    if let Some(depth) = unfinished(plan, points, summary) {
-        return ExchangeVerdict::Unfinished { depth };
-    }
-    let allowed = |depth: u32| {
-        let depth = depth.min(most_outstanding(plan, conditions, point.link));
-        (depth > point.depth).then_some(depth)
+    let deeper = match point.depth {
+        1 => TRY_DEPTH,
+        deep => deep.saturating_mul(2),
     };
-    match point.depth {
-        1 => ExchangeVerdict::OneAtATime {
-            device: split.share(split.device_ns),
-            try_depth: allowed(TRY_DEPTH),
-        },
-        deep => ExchangeVerdict::PerhapsMore {
-            try_depth: allowed(deep.saturating_mul(2)),
-        },
+    let allowed = deeper.min(most_outstanding(plan, conditions, point.link));
+    ExchangeVerdict::DepthUnknown {
+        here: point.depth,
+        device: split.share(split.device_ns),
+        unfinished: unfinished(plan, points, summary),
+        try_depth: (allowed > point.depth).then_some(allowed),
     }
 }
 
@@ -305,13 +311,18 @@ fn words(
     verdict: &ExchangeVerdict,
 ) -> String {
     match verdict {
-        ExchangeVerdict::TooFew { .. } => format!("{verdict}. {}", enough(plan, summary)),
+        ExchangeVerdict::TooFew { exchanges: 1.., .. } => {
+            format!("{verdict}. {}", enough(plan, summary))
+        }
         ExchangeVerdict::HostBehind { .. } => format!("{verdict}{}", faster_host(plan)),
         ExchangeVerdict::Behind {
             cause: Late::Host { .. },
             ..
         } => format!("{verdict}{}", faster_host(plan)),
-        ExchangeVerdict::Unfinished { depth } => {
+        ExchangeVerdict::DepthUnknown {
+            unfinished: Some(depth),
+            ..
+        } => {
             let (why, remedy) = match measured(points, summary.point, *depth) {
                 None => (
                     format!("depth {depth} was not measured"),
@@ -334,7 +345,7 @@ fn words(
                     "Find the cause, then measure again".into(),
                 ),
             };
-            format!("{why}, so this run does not show whether a higher depth is faster. {remedy}")
+            format!("{why}, so {verdict}. {remedy}")
         }
         other => other.to_string(),
     }
@@ -424,10 +435,12 @@ fn scheduled(
     period_ns: f64,
 ) -> ExchangeVerdict {
     let late_ns = match summary.keeping(plan.schedule).zip(summary.lateness) {
-        None | Some((Keeping::LateAtEnd, _)) => return ExchangeVerdict::ScheduleUnknown,
+        None | Some((Keeping::LateAtEnd, _)) => {
+            return ExchangeVerdict::Schedule { under_way: None };
+        }
         Some((Keeping::Kept | Keeping::LateStarts, _)) => {
             return ExchangeVerdict::Schedule {
-                under_way: split.total_ns().unwrap_or(0.0) / period_ns,
+                under_way: Some(split.total_ns().unwrap_or(0.0) / period_ns),
             };
         }
         Some((Keeping::FallsBehind, lateness)) => lateness.end_ns as f64,
@@ -451,10 +464,10 @@ fn scheduled(
         // With exchanges as short as that, there is always one more to start.
         cause: match longest_ns + silence_ns <= period_ns * f64::from(depth) {
             true => Late::Host { longest_ns },
-            false if is_slow => Late::Most {
-                trt_ns: split.trt_ns.unwrap_or(0.0),
+            false => Late::Earlier {
+                longest_ns,
+                trt_ns: split.trt_ns.filter(|_| is_slow),
             },
-            false => Late::Single { longest_ns },
         },
         overlap: match plan.connect {
             Connect::Each => Some("--connect once"),

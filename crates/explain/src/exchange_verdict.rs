@@ -13,12 +13,19 @@ const CHANCE: f64 = 1.1;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ExchangeVerdict {
-    /// Nothing was answered.
-    Nothing,
+    /// Too few exchanges for a verdict.
+    TooFew {
+        /// How many; 0 if none was answered.
+        exchanges: u64,
+        /// How many are needed.
+        needed: u64,
+    },
     /// The schedule of the plan says when an exchange starts.
     Schedule {
-        /// Part of the period in which the exchange was under way.
-        under_way: f64,
+        /// Part of the period in which the exchange was under way; `None` if the run does not show whether the schedule
+        /// was kept: the last request started late, and the lateness did not grow to the end; or an earlier version,
+        /// which did not store how late requests started, measured it.
+        under_way: Option<f64>,
     },
     /// The schedule was not kept.
     Behind {
@@ -30,16 +37,6 @@ pub enum ExchangeVerdict {
         cause: Late,
         /// What lets exchanges start although earlier ones are outstanding; `None` where the device allows no more.
         overlap: Option<&'static str>,
-    },
-    /// The last request started late, and the lateness did not grow to the end; or a run of an earlier version, which
-    /// does not contain how late its requests started.
-    ScheduleUnknown,
-    /// Too few exchanges for a verdict.
-    TooFew {
-        /// How many.
-        exchanges: u64,
-        /// How many are needed.
-        needed: u64,
     },
     /// Responses that do not arrive take the time.
     Losses {
@@ -60,10 +57,14 @@ pub enum ExchangeVerdict {
         /// The median RTT, in nanoseconds.
         median_ns: f64,
     },
-    /// Most of the RTT is the device's.
+    /// Most of the RTT is the device's; or enough are outstanding, and it needs nearly the whole TRT for each by itself.
     Device {
-        /// Its part, 0 to 1.
-        share: f64,
+        /// Its mean time; of the TRT the shortest time that it needed, in nanoseconds.
+        device_ns: f64,
+        /// The RTT, or the TRT, in nanoseconds.
+        of_ns: f64,
+        /// True if it is the TRT: the time between two starts.
+        between_starts: bool,
     },
     /// The link is opened for each exchange, so they cannot overlap.
     Connection {
@@ -72,40 +73,28 @@ pub enum ExchangeVerdict {
         /// Another part that takes more, by its name in the table, and how much.
         larger: Option<(&'static str, f64)>,
     },
-    /// Enough are outstanding, and the device needs nearly the whole TRT for each by itself.
-    DeviceBusy {
-        /// The shortest time that it needed, in nanoseconds.
-        needs_ns: f64,
-        /// Start to start, in nanoseconds.
-        trt_ns: f64,
-    },
-    /// More at a time were faster in this run.
-    Waiting {
+    /// A larger depth was faster in this run.
+    FasterDepth {
         /// How many were asked for here.
         here: u32,
         /// Depth of the faster point.
         depth: u32,
         /// How many times as many exchanges a second.
         faster: f64,
+        /// A smaller depth that was faster as well: that is not what the depth does.
+        smaller: Option<u32>,
     },
-    /// Slower than a smaller depth and than a larger one of this run: not what the depth does.
-    Outlier {
-        /// The smaller depth.
-        smaller: u32,
-        /// The larger depth.
-        larger: u32,
-    },
-    /// One at a time, and the device has little to do.
-    OneAtATime {
+    /// The run does not show whether a larger depth is faster.
+    DepthUnknown {
+        /// How many were asked for here.
+        here: u32,
         /// The device's part of the RTT, 0 to 1; `None` without a device clock.
         device: Option<f64>,
+        /// The depth of this run that would show it, but has losses, too few exchanges or no point: this one, or a
+        /// larger one.
+        unfinished: Option<u32>,
         /// The depth to try; `None` where the device allows no more.
         try_depth: Option<u32>,
-    },
-    /// The run has other depths, but does not show whether a larger one is faster.
-    Unfinished {
-        /// The depth that has losses, too few exchanges or no point: this one, or a larger one.
-        depth: u32,
     },
     /// More at a time were asked for than were outstanding: the host starts them too slowly.
     HostBehind {
@@ -113,11 +102,6 @@ pub enum ExchangeVerdict {
         achieved: f64,
         /// Number asked for.
         depth: u32,
-    },
-    /// Several at a time, and nothing in this run tells whether more would be faster.
-    PerhapsMore {
-        /// The depth to try; `None` where the device allows no more.
-        try_depth: Option<u32>,
     },
     /// Enough are outstanding: the slowest of device, bus and host needs the TRT for each.
     SlowestStage {
@@ -136,15 +120,13 @@ pub enum ExchangeVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Late {
-    /// Most exchanges take longer than the schedule leaves for them: whose time that is, their starts do not show.
-    Most {
-        /// Mean TRT, in nanoseconds.
-        trt_ns: f64,
-    },
-    /// Single exchanges were outstanding for longer than the depth allows, and later ones waited for them.
-    Single {
+    /// Exchanges were outstanding for longer than the depth allows, and later ones waited for them: whose time that is,
+    /// their starts do not show.
+    Earlier {
         /// The longest, in nanoseconds.
         longest_ns: f64,
+        /// Mean TRT, in nanoseconds, where most of them and not single ones take longer than the schedule leaves.
+        trt_ns: Option<f64>,
     },
     /// No exchange was outstanding for so long that another had to wait for it.
     Host {
@@ -166,15 +148,15 @@ impl ExchangeVerdict {
     /// answer names itself.
     pub fn short(&self) -> Option<String> {
         Some(match self {
-            ExchangeVerdict::Nothing
-            | ExchangeVerdict::ScheduleUnknown
+            ExchangeVerdict::TooFew { .. }
             | ExchangeVerdict::Schedule { .. }
             | ExchangeVerdict::Behind { .. }
-            | ExchangeVerdict::Unfinished { .. }
+            | ExchangeVerdict::FasterDepth { .. }
             | ExchangeVerdict::SlowestStage { .. }
-            | ExchangeVerdict::Outlier { .. }
-            | ExchangeVerdict::TooFew { .. }
-            | ExchangeVerdict::Waiting { .. } => return None,
+            | ExchangeVerdict::DepthUnknown {
+                unfinished: Some(_),
+                ..
+            } => return None,
             ExchangeVerdict::Losses { waited } => format!(
                 "losses limit the rate: {} of the time is spent waiting for them",
                 percent(*waited)
@@ -183,17 +165,16 @@ impl ExchangeVerdict {
             ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
                 "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
             ),
-            ExchangeVerdict::Device { share } => format!(
+            ExchangeVerdict::Device {
+                between_starts: true,
+                ..
+            } => "bottleneck: the device (it needs nearly the whole TRT)".into(),
+            ExchangeVerdict::Device {
+                device_ns, of_ns, ..
+            } => format!(
                 "bottleneck: the device ({} of the RTT is device time)",
-                percent(*share)
+                percent(device_ns / of_ns)
             ),
-            ExchangeVerdict::DeviceBusy { .. } => {
-                "bottleneck: the device (it needs nearly the whole TRT)".into()
-            }
-            ExchangeVerdict::OneAtATime { try_depth, .. } => match try_depth {
-                Some(_) => "one exchange at a time: a higher --depth may be faster".into(),
-                None => "only one exchange at a time is possible".into(),
-            },
             ExchangeVerdict::Connection { share, larger } => match larger {
                 Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
                 None => format!(
@@ -204,9 +185,13 @@ impl ExchangeVerdict {
             ExchangeVerdict::HostBehind { achieved, depth } => {
                 format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
             }
-            ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
-                Some(_) => "a higher --depth may be faster".into(),
-                None => "the device allows no higher --depth".into(),
+            ExchangeVerdict::DepthUnknown {
+                here, try_depth, ..
+            } => match (here, try_depth) {
+                (1, Some(_)) => "one exchange at a time: a higher --depth may be faster".into(),
+                (1, None) => "only one exchange at a time is possible".into(),
+                (_, Some(_)) => "a higher --depth may be faster".into(),
+                (_, None) => "the device allows no higher --depth".into(),
             },
         })
     }
@@ -215,8 +200,21 @@ impl ExchangeVerdict {
 impl fmt::Display for ExchangeVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExchangeVerdict::Nothing => write!(f, "no exchange was answered at this point"),
-            ExchangeVerdict::Schedule { under_way } => write!(
+            ExchangeVerdict::TooFew { exchanges: 0, .. } => {
+                write!(f, "no exchange was answered at this point")
+            }
+            ExchangeVerdict::TooFew { exchanges, needed } => write!(
+                f,
+                "too few exchanges to find the bottleneck ({}; {} are needed)",
+                grouped(*exchanges),
+                grouped(*needed)
+            ),
+            ExchangeVerdict::Schedule { under_way: None } => {
+                write!(f, "this run does not show whether the schedule was kept")
+            }
+            ExchangeVerdict::Schedule {
+                under_way: Some(under_way),
+            } => write!(
                 f,
                 "the schedule limits the rate: an exchange is outstanding for {}",
                 match *under_way > 1.0 {
@@ -240,13 +238,16 @@ impl fmt::Display for ExchangeVerdict {
                     overlap.map_or(String::new(), |overlap| format!("{more}{overlap}"))
                 };
                 match cause {
-                    Late::Most { trt_ns } => write!(
+                    Late::Earlier {
+                        trt_ns: Some(trt_ns),
+                        ..
+                    } => write!(
                         f,
                         "One exchange starts every {} on average. Try an --interval above that{}",
                         time(*trt_ns),
                         or(", or ")
                     ),
-                    Late::Single { longest_ns } => write!(
+                    Late::Earlier { longest_ns, .. } => write!(
                         f,
                         "Single exchanges were outstanding for up to {} and delayed later ones. Try a longer \
                          --interval{}",
@@ -260,15 +261,6 @@ impl fmt::Display for ExchangeVerdict {
                     ),
                 }
             }
-            ExchangeVerdict::ScheduleUnknown => {
-                write!(f, "this run does not show whether the schedule was kept")
-            }
-            ExchangeVerdict::TooFew { exchanges, needed } => write!(
-                f,
-                "too few exchanges to find the bottleneck ({}; {} are needed)",
-                grouped(*exchanges),
-                grouped(*needed)
-            ),
             ExchangeVerdict::Losses { waited } => write!(
                 f,
                 "losses limit the rate: {} of the time is spent waiting for responses that do not arrive in time",
@@ -287,11 +279,28 @@ impl fmt::Display for ExchangeVerdict {
                  --only ftdi-latency --fix",
                 time(*median_ns)
             ),
-            ExchangeVerdict::Device { share } => write!(
-                f,
-                "the device; {} of the RTT is device time, including requests queued in the device",
-                percent(*share)
-            ),
+            ExchangeVerdict::Device {
+                device_ns,
+                of_ns,
+                between_starts,
+            } => match between_starts {
+                false => write!(
+                    f,
+                    "the device; {} of the RTT is device time, including requests queued in the device",
+                    percent(device_ns / of_ns)
+                ),
+                true if device_ns >= of_ns => write!(
+                    f,
+                    "the device; it is busy for all of the {} between two starts",
+                    time(*of_ns)
+                ),
+                true => write!(
+                    f,
+                    "the device; it needs at least {} of the {} between two starts",
+                    time(*device_ns),
+                    time(*of_ns)
+                ),
+            },
             ExchangeVerdict::Connection { share, larger } => {
                 if let Some((name, more)) = larger {
                     write!(f, "{name}: {} of each exchange; ", percent(*more))?;
@@ -303,21 +312,20 @@ impl fmt::Display for ExchangeVerdict {
                     percent(*share)
                 )
             }
-            ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } if needs_ns >= trt_ns => write!(
+            ExchangeVerdict::FasterDepth {
+                depth,
+                smaller: Some(smaller),
+                ..
+            } => write!(
                 f,
-                "the device; it is busy for all of the {} between two starts",
-                time(*trt_ns)
+                "slower than depth {smaller} and depth {depth} with the same sizes, which depth does not explain: \
+                 a disturbance at this point, or scatter. Measure again"
             ),
-            ExchangeVerdict::DeviceBusy { needs_ns, trt_ns } => write!(
-                f,
-                "the device; it needs at least {} of the {} between two starts",
-                time(*needs_ns),
-                time(*trt_ns)
-            ),
-            ExchangeVerdict::Waiting {
+            ExchangeVerdict::FasterDepth {
                 here,
                 depth,
                 faster,
+                smaller: None,
             } => {
                 match here {
                     1 => write!(f, "host, wire and device work one after the other")?,
@@ -337,19 +345,24 @@ impl fmt::Display for ExchangeVerdict {
                     false => Ok(()),
                 }
             }
-            ExchangeVerdict::Outlier { smaller, larger } => write!(
-                f,
-                "slower than depth {smaller} and depth {larger} with the same sizes, which depth does not explain: \
-                 a disturbance at this point, or scatter. Measure again"
-            ),
-            ExchangeVerdict::PerhapsMore { try_depth } => match try_depth {
+            ExchangeVerdict::DepthUnknown {
+                unfinished: Some(_),
+                ..
+            } => write!(f, "this run does not show whether a higher depth is faster"),
+            ExchangeVerdict::DepthUnknown {
+                here: 2..,
+                try_depth,
+                ..
+            } => match try_depth {
                 Some(depth) => write!(
                     f,
                     "no bottleneck found; a higher depth may be faster. Try --depth {depth}"
                 ),
                 None => write!(f, "the device allows no higher depth"),
             },
-            ExchangeVerdict::OneAtATime { device, try_depth } => {
+            ExchangeVerdict::DepthUnknown {
+                device, try_depth, ..
+            } => {
                 match device {
                     Some(share) => write!(
                         f,
@@ -366,11 +379,6 @@ impl fmt::Display for ExchangeVerdict {
                     (None, _) => write!(f, "; only one request at a time is possible"),
                 }
             }
-            ExchangeVerdict::Unfinished { depth } => write!(
-                f,
-                "depth {depth} of this run is incomplete, too short or has losses, so it does not show whether a higher \
-                 depth is faster"
-            ),
             ExchangeVerdict::HostBehind { achieved, depth } => {
                 let decimals = if *achieved < 1.0 { 2 } else { 1 };
                 write!(

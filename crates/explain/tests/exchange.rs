@@ -76,7 +76,10 @@ fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
     );
     assert!(matches!(
         both[1].verdict,
-        ExchangeVerdict::PerhapsMore { try_depth: Some(8) }
+        ExchangeVerdict::DepthUnknown {
+            try_depth: Some(8),
+            ..
+        }
     ));
 }
 
@@ -176,14 +179,14 @@ fn a_schedule_was_not_kept_where_the_last_exchange_began_more_than_a_period_late
     // The median is 600 us, which is more than half a period; the last is within one.
     assert!(matches!(
         verdict(&[600.0; 100]),
-        ExchangeVerdict::Schedule { .. }
+        ExchangeVerdict::Schedule { under_way: Some(_) }
     ));
     // A stall in the middle was made up for, one at the end was not.
     let mut late_us = [20.0; 100];
     late_us[50..53].fill(1_500.0);
     assert!(matches!(
         verdict(&late_us),
-        ExchangeVerdict::Schedule { .. }
+        ExchangeVerdict::Schedule { under_way: Some(_) }
     ));
     late_us[97..].fill(1_500.0);
     assert!(matches!(verdict(&late_us), ExchangeVerdict::Behind { .. }));
@@ -686,7 +689,8 @@ fn exchanges_longer_than_the_period_are_not_called_those_of_the_link() {
     point.lateness = common::ended_late(50e3);
     let split = &of_exchange(&scheduled, &Conditions::default(), &[point])[0];
     let verdict = serde_json::to_value(&split.verdict).unwrap();
-    assert_eq!(verdict["cause"]["kind"], "most", "{verdict}");
+    assert_eq!(verdict["cause"]["kind"], "earlier", "{verdict}");
+    assert!(verdict["cause"]["trt_ns"].is_f64(), "{verdict}");
     assert!(!split.words.contains("the link"), "{}", split.words);
 }
 
