@@ -50,7 +50,7 @@ pub struct Bus {
     /// The endpoints, by device.
     pub endpoints: Vec<Judged>,
     /// What limits the endpoint that carried most.
-    pub verdict: Verdict,
+    pub verdict: Option<Verdict>,
     /// The same in a sentence.
     pub words: String,
 }

@@ -5,12 +5,11 @@ use crate::verdict::{ENOUGH, FULL, Verdict, responds};
 use wiregauge_quantity::percent;
 
 /// Of the bus: that of the endpoint that carried most, unless the frames are full.
-pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
+pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Option<Verdict>, String) {
     let carried = |judged: &&Judged| (judged.endpoint.counts.bytes, judged.endpoint.counts.packets);
     let busiest = endpoints
         .iter()
         .filter_map(|judged| judged.verdict.map(|verdict| (judged, verdict)))
-        .filter(|(_, verdict)| !matches!(verdict, Verdict::TooFew { .. }))
         .max_by_key(|(judged, _)| carried(judged));
     // A host that waits for responses sends nothing meanwhile: the side that limits is that of the responses.
     let busiest = busiest.map(|(judged, verdict)| {
@@ -37,20 +36,22 @@ pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
         .map(|one| one.endpoint.counts.packets)
         .sum();
     if shares.data >= FULL && packets >= ENOUGH {
-        let verdict = Verdict::BusFull {
+        let verdict = Verdict::Bus {
             share: shares.data,
             others: 0.0,
+            behind_hub: false,
         };
-        return (verdict, format!("bus full: {use_of}"));
+        return (Some(verdict), format!("bus full: {use_of}"));
     }
     match busiest {
         Some((judged, verdict)) => {
             let by = match verdict {
                 Verdict::HostTooLate { .. } => "the host",
                 Verdict::DeviceTooLate { .. } => "the device (NAK)",
-                Verdict::BusFull { .. } => "a full bus",
-                Verdict::HubTooLate { .. } => "the bus behind a hub",
-                Verdict::TooFew { .. } => "an unknown side: too few packets",
+                Verdict::Bus {
+                    behind_hub: false, ..
+                } => "a full bus",
+                Verdict::Bus { .. } => "the bus behind a hub",
             };
             let most = endpoints.iter().map(|one| carried(&one)).max();
             let why = match Some(carried(&judged)) == most {
@@ -66,17 +67,8 @@ pub(crate) fn of(endpoints: &[Judged], shares: &Shares) -> (Verdict, String) {
                 judged.endpoint.endpoint,
                 judged.endpoint.device,
             );
-            (verdict, words)
+            (Some(verdict), words)
         }
-        None => {
-            let packets = endpoints
-                .iter()
-                .filter(|judged| judged.verdict.is_some())
-                .map(|judged| judged.endpoint.counts.packets)
-                .max()
-                .unwrap_or(0);
-            let words = format!("no verdict: too few data packets; {use_of}");
-            (Verdict::TooFew { packets }, words)
-        }
+        None => (None, format!("no verdict: too few data packets; {use_of}")),
     }
 }

@@ -13,11 +13,6 @@ use wiregauge_quantity::{grouped as shown, percent, time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum UrbVerdict {
-    /// Too few URBs to say.
-    TooFew {
-        /// URBs that there are.
-        urbs: u64,
-    },
     /// For half of the time or more no URB was pending.
     HostTooLate {
         /// Share of the time, 0 to 1.
@@ -28,17 +23,6 @@ pub enum UrbVerdict {
         /// Share of the time, 0 to 1.
         share: f64,
     },
-}
-
-impl UrbVerdict {
-    /// A short name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            UrbVerdict::TooFew { .. } => "too few URBs",
-            UrbVerdict::HostTooLate { .. } => "host",
-            UrbVerdict::DeviceOrBus { .. } => "device or bus",
-        }
-    }
 }
 
 /// An endpoint, by its URBs.
@@ -78,9 +62,9 @@ pub struct UrbEndpoint {
     pub pending: f64,
     /// Share of the time with none pending, 0 to 1.
     pub idle: f64,
-    /// What limits it; none for endpoint 0.
+    /// What limits it; none for endpoint 0, and if its URBs are too few to say.
     pub verdict: Option<UrbVerdict>,
-    /// The same in a sentence.
+    /// The same in a sentence, or why there is none; none for endpoint 0.
     pub words: Option<String>,
 }
 
@@ -299,26 +283,23 @@ impl Counter {
             words: None,
         };
         if endpoint & 0x7f != 0 {
-            let verdict = finished.judge();
-            finished.words = Some(finished.words(&verdict));
-            finished.verdict = Some(verdict);
+            finished.verdict = finished.judge();
+            finished.words = Some(finished.words());
         }
         finished
     }
 }
 
 impl UrbEndpoint {
-    fn judge(&self) -> UrbVerdict {
+    fn judge(&self) -> Option<UrbVerdict> {
         match self.idle {
-            _ if self.transfers < ENOUGH => UrbVerdict::TooFew {
-                urbs: self.transfers,
-            },
-            idle if idle >= 0.5 => UrbVerdict::HostTooLate { share: idle },
-            idle => UrbVerdict::DeviceOrBus { share: 1.0 - idle },
+            _ if self.transfers < ENOUGH => None,
+            idle if idle >= 0.5 => Some(UrbVerdict::HostTooLate { share: idle }),
+            idle => Some(UrbVerdict::DeviceOrBus { share: 1.0 - idle }),
         }
     }
 
-    fn words(&self, verdict: &UrbVerdict) -> String {
+    fn words(&self) -> String {
         let gap = self.host_gap.map_or(String::new(), |gap| {
             format!(
                 "; from a completion to the next submission {} (median of {} gaps with none pending)",
@@ -326,17 +307,17 @@ impl UrbEndpoint {
                 shown(gap.count)
             )
         });
-        match *verdict {
-            UrbVerdict::TooFew { urbs } => format!(
+        match self.verdict {
+            None => format!(
                 "no verdict: completed URBs: {}, {ENOUGH} are needed",
-                shown(urbs)
+                shown(self.transfers)
             ),
-            UrbVerdict::HostTooLate { share } => format!(
+            Some(UrbVerdict::HostTooLate { share }) => format!(
                 "limited by the host: for {} of the time no URB was pending{gap}. If the program does not wait for a response, \
                  keep several transfers pending; otherwise use a larger depth",
                 percent(share)
             ),
-            UrbVerdict::DeviceOrBus { share } => format!(
+            Some(UrbVerdict::DeviceOrBus { share }) => format!(
                 "device or bus: a URB was pending for {} of the time, {:.2} on average{gap}. usbmon does not see NAKs: \
                  a bus analyzer distinguishes a device that is not ready from a bus that is full",
                 percent(share),

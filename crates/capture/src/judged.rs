@@ -12,9 +12,9 @@ pub struct Judged {
     /// Its figures.
     #[serde(flatten)]
     pub endpoint: Endpoint,
-    /// What limits it; none for endpoint 0.
+    /// What limits it; none for endpoint 0, and if its packets are too few to say.
     pub verdict: Option<Verdict>,
-    /// The same in a sentence.
+    /// The same in a sentence, or why there is none; none for endpoint 0.
     pub words: Option<String>,
     /// Where the time of a packet goes, if its packets are small.
     pub small_packets: Option<SmallPackets>,
@@ -43,12 +43,13 @@ impl Judged {
         let judged: Vec<(Option<Verdict>, Option<String>)> = endpoints
             .iter()
             .map(|one| {
-                let verdict = (one.endpoint != 0).then(|| verdict::of_endpoint(one));
+                let has_words = one.endpoint != 0;
+                let verdict = verdict::of_endpoint(one).filter(|_| has_words);
                 let responder = endpoints
                     .iter()
                     .find(|other| verdict::responds(other, one))
                     .map(|other| other.endpoint);
-                let words = verdict.map(|verdict| verdict::words(one, &verdict, responder));
+                let words = has_words.then(|| verdict::words(one, verdict, responder));
                 (verdict, words)
             })
             .collect();

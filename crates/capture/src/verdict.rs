@@ -15,11 +15,6 @@ pub const FULL: f64 = 0.9;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Verdict {
-    /// Too few packets to say.
-    TooFew {
-        /// Data packets that there are.
-        packets: u64,
-    },
     /// The host sends no token, or has not requested anything that the device could send.
     HostTooLate {
         /// Share of the time, 0 to 1.
@@ -30,17 +25,14 @@ pub enum Verdict {
         /// Share of the time, 0 to 1.
         share: f64,
     },
-    /// The frames are used, by this endpoint or by others.
-    BusFull {
+    /// The frames are used, by this endpoint or by others; or the wait is for the bus behind a hub.
+    Bus {
         /// Share of the time, 0 to 1.
         share: f64,
         /// The part of it that others use.
         others: f64,
-    },
-    /// The wait is for the bus behind a hub, which runs at full or low speed.
-    HubTooLate {
-        /// Share of the time, 0 to 1.
-        share: f64,
+        /// True if it is the bus behind a hub, which runs at full or low speed.
+        behind_hub: bool,
     },
 }
 
@@ -48,43 +40,47 @@ impl Verdict {
     /// A short name.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::TooFew { .. } => "too few packets",
             Verdict::HostTooLate { .. } => "host",
             Verdict::DeviceTooLate { .. } => "device (NAK)",
-            Verdict::BusFull { .. } => "bus full",
-            Verdict::HubTooLate { .. } => "bus behind a hub",
+            Verdict::Bus {
+                behind_hub: false, ..
+            } => "bus full",
+            Verdict::Bus { .. } => "bus behind a hub",
         }
     }
 }
 
-/// Of an endpoint that carries data.
-pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Verdict {
+/// Of an endpoint that carries data; `None` if its packets are too few to say.
+pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Option<Verdict> {
     let (counts, parts) = (&endpoint.counts, &endpoint.parts);
     if counts.packets < ENOUGH || parts.total_ns <= 0.0 {
-        return Verdict::TooFew {
-            packets: counts.packets,
-        };
+        return None;
     }
     let share = |ns: f64| ns / parts.total_ns;
     let used = share(parts.data_ns + parts.other_ns);
     if used >= FULL {
-        return Verdict::BusFull {
+        return Some(Verdict::Bus {
             share: used,
             others: share(parts.other_ns),
-        };
+            behind_hub: false,
+        });
     }
     let (host, nak, hub) = (
         share(parts.idle_ns + parts.unrequested_ns),
         share(parts.nak_ns),
         share(parts.hub_ns),
     );
-    if hub > host && hub > nak {
-        Verdict::HubTooLate { share: hub }
+    Some(if hub > host && hub > nak {
+        Verdict::Bus {
+            share: hub,
+            others: 0.0,
+            behind_hub: true,
+        }
     } else if nak > host {
         Verdict::DeviceTooLate { share: nak }
     } else {
         Verdict::HostTooLate { share: host }
-    }
+    })
 }
 
 /// True if the IN endpoint responds to requests, which the other one takes: often, and about once for each transfer.
@@ -108,7 +104,11 @@ enum Part {
 }
 
 /// The verdict in a sentence, with its evidence. `responder` is an endpoint that responds to the data of this one.
-pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8>) -> String {
+pub(crate) fn words(
+    endpoint: &Endpoint,
+    verdict: Option<Verdict>,
+    responder: Option<u8>,
+) -> String {
     let (counts, parts) = (&endpoint.counts, &endpoint.parts);
     let naks = format!(
         "{} of {} tokens",
@@ -162,14 +162,18 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
             rest(Part::Idle),
         )
     };
-    match *verdict {
-        Verdict::TooFew { packets: 0 } if counts.naks > 0 => {
-            format!("no verdict: no data passed; the device answered NAK to {naks}")
-        }
-        Verdict::TooFew { packets } => format!(
-            "no verdict: data packets: {}, {ENOUGH} are needed",
-            grouped(packets)
-        ),
+    let Some(verdict) = verdict else {
+        return match counts.packets {
+            0 if counts.naks > 0 => {
+                format!("no verdict: no data passed; the device answered NAK to {naks}")
+            }
+            packets => format!(
+                "no verdict: data packets: {}, {ENOUGH} are needed",
+                grouped(packets)
+            ),
+        };
+    };
+    match verdict {
         Verdict::HostTooLate { .. } => {
             let polled = match endpoint.transfer {
                 Some(UrbType::Interrupt | UrbType::Isochronous) => {
@@ -189,9 +193,10 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
             percent(nak),
             rest(Part::Nak),
         ),
-        Verdict::BusFull {
+        Verdict::Bus {
             share: used,
             others,
+            behind_hub: false,
         } => {
             let by = match others > used / 2.0 {
                 true => ", most of it for other traffic",
@@ -203,7 +208,7 @@ pub(crate) fn words(endpoint: &Endpoint, verdict: &Verdict, responder: Option<u8
                 rest(Part::None)
             )
         }
-        Verdict::HubTooLate { share: hub } => format!(
+        Verdict::Bus { share: hub, .. } => format!(
             "bus behind a hub: for {} of the time a hub had the transaction ({} of {} tokens are split transactions); {}",
             percent(hub),
             grouped(counts.splits),
