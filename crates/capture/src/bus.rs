@@ -49,7 +49,7 @@ pub struct Bus {
     pub shares: Shares,
     /// The endpoints, by device.
     pub endpoints: Vec<Judged>,
-    /// What limits the endpoint that carried most.
+    /// What limits the endpoint that carried most; none if the packets are too few to say.
     pub verdict: Option<Verdict>,
     /// The same in a sentence.
     pub words: String,
