@@ -1,9 +1,8 @@
 //! The parts of an exchange's time, by the clocks that divide it: the schedule, the device's clock, the kernel's
 //! records. Of each exchange they add up to the time that is compared.
 
-use crate::side::Side;
 use std::fmt;
-use wiregauge_record::{Connect, Responder, Sample};
+use wiregauge_record::{Connect, Responder, Sample, Schedule};
 use wiregauge_run::{Exchange, Run};
 
 /// A part of the time of an exchange; its median is compared.
@@ -63,7 +62,8 @@ impl fmt::Display for Portion {
 
 /// The parts that all of these runs measured of every correct response; none where each exchange opens its link.
 pub(crate) fn of_all<'a>(runs: impl Iterator<Item = &'a Run<Exchange>> + Clone) -> Vec<Portion> {
-    let scheduled = runs.clone().all(|run| run.is_scheduled());
+    let every = |run: &Run<Exchange>| matches!(run.file.plan.schedule, Schedule::EveryNs(_));
+    let scheduled = runs.clone().all(every);
     let opens_each = |run: &Run<Exchange>| run.file.plan.connect == Connect::Each;
     if runs.clone().any(opens_each) {
         return Vec::new();

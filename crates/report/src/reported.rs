@@ -3,7 +3,9 @@
 use crate::load::{Loaded, closed_loop, exchange, points, signals, stream};
 use crate::tables::{self, Tables};
 use wiregauge_record::Counts;
-use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
+use wiregauge_run::{
+    AnyRun, Control, Exchange, Files, Loop, Run, RunFile, State, Stream, with_run,
+};
 
 /// A kind of run that has tables, and may have figures.
 pub trait Reported: Files {
@@ -82,4 +84,18 @@ impl Reported for Control {
     fn load(run: &Run<Control>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
         Loaded::Control(points::each(run, progress, signals::point))
     }
+}
+
+/// Tells of a run; with the confidence interval of every percentile if asked to.
+pub fn of(run: &AnyRun, confidence: bool) -> Tables {
+    Tables {
+        ending: run.stored().ending_line(),
+        ..with_run!(run, run => Reported::tables(run, confidence))
+    }
+}
+
+/// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
+/// stream run; plain numbers in base units. docs/report.md lists the columns.
+pub fn csv(run: &AnyRun) -> String {
+    with_run!(run, run => Reported::csv(&run.file))
 }

@@ -7,11 +7,23 @@ use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
 use crate::run::Run;
 use crate::run_file::{State, Text};
-use crate::with_run;
 use std::any::Any;
 use std::io::Write;
 use std::path::Path;
 use wiregauge_record::{Conditions, Disturbance};
+
+/// Evaluates an expression with a run of whatever kind it is: `with_run!(&any, run => run.name())`.
+#[macro_export]
+macro_rules! with_run {
+    (@of $($kind:ident)+; $any:expr, $run:ident => $body:expr) => {
+        match $any {
+            $($crate::AnyRun::$kind($run) => $body,)+
+        }
+    };
+    ($any:expr, $run:ident => $body:expr) => {
+        $crate::with_run!(@of Exchange Stream Loop Control; $any, $run => $body)
+    };
+}
 
 macro_rules! kinds {
     ($($kind:ident),+) => {

@@ -9,19 +9,6 @@ macro_rules! for_every_kind {
     };
 }
 
-/// Evaluates an expression with a run of whatever kind it is: `with_run!(&any, run => run.name())`.
-#[macro_export]
-macro_rules! with_run {
-    (@of $($kind:ident)+; $any:expr, $run:ident => $body:expr) => {
-        match $any {
-            $($crate::AnyRun::$kind($run) => $body,)+
-        }
-    };
-    ($any:expr, $run:ident => $body:expr) => {
-        $crate::with_run!(@of Exchange Stream Loop Control; $any, $run => $body)
-    };
-}
-
 macro_rules! names {
     ($($kind:ident),+) => {
         /// As `run.json` names them.

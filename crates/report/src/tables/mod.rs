@@ -26,6 +26,7 @@ mod places;
 mod point_columns;
 mod published;
 mod recording;
+mod sentence;
 mod stages;
 mod stream;
 mod table;
@@ -35,6 +36,7 @@ mod tests;
 mod warnings;
 mod words;
 
+pub use crate::reported::{csv, of};
 pub use brief::Brief;
 pub use columns::Columns;
 pub use comparison::{ComparisonTables, of_comparison};
@@ -43,26 +45,15 @@ pub use deadline::{missed_share, of_deadlines};
 pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
+pub(crate) use sentence::sentence;
 pub use table::Table;
 pub use warnings::{Explained, RETIRED, WARNINGS, Warning};
-pub(crate) use words::sentence;
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
-use crate::Reported;
 use crate::load::{LateStarts, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
-use wiregauge_run::{
-    AnyRun, Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream, with_run,
-};
-
-/// Tells of a run; with the confidence interval of every percentile if asked to.
-pub fn of(run: &AnyRun, confidence: bool) -> Tables {
-    Tables {
-        ending: run.stored().ending_line(),
-        ..with_run!(run, run => Reported::tables(run, confidence))
-    }
-}
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream};
 
 /// A run as Markdown, to be pasted into an issue.
 pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
@@ -72,12 +63,6 @@ pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
 /// A run as LaTeX tables, to be taken into a paper; needs booktabs.
 pub fn latex(run: &AnyRun, tables: &Tables) -> String {
     latex::document(run, tables)
-}
-
-/// The summaries of a run as CSV: one row a point of an exchange run, one row a point and way of a
-/// stream run; plain numbers in base units. docs/report.md lists the columns.
-pub fn csv(run: &AnyRun) -> String {
-    with_run!(run, run => Reported::csv(&run.file))
 }
 
 /// Tells of an exchange run.

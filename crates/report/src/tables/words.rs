@@ -59,14 +59,3 @@ pub const FLOORS: &str = "Floor: this host without the device";
 
 /// What the figures in [`Tables::floors`] are.
 pub const FLOORS_ARE: &str = "before / after the run";
-
-/// A sentence: with a capital, and a stop at its end.
-pub(crate) fn sentence(text: &str) -> String {
-    let first = text.chars().next().map_or(0, char::len_utf8);
-    let stop = if text.ends_with(['.', '?', '!']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{}{}{stop}", text[..first].to_uppercase(), &text[first..])
-}

@@ -13,7 +13,7 @@ pub(super) use stream::of_stream;
 
 use super::Table;
 use super::places::Places;
-use super::words::sentence;
+use super::sentence::sentence;
 use wiregauge_record::Ending;
 use wiregauge_stats::Estimate;
 
