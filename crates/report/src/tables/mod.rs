@@ -53,7 +53,7 @@ pub use words::{FLOORS, FLOORS_ARE, Tables};
 use crate::load::{LateStarts, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunFile, RunKind, State, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
 
 /// A run as Markdown, to be pasted into an issue.
 pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
@@ -95,7 +95,6 @@ fn exchange_with(
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_exchange(file, late_starts))
             .collect(),
-        conditions: conditions::of_exchange(file),
         ..common(file)
     }
 }
@@ -117,7 +116,6 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_stream(file, &rows, places))
             .collect(),
-        conditions: conditions::of_stream(file),
         ..common(file)
     }
 }
@@ -137,7 +135,6 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> Tables {
         warnings: warnings::of_start(&file.warnings)
             .chain(warnings::of_loop(file))
             .collect(),
-        conditions: conditions::of_loop(file),
         ..common(file)
     }
 }
@@ -150,7 +147,6 @@ pub(crate) fn of_control(file: &RunFile<Control>) -> Tables {
         tables: file.points.iter().flat_map(control_run::tables).collect(),
         notes: file.points.iter().flat_map(control_run::notes).collect(),
         warnings: warnings::of_start(&file.warnings).collect(),
-        conditions: conditions::of_control(file),
         ..common(file)
     }
 }
@@ -172,11 +168,12 @@ pub fn command(conditions: &Conditions) -> String {
 }
 
 /// What is so in every kind of run.
-fn common<K: RunKind>(file: &RunFile<K>) -> Tables {
+fn common<K: Files>(file: &RunFile<K>) -> Tables {
     Tables {
         note: heading::note(&file.conditions),
         set_off: vec![K::address(&file.plan).to_owned()],
         failed: failure(&file.state),
+        conditions: conditions::of(file),
         command: command(&file.conditions),
         ..Tables::default()
     }
