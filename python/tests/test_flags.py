@@ -20,7 +20,6 @@ FOR_PRINTING = {
     "--quiet": "progress=False",
     "--full": "of runs: run.show(full=True); of compare and control: str(comparison), str(control)",
     "--confidence": "of exchange, stream and loop: run.show(confidence=True)",
-    "--table": "of loop: a table of Spectrum's for a terminal",
     "--format": "of compare: str(comparison), comparison.markdown()",
 }
 

@@ -179,23 +179,6 @@ fn every_way_computes_what_the_processor_does_wherever_blocks_begin() {
 }
 
 #[test]
-fn the_processor_and_a_gpu_stand_beside_each_other_and_beside_the_note() {
-    let desk = Desk::new();
-    let flags = "--rate 62.5M --notify 256k --ring 8M --duration 100ms --settle 20ms \
-                 --no-calibration --gpu=cpu,pinned";
-    let ended = ended(&desk, &format!("virtual {flags} --table"), &[]);
-    assert_eq!(ended.code, Some(0), "{ended}");
-    for row in [
-        "this host: lowest without a stall",
-        "this host, gpu-pinned: lowest without a stall",
-        "Spectrum: Linux, CPU",
-        "Spectrum: Linux, GPU by RDMA",
-    ] {
-        assert!(ended.stdout.contains(row), "{ended}");
-    }
-}
-
-#[test]
 fn a_preload_under_test_goes_the_same_way() {
     let desk = Desk::new();
     let run = looped(&desk, &format!("{SHORT} --gpu=graph --hold 100ms"));

@@ -263,21 +263,6 @@ fn a_run_is_shown_listed_and_reported_in_every_format() {
 }
 
 #[test]
-fn the_table_of_the_note_is_printed_alone_and_has_its_rows() {
-    let desk = Desk::new();
-    let flags = "--rate 62.5M --notify 256k --ring 4M --duration 100ms --settle 20ms \
-                 --no-calibration";
-    let said = desk.output(&format!("loop virtual {flags} --table"));
-    assert!(
-        said.contains("this host: lowest without a stall") && said.contains("Spectrum: Linux, CPU"),
-        "{said}"
-    );
-    assert!(!said.contains("Stalls in this run"), "{said}");
-    let shown = desk.output("show last --full");
-    assert!(shown.contains("Stalls in this run"), "{shown}");
-}
-
-#[test]
 fn ctrl_c_keeps_the_blocks() {
     let desk = Desk::new();
     for wait in ["sleep", "spin"] {

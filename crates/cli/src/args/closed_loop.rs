@@ -17,7 +17,7 @@ Examples:
   # the same, then test the preload found for one minute
   wiregauge loop virtual --rate 125M --channels 1 --notify 64k --hold 60s
 
-  # several rates, block sizes and stages, next to published figures
+  # several rates, block sizes and stages
   wiregauge loop virtual --rate 62.5M,125M,250M,500M --notify 4k..256k \\
     --process copy,fir:64
 
@@ -103,10 +103,6 @@ pub struct LoopArgs {
     /// Also write a CSV file with one row per block.
     #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,
-    /// Print only one table: this run next to the published latencies of Spectrum Instrumentation's application note
-    /// on closed loops.
-    #[arg(long, help_heading = "Result")]
-    pub table: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub keep: KeepArgs,

@@ -24,10 +24,7 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         keep: &args.keep,
         csv: args.csv.as_deref(),
         look: args.look,
-        print: match args.table {
-            true => |run, _, look, session| printed::loop_beside_published(run, look, session),
-            false => printed::run,
-        },
+        print: printed::run,
     };
     measurement.run(
         session,

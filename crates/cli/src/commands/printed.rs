@@ -3,14 +3,10 @@
 
 use crate::args::Look;
 use crate::caller::Session;
-#[cfg(feature = "loop")]
-use crate::caller::remark;
 use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_report::Reported;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-#[cfg(feature = "loop")]
-use wiregauge_run::Loop;
 use wiregauge_run::{Files, Run};
 
 /// Prints a run to standard output, after what became of its limits.
@@ -30,37 +26,6 @@ pub fn run<K: Reported>(
             false => tables,
         }
     })
-}
-
-/// Prints the one table of a loop run that has published figures beside its own.
-#[cfg(feature = "loop")]
-pub fn loop_beside_published(
-    run: &Run<Loop>,
-    look: Look,
-    session: &Session<'_>,
-) -> anyhow::Result<()> {
-    let file = &run.file;
-    let table = tables::loop_beside_published(file);
-    if table.is_none() && !look.json && !file.points.is_empty() {
-        let rates = tables::published_loop_rates();
-        remark!(
-            session,
-            "no published latency at the rates and channels of this run; published: {rates}"
-        );
-    }
-    let tell = || Tables {
-        tables: table.iter().cloned().collect(),
-        ..Tables::default()
-    };
-    print(
-        run,
-        Look {
-            quiet: true,
-            ..look
-        },
-        session,
-        tell,
-    )
 }
 
 fn print<K: Files>(

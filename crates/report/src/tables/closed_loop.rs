@@ -3,7 +3,6 @@
 
 use super::columns::{Columns, MAX, Statistic, under};
 use super::places::Places;
-use super::published::beside_published;
 use super::table::Table;
 use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
@@ -27,7 +26,6 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
         tables.push(tested(&held, places));
     }
     tables.extend(speeds(points));
-    tables.extend(beside_published(points));
     tables
 }
 

@@ -24,7 +24,6 @@ mod no_tail;
 mod percentile;
 mod places;
 mod point_columns;
-mod published;
 mod recording;
 mod sentence;
 mod stages;
@@ -149,17 +148,6 @@ pub(crate) fn of_control(file: &RunFile<Control>) -> Tables {
         warnings: warnings::of_start(&file.warnings).collect(),
         ..common(file)
     }
-}
-
-/// The figures of a loop run in the columns of Spectrum's application note; `None` where that has no
-/// row of the same rate and channels.
-pub fn loop_beside_published(file: &RunFile<Loop>) -> Option<Table> {
-    published::beside_published(&file.points)
-}
-
-/// The rates and numbers of channels for which Spectrum's application note has a latency.
-pub fn published_loop_rates() -> String {
-    published::published_rates()
 }
 
 /// The command that a run was measured with, ready for a shell.
