@@ -4,8 +4,9 @@
 use super::columns::{Columns, MAX, Statistic, under};
 use super::places::Places;
 use super::table::Table;
+use std::collections::BTreeSet;
 use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
-use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StallRate, Verified};
+use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StageSpeed, StallRate, Verified};
 
 /// Rungs of the curve shown for each point; the figure has them all.
 const RUNGS: usize = 6;
@@ -68,10 +69,6 @@ pub(super) fn of_aim(points: &[LoopSummary], aim: Aim) -> Vec<&LoopSummary> {
     points.iter().filter(|p| p.point.aim == aim).collect()
 }
 
-fn by_gpu(points: &[&LoopSummary]) -> bool {
-    points.iter().any(|point| point.point.path.is_gpu())
-}
-
 /// The upper 95 % bound of the stalls a minute.
 fn at_most(per_minute: f64) -> String {
     format!("< {}", hundredths(per_minute))
@@ -98,10 +95,6 @@ fn counted(stalls: u64, minutes: f64) -> String {
 const P50: Statistic = ("p50", |unit, times| unit.show(times.p50.value));
 const P99: Statistic = ("p99", |unit, times| unit.show(times.p99.value));
 const P999: Statistic = ("p99.9", |unit, times| unit.show(times.p999.value));
-
-fn or_dash(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "-".into())
-}
 
 /// The upper bound of the stalls at the latency that would just have done.
 fn last_rung(point: &LoopSummary) -> Option<&StallRate> {
@@ -167,55 +160,31 @@ fn delays(points: &[&LoopSummary], places: &Places) -> Table {
 /// The ways of a block beside each other, those of one rate and block together; nothing where there was
 /// no GPU.
 pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
-    if !by_gpu(points) {
-        return None;
-    }
-    let mut table = Table::new(
-        "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency",
-        &[
-            "MS/s",
-            "channels",
-            "notify B",
-            "path",
-            "p50",
-            "p99.9",
-            "max",
-            "% of period",
-            "latency ms",
-            "floor ms",
-            "output check",
-        ],
-    );
+    points.iter().find(|point| point.point.path.is_gpu())?;
+    let title = "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency";
+    let ms = |ns: f64| TimeUnit::Milli.show(ns);
+    let mut columns = Columns::<&LoopSummary>::new();
+    columns.add("MS/s", |p| megasamples(p.point.rate_hz));
+    columns.add("channels", |p| p.point.channels);
+    columns.add("notify B", |p| grouped(p.point.notify_bytes.into()));
+    columns.add("path", |p| p.point.path);
+    let work = [P50, P999, MAX];
+    columns.statistics(TimeUnit::Micro, |p| p.work.as_ref(), &work);
+    columns.some("% of period", |p| {
+        Some(percent(p.work.as_ref()?.p50.value / p.point.period_ns()))
+    });
+    columns.some("latency ms", |p| p.needed_ns.map(ms));
+    columns.some("floor ms", |p| p.floor_ns.map(ms));
+    columns.some("output check", |p| {
+        let verified = p.verified.as_ref()?;
+        Some(match verified.holds() {
+            true => verified.method.as_str(),
+            false => "WRONG",
+        })
+    });
     let mut sorted = points.to_vec();
-    let cell = |p: &&LoopSummary| (p.point.rate_hz, p.point.channels, p.point.notify_bytes);
-    sorted.sort_by_key(cell);
-    let unit = TimeUnit::Micro;
-    for point in sorted {
-        let work = point.work.as_ref();
-        let ms = |ns: Option<f64>| or_dash(ns.map(|ns| TimeUnit::Milli.show(ns)));
-        table.row(vec![
-            megasamples(point.point.rate_hz),
-            point.point.channels.to_string(),
-            grouped(point.point.notify_bytes.into()),
-            point.point.path.to_string(),
-            or_dash(work.map(|d| unit.show(d.p50.value))),
-            or_dash(work.map(|d| unit.show(d.p999.value))),
-            or_dash(work.map(|d| unit.show(d.max))),
-            or_dash(work.map(|d| percent(d.p50.value / point.point.period_ns()))),
-            ms(point.needed_ns),
-            ms(point.floor_ns),
-            or_dash(
-                point
-                    .verified
-                    .as_ref()
-                    .map(|verified| match verified.holds() {
-                        true => verified.method.clone(),
-                        false => "WRONG".into(),
-                    }),
-            ),
-        ]);
-    }
-    Some(table)
+    sorted.sort_by_key(|p| (p.point.rate_hz, p.point.channels, p.point.notify_bytes));
+    Some(columns.of_rows(title, sorted))
 }
 
 fn stalls(points: &[&LoopSummary], places: &Places) -> Table {
@@ -285,68 +254,31 @@ fn found(point: &LoopSummary) -> Option<String> {
 }
 
 fn speeds(points: &[LoopSummary]) -> Option<Table> {
-    let mut table = Table::new(
-        "Throughput of each stage alone at this block size, and of memory copies on this host",
-        &["notify B", "stage", "MB/s", "memory MB/s", "% of memory"],
-    );
-    let mut seen: Vec<(u32, u32)> = Vec::new();
-    for point in points {
-        let size = (point.point.notify_bytes, point.point.channels);
-        if point.stages.is_empty() || seen.contains(&size) {
-            continue;
-        }
-        seen.push(size);
-        for speed in &point.stages {
-            let memory = point.memory_bytes_s;
-            table.row(vec![
-                grouped(point.point.notify_bytes.into()),
-                speed.stage.clone(),
-                format!("{:.0}", speed.bytes_s / 1e6),
-                or_dash(memory.map(|memory| format!("{:.0}", memory / 1e6))),
-                or_dash(memory.map(|memory| percent(speed.bytes_s / memory))),
-            ]);
-        }
-    }
-    let is_above = |point: &LoopSummary| {
-        let memory = point.memory_bytes_s.unwrap_or(f64::INFINITY);
-        point.stages.iter().any(|speed| speed.bytes_s > memory)
-    };
-    if points.iter().any(is_above) {
-        table.title += "; above 100 %: the stage moves less through memory than a copy does (in place, or in a cache)";
-    }
-    (!table.rows.is_empty()).then_some(table)
+    let mut seen = BTreeSet::new();
+    let is_new =
+        |point: &&LoopSummary| seen.insert((point.point.notify_bytes, point.point.channels));
+    let measured = points.iter().filter(|point| !point.stages.is_empty());
+    let rows = measured.filter(is_new);
+    let rows = rows.flat_map(|point| point.stages.iter().map(move |speed| (point, speed)));
+    let rows: Vec<(&LoopSummary, &StageSpeed)> = rows.collect();
+    rows.first()?;
+    let mega = |bytes_s: f64| format!("{:.0}", bytes_s / 1e6);
+    let mut columns = Columns::<(&LoopSummary, &StageSpeed)>::new();
+    columns.add("notify B", |(p, _)| grouped(p.point.notify_bytes.into()));
+    columns.add("stage", |(_, speed)| speed.stage.as_str());
+    columns.add("MB/s", |(_, speed)| mega(speed.bytes_s));
+    columns.some("memory MB/s", |(p, _)| p.memory_bytes_s.map(mega));
+    columns.some("% of memory", |(p, speed)| {
+        Some(percent(speed.bytes_s / p.memory_bytes_s?))
+    });
+    let title = "Throughput of each stage alone at this block size, and of memory copies on this host; above 100 %: the \
+                 stage moves less through memory than a copy does (in place, or in a cache)";
+    Some(columns.of_rows(title, rows))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wiregauge_record::{Ending, LoopFacts, LoopPath, LoopSummariser, StageSpeed};
-
-    #[test]
-    fn a_stage_faster_than_a_memory_copy_is_explained() {
-        let title = |bytes_s| {
-            let point = LoopPoint {
-                index: 0,
-                rate_hz: 1_000_000,
-                channels: 1,
-                notify_bytes: 2_000,
-                ring_bytes: 2_000_000,
-                preload_bytes: 4_000,
-                aim: Aim::Curve,
-                path: LoopPath::Cpu,
-            };
-            let mut summary =
-                LoopSummariser::new(point).finish(Ending::Complete, LoopFacts::default());
-            summary.memory_bytes_s = Some(9e9);
-            summary.stages = vec![StageSpeed {
-                stage: "threshold:0.5".into(),
-                bytes_s,
-            }];
-            speeds(&[summary]).expect("a table").title
-        };
-        assert!(!title(8.9e9).contains("above 100 %"));
-        assert!(title(14.7e9).contains("above 100 %: the stage moves less"));
-    }
 
     #[test]
     fn stalls_a_minute_are_printed_beside_their_bound() {
