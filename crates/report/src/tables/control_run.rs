@@ -193,14 +193,10 @@ fn predictions(point: &ControlSummary) -> Option<Table> {
     Some(columns.of_rows("Prediction from delays", &point.predicted))
 }
 
-/// The width of an interval as a part of its value.
-fn width(of: Estimate) -> f64 {
-    of.high.zip(of.low).map_or(0.0, |(high, low)| high - low) / of.value
-}
-
 /// True of an interval that hardly any cost would be outside of.
 fn is_too_wide(of: Estimate) -> bool {
-    width(of) > 1.0
+    let bounds = of.low.zip(of.high);
+    bounds.is_some_and(|(low, high)| high - low > of.value)
 }
 
 fn interval(of: Estimate) -> String {
@@ -223,27 +219,20 @@ fn verdict(predicted: &Predicted) -> &'static str {
         Some(true) if predicted.cost.is_some_and(is_too_wide) => "inconclusive",
         Some(true) => "within",
         Some(false) => "outside",
-        None if too_few(predicted).is_some() => "inconclusive",
+        None if is_worth_few(predicted) => "inconclusive",
         None => "-",
     }
 }
 
-/// The independent samples that the measured cost is worth, where they are too few for an interval.
-fn too_few(predicted: &Predicted) -> Option<f64> {
+/// True where the measured cost is worth too few independent samples for an interval.
+fn is_worth_few(predicted: &Predicted) -> bool {
     let independent = predicted.independent;
-    independent.filter(|worth| *worth < Predicted::FEWEST_INDEPENDENT)
+    independent.is_some_and(|worth| worth < Predicted::FEWEST_INDEPENDENT)
 }
 
-/// What the figures amount to, in sentences.
+/// What the tables do not show.
 pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(cycle) = point.diverged_at {
-        notes.push(format!(
-            "The loop diverged: in cycle {} output or command exceeded 1e100, and the run ended.",
-            grouped(cycle)
-        ));
-        return notes;
-    }
     if point.clipped > 0 {
         notes.push(format!(
             "In {} cycles the command was at a limit; the predicted cost does not know limits.",
@@ -257,61 +246,15 @@ pub(super) fn notes(point: &ControlSummary) -> Vec<String> {
                 .into(),
         );
     }
-    if point.cost.is_some_and(|cost| width(cost) > 0.5) {
-        notes.push("The interval of the cost is wide: use a longer run.".into());
-    }
-    let is_still = is_still(point);
-    if is_still && point.step.is_none() {
-        notes.push(
-            "The cost is 0, because nothing excites the loop. Give the plant noise at both ends (noise.input in the \
-             model, or --noise of serve and of loop-control), or use --step."
-                .into(),
-        );
-    }
-    if !is_still && point.cost.is_some() && point.predicted.iter().any(expects_none) {
-        notes.push(
-            "The predicted cost is 0, because the model has no noise. Give the noise of the plant: noise.input in the \
-             file of --model, or --noise."
-                .into(),
-        );
-    } else if !is_still {
-        notes.extend(point.predicted.iter().filter_map(|of| sentence(point, of)));
+    let is_open = |of: &Predicted| verdict(of) == "inconclusive";
+    if !is_still(point) && point.predicted.iter().any(is_open) {
+        notes.push(format!(
+            "inconclusive: the measured cost is worth fewer than {} independent samples, or the expected interval is wider \
+             than the cost: use a longer run.",
+            Predicted::FEWEST_INDEPENDENT
+        ));
     }
     notes
-}
-
-fn sentence(point: &ControlSummary, predicted: &Predicted) -> Option<String> {
-    let measured = number(point.cost?.value);
-    let of = delays_of(predicted);
-    let Some(cost) = predicted.cost else {
-        return Some(format!(
-            "From {of} an unbounded cost is predicted; {measured} was measured."
-        ));
-    };
-    if let Some(independent) = too_few(predicted) {
-        return Some(format!(
-            "The measured cost, {measured}, is worth {} independent samples, too few ({} needed) to compare it with the \
-             prediction from {of}, {}: use a longer run.",
-            independent.floor(),
-            Predicted::FEWEST_INDEPENDENT,
-            number(cost.value)
-        ));
-    }
-    if predicted.is_within? && is_too_wide(cost) {
-        return Some(format!(
-            "The measured cost, {measured}, is within the 95 % interval predicted from {of}, {}, but so would be nearly any \
-             other: use a longer run.",
-            interval(cost)
-        ));
-    }
-    let how = match predicted.is_within? {
-        true => "within",
-        false => "outside",
-    };
-    Some(format!(
-        "The measured cost, {measured}, is {how} the 95 % interval predicted from {of}: {}.",
-        interval(cost)
-    ))
 }
 
 #[cfg(test)]
@@ -386,8 +329,8 @@ mod tests {
             table.rows[0],
             ["this run", "1,000", "0.06000", "-", "inconclusive"]
         );
-        let last = notes(&point).pop().expect("a sentence");
-        assert!(last.contains("worth 7 independent samples"), "{last}");
+        let last = notes(&point).pop().expect("a note");
+        assert!(last.ends_with("use a longer run."), "{last}");
     }
 
     #[test]
