@@ -68,115 +68,79 @@ pub(super) struct Refused {
     pub(super) extent: Extent,
 }
 
+impl Refused {
+    /// True if one text describes both.
+    fn is_like(&self, other: &Refused) -> bool {
+        match (self.why, other.why) {
+            (NoTail::TooFew { .. }, NoTail::TooFew { .. })
+            | (NoTail::TooFar { .. }, NoTail::TooFar { .. }) => {
+                self.extent.flag() == other.extent.flag()
+            }
+            _ => no_tail(&self.why, self.extent) == no_tail(&other.why, other.extent),
+        }
+    }
+
+    /// What the remedy requires, in the unit of its flag.
+    fn needed(&self) -> f64 {
+        match self.why {
+            NoTail::TooFew { values_needed, .. } | NoTail::TooFar { values_needed, .. } => {
+                self.extent.needed(values_needed)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Independent long responses, where they are too few.
+    fn independent(&self) -> f64 {
+        match self.why {
+            NoTail::TooFew { independent, .. } => independent,
+            _ => 0.0,
+        }
+    }
+}
+
 /// The places of the points that have the same reason, with the remedy of the one that needs most.
 pub(super) fn by_reason(refused: &[Refused]) -> Vec<(Vec<u32>, String)> {
     let mut groups: Vec<Vec<Refused>> = Vec::new();
     for one in refused {
-        match groups.iter_mut().find(|group| is_same(&group[0], one)) {
+        match groups.iter_mut().find(|group| group[0].is_like(one)) {
             Some(group) => group.push(*one),
             None => groups.push(vec![*one]),
         }
     }
-    let named = groups.into_iter().map(|group| {
+    let named = groups.into_iter().map(|mut group| {
         let points = group.iter().map(|one| one.point.index).collect();
-        (points, of_group(&group))
+        group.sort_by(|a, b| b.needed().total_cmp(&a.needed()));
+        let independent = group.iter().map(Refused::independent).fold(0.0, f64::max);
+        (points, text(&group[0].why, group[0].extent, independent))
     });
     named.collect()
 }
 
-/// True if one text describes both.
-fn is_same(one: &Refused, other: &Refused) -> bool {
-    let flags_are_same = one.extent.flag() == other.extent.flag();
-    match (one.why, other.why) {
-        (NoTail::TooFew { .. }, NoTail::TooFew { .. }) => flags_are_same,
-        (NoTail::TooFar { asked: a, .. }, NoTail::TooFar { asked: b, .. }) => {
-            flags_are_same && a == b
-        }
-        _ => no_tail(&one.why, one.extent) == no_tail(&other.why, other.extent),
-    }
-}
-
-/// The text of points with the same reason; at least one.
-fn of_group(group: &[Refused]) -> String {
-    let needed = |one: &Refused| match one.why {
-        NoTail::TooFew { values_needed, .. } | NoTail::TooFar { values_needed, .. } => {
-            one.extent.needed(values_needed)
-        }
-        _ => 0.0,
-    };
-    let most = group[1..].iter().fold(group[0], |most, one| {
-        if needed(one) > needed(&most) {
-            *one
-        } else {
-            most
-        }
-    });
-    let smallest = |of: fn(&NoTail) -> f64| {
-        let all = group.iter().map(|one| of(&one.why));
-        all.fold(f64::INFINITY, f64::min)
-    };
-    match most.why {
-        NoTail::TooFew {
-            needed,
-            values_needed,
-            ..
-        } => {
-            let independent = |why: &NoTail| match *why {
-                NoTail::TooFew { independent, .. } => independent,
-                _ => f64::INFINITY,
-            };
-            let largest = group
-                .iter()
-                .map(|one| independent(&one.why))
-                .fold(0.0, f64::max);
-            too_few(
-                (smallest(independent), largest),
-                needed,
-                values_needed,
-                most.extent,
-            )
-        }
-        NoTail::TooFar {
-            asked,
-            values_needed,
-            ..
-        } => {
-            let carried = smallest(|why| match *why {
-                NoTail::TooFar { carried, .. } => carried,
-                _ => f64::INFINITY,
-            });
-            let why = NoTail::TooFar {
-                asked,
-                carried,
-                values_needed,
-            };
-            no_tail(&why, most.extent)
-        }
-        why => no_tail(&why, most.extent),
-    }
-}
-
-fn too_few(independent: (f64, f64), needed: f64, values_needed: f64, extent: Extent) -> String {
-    // 49.9 are not 50.
-    let (fewest, most) = (independent.0.floor(), independent.1.floor());
-    let worth = match fewest < most {
-        true => format!("{fewest:.0} to {most:.0}"),
-        false => format!("{fewest:.0}"),
-    };
-    format!(
-        "a tail requires {needed:.0} independent long responses, and this run has {worth}. {}",
-        extent.remedy(values_needed)
-    )
-}
-
 /// Why nothing is said beyond the samples, and what would help.
 pub(crate) fn no_tail(why: &NoTail, extent: Extent) -> String {
+    text(why, extent, 0.0)
+}
+
+/// `most`: independent long responses of the point that has the most of them, among several with this reason.
+fn text(why: &NoTail, extent: Extent, most: f64) -> String {
     match *why {
         NoTail::TooFew {
             independent,
             needed,
             values_needed,
-        } => too_few((independent, independent), needed, values_needed, extent),
+        } => {
+            // 49.9 are not 50.
+            let (fewest, most) = (independent.floor(), most.floor());
+            let worth = match fewest < most {
+                true => format!("{fewest:.0} to {most:.0}"),
+                false => format!("{fewest:.0}"),
+            };
+            format!(
+                "a tail requires {needed:.0} independent long responses, and this run has {worth}. {}",
+                extent.remedy(values_needed)
+            )
+        }
         NoTail::Unsteady => "long responses were more frequent in one part of the run than in another, so \
              there is no single tail. `wiregauge report` shows when; find what changed, or measure again with \
              --warmup or a longer run"
