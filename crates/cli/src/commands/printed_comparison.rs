@@ -45,10 +45,6 @@ fn text(
     for sentence in &printed.hosts {
         writeln!(out, "{}", wrapped(sentence, width, "  "))?;
     }
-    // The table without --full has these words as figures.
-    for line in printed.words.iter().filter(|_| args.full) {
-        writeln!(out, "  {}", wrapped(line, width - 2, "    "))?;
-    }
     let table = match args.full || !args.only.is_empty() {
         true => &printed.figures,
         false => &printed.important,

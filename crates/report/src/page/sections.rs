@@ -250,13 +250,9 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
         if let Some(caveat) = &tables.caveat {
             let _ = writeln!(out, "<p>{}</p>", prose(caveat));
         }
-        let items: String = tables
-            .hosts
-            .iter()
-            .chain(&tables.words)
-            .map(|line| format!("<li>{}</li>\n", prose(line)))
-            .collect();
-        let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
+        for line in &tables.hosts {
+            let _ = writeln!(out, "<p>{}</p>", prose(line));
+        }
         let important = tables.important.with_last_column_second();
         let _ = writeln!(
             out,

@@ -1,16 +1,15 @@
 //! A comparison in words and tables: first the answer, then each point and figure.
 
+use super::columns::Columns;
 use super::markdown::line_of;
 use super::table::NO_INTERVAL;
 use super::{Table, hosts};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, RunNote, Verdict};
+use wiregauge_compare::{Changed, Compared, ComparedPoint, Comparison, Figure, RunNote, Verdict};
 use wiregauge_quantity::{grouped, of_unit, time};
 use wiregauge_record::{Figure as Named, Part, Times, Unit};
 use wiregauge_stats::Estimate;
-
-/// Differences listed one by one; the table has all.
-const LISTED: usize = 12;
 
 /// Points that one side lacks, named in a note; more are counted.
 const UNMATCHED_NAMED: usize = 3;
@@ -26,8 +25,6 @@ pub struct ComparisonTables {
     /// The largest change of an important figure, which part of the exchange it is in, and how many figures have
     /// which verdict.
     pub answer: Vec<String>,
-    /// What differs, the largest first.
-    pub words: Vec<String>,
     /// What the number of runs leaves open: belongs directly after the answer.
     pub caveat: Option<String>,
     /// Which of two hosts is slower, and why; empty if both sides ran on one.
@@ -61,7 +58,6 @@ impl ComparisonTables {
             let _ = writeln!(out, "{}\n", line_of(caveat));
         }
         list(&mut out, &self.hosts);
-        list(&mut out, &self.words);
         for table in self.changed.iter().chain([&self.figures]) {
             let _ = writeln!(out, "### {}\n\n{}", line_of(&table.title), table.markdown());
         }
@@ -78,7 +74,6 @@ pub fn of_comparison(comparison: &Comparison) -> ComparisonTables {
             heading("after", &comparison.after),
         ],
         answer: answer(comparison),
-        words: words(comparison),
         caveat: caveat(comparison),
         hosts: comparison.hosts.iter().flat_map(hosts::sentences).collect(),
         changed: changed(comparison),
@@ -114,18 +109,6 @@ fn by_size<'a>(places: impl Iterator<Item = Place<'a>>) -> Vec<Place<'a>> {
 
 fn size(compared: &Compared) -> f64 {
     compared.judged().map_or(0.0, |found| found.value.abs())
-}
-
-fn words(comparison: &Comparison) -> Vec<String> {
-    let shown = by_size(places(comparison).filter(|place| is_shown(place.1)));
-    let listed = shown.iter().take(LISTED);
-    let mut words: Vec<String> = listed
-        .map(|(point, compared)| sentence(point, compared))
-        .collect();
-    if shown.len() > LISTED {
-        words.push(format!("and {} more, in the table", shown.len() - LISTED));
-    }
-    words
 }
 
 /// What is shown by default: if only other figures were compared, all of them.
@@ -287,101 +270,59 @@ fn is_shown(compared: &Compared) -> bool {
     matches!(compared.verdict, Verdict::Worse | Verdict::Better)
 }
 
-fn sentence(point: &ComparedPoint, compared: &Compared) -> String {
-    let verdict = compared.verdict.words(compared.figure);
-    let Some(found) = compared.judged() else {
-        return format!("{}: {} {verdict}", point.point, compared.figure);
-    };
-    format!(
-        "{}: {} {verdict}, {} ({})",
-        point.point,
-        compared.figure,
-        change(compared.figure, found.value),
-        interval(compared.figure, found)
-    )
-}
-
 fn changed(comparison: &Comparison) -> Option<Table> {
-    if comparison.changed.is_empty() {
-        return None;
-    }
-    let mut table = Table::new(
-        "Other differences, possible causes",
-        &["what", "before", "after"],
-    )
-    .quoting(&["before", "after"]);
-    for changed in &comparison.changed {
-        table.row(vec![
-            changed.what.clone(),
-            changed.before.clone(),
-            changed.after.clone(),
-        ]);
-    }
-    Some(table)
-}
-
-fn title(comparison: &Comparison) -> String {
-    format!(
-        "After against before; the {:.0} % intervals of all {} hold jointly",
-        comparison.confidence * 100.0,
-        comparison.compared
-    )
+    comparison.changed.first()?;
+    let mut columns = Columns::<&Changed>::new();
+    columns.add("what", |changed| changed.what.as_str());
+    columns.add("before", |changed| changed.before.as_str());
+    columns.add("after", |changed| changed.after.as_str());
+    let table = columns.of_rows("Other differences, possible causes", &comparison.changed);
+    Some(table.quoting(&["before", "after"]))
 }
 
 fn figures(comparison: &Comparison, wanted: &dyn Fn(&Compared) -> bool) -> Table {
-    let columns = [
-        "point",
-        "figure",
-        "before",
-        "after",
-        "difference",
-        "interval",
-        "verdict",
-    ];
-    let mut table = Table::new(title(comparison), &columns);
-    for point in &comparison.points {
-        for compared in point.figures.iter().filter(|compared| wanted(compared)) {
-            table.row(row(point, compared));
-        }
-    }
-    table
-}
-
-fn row(point: &ComparedPoint, compared: &Compared) -> Vec<String> {
-    let figure = compared.figure;
-    let value = |of: fn(&wiregauge_stats::Difference) -> Estimate| {
-        let difference = compared.difference.as_ref();
-        difference.map_or_else(|| "-".to_owned(), |d| show(figure, of(d).value))
-    };
-    let judged = compared.judged();
-    let verdict = match figure.has_interval() {
-        true => compared.verdict.words(figure),
-        false => "-",
-    };
-    vec![
-        point.point.to_string(),
-        figure.to_string(),
-        value(|difference| difference.before),
-        value(|difference| difference.after),
-        judged.map_or_else(|| "-".to_owned(), |found| change(figure, found.value)),
-        judged
-            .filter(|_| figure.has_interval())
-            .map_or_else(|| "-".to_owned(), |found| interval(figure, found)),
-        verdict.to_owned(),
-    ]
+    let mut columns = Columns::<Place<'_>>::new();
+    columns.add("point", |(point, _)| point.point.to_string());
+    columns.add("figure", |(_, of)| of.figure.to_string());
+    columns.some("before", |(_, of)| {
+        Some(show(of.figure, of.difference.as_ref()?.before.value))
+    });
+    columns.some("after", |(_, of)| {
+        Some(show(of.figure, of.difference.as_ref()?.after.value))
+    });
+    columns.some("difference", |(_, of)| {
+        Some(change(of.figure, of.judged()?.value))
+    });
+    columns.some("interval", |(_, of)| {
+        let judged = of.judged().filter(|_| of.figure.has_interval());
+        Some(interval(of.figure, judged?))
+    });
+    columns.some("verdict", |(_, of)| {
+        let has_verdict = of.figure.has_interval();
+        has_verdict.then(|| of.verdict.words(of.figure))
+    });
+    let title = format!(
+        "After against before; the {:.0} % intervals of all {} hold jointly",
+        comparison.confidence * 100.0,
+        comparison.compared
+    );
+    columns.of_rows(title, places(comparison).filter(|place| wanted(place.1)))
 }
 
 fn show(figure: Figure, value: f64) -> String {
     of_unit(figure.unit(), value)
 }
 
-/// A relative change in percent; of a share, in points of percent.
+/// A change of so much in percent; of a share, in points of percent.
 fn change(figure: Figure, part: f64) -> String {
-    let unit = match figure.unit() {
+    format!("{} {}", signed(part), unit(figure))
+}
+
+fn unit(figure: Figure) -> &'static str {
+    match figure.unit() {
         Unit::Share => "points",
         _ => "%",
-    };
-    format!("{} {unit}", signed(part))
+    }
 }
 
 fn signed(part: f64) -> String {
@@ -401,45 +342,32 @@ fn interval(figure: Figure, found: Estimate) -> String {
         return NO_INTERVAL.to_owned();
     }
     let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), signed);
-    let unit = match figure.unit() {
-        Unit::Share => "points",
-        _ => "%",
-    };
+    let unit = unit(figure);
     format!("{} to {} {unit}", bound(found.low), bound(found.high))
 }
 
 /// One note for all points that the same runs lack.
 fn unmatched(comparison: &Comparison) -> Vec<String> {
-    let mut groups: Vec<(&[String], Vec<String>)> = Vec::new();
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for unmatched in &comparison.unmatched {
-        let point = unmatched.point.to_string();
-        match groups
-            .iter_mut()
-            .find(|(runs, _)| *runs == unmatched.missing_in)
-        {
-            Some((_, points)) => points.push(point),
-            None => groups.push((&unmatched.missing_in, vec![point])),
-        }
+        let points = groups.entry(unmatched.missing_in.join(", "));
+        points.or_default().push(unmatched.point.to_string());
     }
-    let note = |(runs, points): &(&[String], Vec<String>)| {
-        let runs = runs.join(", ");
-        match &points[..] {
-            [only] => format!("{only} was not compared: {runs} did not measure it"),
-            several => {
-                let named = several.iter().take(UNMATCHED_NAMED);
-                let named = named.cloned().collect::<Vec<_>>().join("; ");
-                let more = match several.len().saturating_sub(UNMATCHED_NAMED) {
-                    0 => String::new(),
-                    more => format!("; and {} more", grouped(more as u64)),
-                };
-                format!(
-                    "{} points were not compared, because {runs} did not measure them: {named}{more}",
-                    grouped(several.len() as u64)
-                )
-            }
+    let note = |(runs, points): (String, Vec<String>)| match &points[..] {
+        [only] => format!("{only} was not compared: {runs} did not measure it"),
+        several => {
+            let named = several[..several.len().min(UNMATCHED_NAMED)].join("; ");
+            let more = match several.len().saturating_sub(UNMATCHED_NAMED) {
+                0 => String::new(),
+                more => format!("; and {} more", grouped(more as u64)),
+            };
+            format!(
+                "{} points were not compared, because {runs} did not measure them: {named}{more}",
+                grouped(several.len() as u64)
+            )
         }
     };
-    groups.iter().map(note).collect()
+    groups.into_iter().map(note).collect()
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
