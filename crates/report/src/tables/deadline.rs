@@ -7,23 +7,24 @@ use super::table::Table;
 use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
 use super::{Tables, heading};
-use crate::load::{Beyond, DeadlinePoint, Deadlines, Taken};
+use crate::load::{DeadlinePoint, Deadlines, Taken};
 use wiregauge_quantity::{
     TimeUnit, about, about_time, exact_time, grouped, percent_number, two_digits,
 };
 use wiregauge_run::RunFile;
-use wiregauge_stats::Exceeding;
+use wiregauge_stats::{Exceeding, FittedTail};
 
 /// Tells of it, beside what the run was.
 pub fn of_deadlines(file: &RunFile, deadlines: &Deadlines) -> Tables {
     let mut tables = vec![cycles(deadlines), bursts(deadlines)];
-    tables.extend(beyond(deadlines));
+    let beyond = beyond(deadlines).into_iter();
+    tables.extend(beyond.filter(|table| !table.rows.is_empty()));
     Tables {
         heading: heading::of_exchange(file),
         note: heading::note(&file.conditions),
         set_off: vec![file.plan.address.clone()],
         tables,
-        notes: notes(file, deadlines),
+        notes: notes(deadlines),
         warnings: warnings(file, deadlines),
         ..Tables::default()
     }
@@ -129,79 +130,52 @@ pub fn missed_share(point: &DeadlinePoint) -> String {
     )
 }
 
-/// True if the run has a response that long: it is counted, not extrapolated.
-fn is_seen(point: &DeadlinePoint) -> bool {
-    matches!(point.beyond.late, Some(Exceeding::Seen))
-}
-
 /// How often the deadline is exceeded, where no response did, and what one in N exceeds.
-fn beyond(deadlines: &Deadlines) -> Vec<Table> {
-    let points = &deadlines.points[..];
-    let shown = &deadlines.places;
-    let requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
-    let unit = unit(points);
-    let mut rates = Table::new(
-        format!(
-            "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
-            unit.name()
-        ),
-        &shown.heads_and(&["deadline", "1 in", "per hour"]),
-    );
-    let mut levels = Table::new(
-        format!("Response that one in N exceeds, in {}", unit.name()),
-        &shown.heads_and(&[
-            "1 in",
-            "exceeds",
-            "threshold",
-            "over",
-            "independent excesses",
-            "shape",
-        ]),
-    );
+fn beyond(deadlines: &Deadlines) -> [Table; 2] {
+    let places = &deadlines.places;
+    let is_requested = |point: &&DeadlinePoint| point.beyond.one_in.is_some();
+    let requested = || deadlines.points.iter().filter(is_requested);
+    let unit = unit(&deadlines.points);
     let period = deadlines.control_loop.period_ns as f64;
-    for point in points.iter().filter(requested) {
-        if let Some(cells) = rarity(&point.beyond, period) {
-            let mut row = shown.cells(point.point.index);
-            row.push(unit.show(point.limit_ns));
-            row.extend(cells);
-            rates.row(row);
-        }
-        let mut row = shown.cells(point.point.index);
-        row.extend(tail(&point.beyond, unit));
-        levels.row(row);
-    }
-    let tables = [rates, levels].into_iter();
-    tables.filter(|table| !table.rows.is_empty()).collect()
+    let mut rates = Columns::<&DeadlinePoint>::new();
+    rates.add("deadline", |p| unit.show(p.limit_ns));
+    rates.some("1 in", |p| Some(format!("> {}", about(1.0 / rarer(p)?))));
+    rates.some("per hour", |p| {
+        Some(format!("< {}", two_digits(rarer(p)? * 3600e9 / period)))
+    });
+    let title = format!(
+        "Tail extrapolation (generalised Pareto): misses of the deadline in {}",
+        unit.name()
+    );
+    let rates = rates.table(title, places, requested().filter(|p| rarer(p).is_some()));
+    let mut levels = Columns::<&DeadlinePoint>::new();
+    levels.some("1 in", |p| tail(p).and(p.beyond.one_in).map(about));
+    levels.some("exceeds", |p| {
+        Some(format!("< {}", unit.show(p.beyond.level?)))
+    });
+    levels.some("threshold", |p| Some(unit.show(tail(p)?.threshold)));
+    levels.some("over", |p| Some(grouped(tail(p)?.over)));
+    levels.some("independent excesses", |p| {
+        Some(grouped(tail(p)?.independent.round() as u64))
+    });
+    levels.some("shape", |p| Some(format!("{:.2}", tail(p)?.shape)));
+    let title = format!("Response that one in N exceeds, in {}", unit.name());
+    [rates, levels.table(title, places, requested())]
 }
 
-/// Rarer than one in how many is a late response, and fewer than how many are in an hour; `None` if a response of the
-/// run was.
-fn rarity(beyond: &Beyond, period_ns: f64) -> Option<[String; 2]> {
-    match beyond.late? {
-        Exceeding::Rarer { than } => Some([
-            format!("> {}", about(1.0 / than)),
-            format!("< {}", two_digits(than * 3600e9 / period_ns)),
-        ]),
+/// The rate that a late response is below; `None` if a response of the run was late, or the tail is not extrapolated.
+fn rarer(point: &DeadlinePoint) -> Option<f64> {
+    match point.beyond.late? {
+        Exceeding::Rarer { than } => Some(than),
         Exceeding::Seen => None,
     }
 }
 
-fn tail(beyond: &Beyond, unit: TimeUnit) -> Vec<String> {
-    let (Some(tail), Some(one_in)) = (&beyond.tail, beyond.one_in) else {
-        return vec!["-".into(); 6];
-    };
-    let level = beyond.level.map(|level| format!("< {}", unit.show(level)));
-    vec![
-        about(one_in),
-        level.unwrap_or_else(|| "-".into()),
-        unit.show(tail.threshold),
-        grouped(tail.over),
-        grouped(tail.independent.round() as u64),
-        format!("{:.2}", tail.shape),
-    ]
+fn tail(point: &DeadlinePoint) -> Option<&FittedTail> {
+    point.beyond.tail.as_ref()
 }
 
-fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
+fn notes(deadlines: &Deadlines) -> Vec<String> {
     let has_depth = deadlines.points.iter().any(|p| p.point.depth > 1);
     let period_ns = deadlines.control_loop.period_ns;
     let mut notes = vec![taken::note(
@@ -217,15 +191,8 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
                 .into(),
         );
     }
-    let is_rarer =
-        |point: &DeadlinePoint| matches!(point.beyond.late, Some(Exceeding::Rarer { .. }));
-    if deadlines.points.iter().any(is_rarer) {
-        notes.push(
-            "Tail: bounds (95 %), without an estimate, because it may end anywhere beyond the longest response."
-                .into(),
-        );
-    }
-    let seen = deadlines.points.iter().filter(|point| is_seen(point));
+    let is_seen = |point: &&DeadlinePoint| matches!(point.beyond.late, Some(Exceeding::Seen));
+    let seen = deadlines.points.iter().filter(is_seen);
     let seen: Vec<u32> = seen.map(|point| point.point.index).collect();
     if !seen.is_empty() {
         notes.push(format!(
@@ -233,17 +200,6 @@ fn notes(file: &RunFile, deadlines: &Deadlines) -> Vec<String> {
             deadlines.places.bracketed(&seen)
         ));
     }
-    let measured: u64 = file
-        .points
-        .iter()
-        .map(|point| point.elapsed_ns)
-        .max()
-        .unwrap_or(0);
-    notes.push(format!(
-        "All figures assume that host and link behave as in this run. A point lasted {} at most: disturbances \
-         that occur less often may be missing.",
-        about_time(measured as f64)
-    ));
     notes
 }
 

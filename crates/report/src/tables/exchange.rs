@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use wiregauge_quantity::{exact_time, grouped, percent, significant};
 use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, QuerySummary, Schedule};
 use wiregauge_run::RunFile;
-use wiregauge_stats::Mode;
 
 /// Every table of a run that has something to say.
 pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
@@ -28,7 +27,6 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     }
     tables.extend(from_intended(points, places));
     tables.extend(below(plan, points, places));
-    tables.extend(modes(points, places));
     tables.extend(phases(plan, points, places));
     tables.extend(device(points, places));
     tables.extend(stages(plan, points, places));
@@ -79,29 +77,24 @@ fn times(points: &[PointSummary], places: &Places) -> Table {
 
 /// The limit in words; of each link its own where they differ.
 pub(super) fn limits_of(points: &[PointSummary]) -> Option<String> {
-    let mut limits: BTreeMap<u32, &BusLimit> = BTreeMap::new();
+    let mut limits: BTreeMap<u32, Option<String>> = BTreeMap::new();
     for point in points {
-        if let Some(limit) = &point.limit {
-            limits.entry(point.point.link).or_insert(limit);
-        }
+        let text = |limit: &BusLimit| {
+            let most = grouped(limit.bytes_s as u64);
+            format!("{most} B/s ({})", limit.source)
+        };
+        let known = limits.entry(point.point.link).or_default();
+        *known = known.take().or(point.limit.as_ref().map(text));
     }
-    let (_, first) = limits.first_key_value()?;
-    let text = |limit: &BusLimit| {
-        let most = grouped(limit.bytes_s as u64);
-        format!("{most} B/s ({})", limit.source)
-    };
-    let is_first = |point: &PointSummary| {
-        let limit = point.limit.as_ref();
-        limit.is_some_and(|limit| limit.bytes_s == first.bytes_s)
-    };
-    let link = points[0].point.link;
-    let is_one_link = points.iter().all(|point| point.point.link == link);
-    if is_one_link || points.iter().all(is_first) {
-        return Some(format!("limit: {}", text(first)));
+    let first = limits.values().next()?.as_ref();
+    if let Some(text) = first.filter(|_| limits.values().all(|limit| limit.as_ref() == first)) {
+        return Some(format!("limit: {text}"));
     }
     let each = limits.iter();
-    let each = each.map(|(link, limit)| format!("limit of link {link}: {}", text(limit)));
-    Some(each.collect::<Vec<_>>().join("; "))
+    let each = each.filter_map(|(link, limit)| Some((link, limit.as_ref()?)));
+    let each = each.map(|(link, limit)| format!("limit of link {link}: {limit}"));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| each.join("; "))
 }
 
 fn rates(points: &[PointSummary], places: &Places) -> Table {
@@ -200,38 +193,6 @@ pub(super) fn below(plan: &Plan, points: &[PointSummary], places: &Places) -> Op
         });
     }
     Some(columns.table(title, places, points))
-}
-
-/// Peaks shown of one point; all of them are in the JSON.
-const PEAKS: usize = 3;
-
-fn modes(points: &[PointSummary], places: &Places) -> Option<Table> {
-    points.iter().find(|p| p.modes.len() > 1)?;
-    let unit = typical(points, |p| p.rtt.as_ref());
-    let mut columns = Columns::<&PointSummary>::new();
-    columns.add("peaks: percentage at time (from .. to)", |point| {
-        let mut largest = point.modes.clone();
-        largest.sort_by(|a, b| b.share.total_cmp(&a.share));
-        largest.truncate(PEAKS);
-        largest.sort_by(|a, b| a.peak.total_cmp(&b.peak));
-        let peak = |mode: &Mode| {
-            format!(
-                "{} at {} ({} .. {})",
-                percent(mode.share),
-                unit.show(mode.peak),
-                unit.show(mode.low),
-                unit.show(mode.high)
-            )
-        };
-        let mut peaks: Vec<String> = largest.iter().map(peak).collect();
-        if point.modes.len() > PEAKS {
-            peaks.push(format!("{} smaller", point.modes.len() - PEAKS));
-        }
-        peaks.join("; ")
-    });
-    let title = format!("Points with more than one RTT peak, in {}", unit.name());
-    let several = points.iter().filter(|p| p.modes.len() > 1);
-    Some(columns.table(title, places, several))
 }
 
 fn phases(plan: &Plan, points: &[PointSummary], places: &Places) -> Option<Table> {

@@ -2,8 +2,11 @@
 
 use super::places::Places;
 use wiregauge_quantity::{exact_time, grouped, time};
-use wiregauge_record::{Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Schedule};
+use wiregauge_record::{
+    Calibration, Conditions, Floor, Limit, LoopWait, Protocol, Schedule, WakeUp,
+};
 use wiregauge_run::{Loop, RunFile, Stream};
+use wiregauge_stats::Distribution;
 
 /// What the user wrote about the run, line by line.
 pub(super) fn note(conditions: &Conditions) -> Vec<String> {
@@ -172,33 +175,29 @@ pub(super) fn floors(conditions: &Conditions) -> Vec<String> {
     let (Some(before), after) = (&conditions.before, &conditions.after) else {
         return Vec::new();
     };
-    let mut lines = Vec::new();
-    for (at, floor) in before.floors.iter().enumerate() {
-        let later = after.as_ref().and_then(|after| after.floors.get(at));
-        let pair = |of: &dyn Fn(&Floor) -> f64| {
-            let later = later.map_or("-".into(), |floor| time(of(floor)));
-            format!("{} / {later}", time(of(floor)))
-        };
-        lines.push(format!(
+    let pair = |of: &dyn Fn(&Calibration) -> Option<f64>| {
+        let shown = |found: Option<&Calibration>| found.and_then(of).map_or("-".into(), time);
+        let shown: [String; 2] = [shown(Some(before)), shown(after.as_ref())];
+        shown.join(" / ")
+    };
+    let floor = |(at, floor): (usize, &Floor)| {
+        let of = |part: fn(&Distribution) -> f64| pair(&|c| Some(part(&c.floors.get(at)?.rtt)));
+        format!(
             "{}, {} B: p50 {}, p99 {}, max {}",
             floor.name,
             floor.bytes,
-            pair(&|floor| floor.rtt.p50.value),
-            pair(&|floor| floor.rtt.p99.value),
-            pair(&|floor| floor.rtt.max)
-        ));
-    }
-    let pair = |of: &dyn Fn(&Calibration) -> u64| {
-        let later = after
-            .as_ref()
-            .map_or("-".into(), |after| time(of(after) as f64));
-        format!("{} / {later}", time(of(before) as f64))
+            of(|rtt| rtt.p50.value),
+            of(|rtt| rtt.p99.value),
+            of(|rtt| rtt.max)
+        )
     };
-    lines.push(format!(
+    let wake_up = |of: fn(&WakeUp) -> u64| pair(&|c| Some(of(&c.wake_up) as f64));
+    let sleep = format!(
         "wake-up latency p50 {}, max {}; longest clock gap while spinning {}",
-        pair(&|c| c.wake_up.delay_p50_ns),
-        pair(&|c| c.wake_up.delay_max_ns),
-        pair(&|c| c.wake_up.clock_gap_max_ns)
-    ));
-    lines
+        wake_up(|of| of.delay_p50_ns),
+        wake_up(|of| of.delay_max_ns),
+        wake_up(|of| of.clock_gap_max_ns)
+    );
+    let floors = before.floors.iter().enumerate().map(floor);
+    floors.chain([sleep]).collect()
 }

@@ -109,7 +109,6 @@ pub fn of_stream(file: &RunFile<Stream>) -> Tables {
         tables: stream::tables(&rows, places)
             .into_iter()
             .chain(isochronous::table(&rows, places))
-            .chain(recording::table(&rows, places))
             .collect(),
         notes: stream::both_ends(file, &rows).into_iter().collect(),
         warnings: warnings::of_start(&file.warnings)

@@ -56,7 +56,6 @@ pub(super) fn matches(plan: &StreamPlan, rows: &[Row<'_>]) -> Option<String> {
 /// Every table that has something to say.
 pub(super) fn tables(rows: &[Row<'_>], places: &Places) -> Vec<Table> {
     let mut tables = vec![rates(rows, places), gaps(rows, places)];
-    tables.extend(modelled_bus(rows, places));
     tables.extend(interference(rows));
     tables.extend(damage(rows, places));
     tables.extend(buffers(rows, places));
@@ -115,31 +114,6 @@ pub(super) fn limit_of(rows: &[Row<'_>]) -> Option<String> {
 fn share_of_limit(row: &Row<'_>) -> String {
     let share = LimitShare::of(row).and_then(|share| share.shown());
     share.map_or_else(|| "-".to_owned(), percent)
-}
-
-/// The packets on the bus, where the device models it and reports them.
-fn modelled_bus(rows: &[Row<'_>], places: &Places) -> Option<Table> {
-    let bus = |(_, flow): Row<'_>| flow.device.and_then(|device| device.bus);
-    rows.iter().copied().find_map(bus)?;
-    let mut columns = Columns::<Row<'_>>::new();
-    columns.some("packets", |row| Some(grouped(bus(row)?.packets)));
-    columns.some("NAKs", |row| Some(grouped(bus(row)?.naks)));
-    columns.some("NAKs/s", |row| Some(naks_s(&bus(row)?)));
-    type Share = (&'static str, fn(&BusCount) -> u64);
-    let shares: [Share; 4] = [
-        ("not ready", |bus| bus.not_ready_ns),
-        ("packets on bus", |bus| bus.packets_ns),
-        ("NAKs on bus", |bus| bus.naks_ns),
-        ("others on bus", |bus| bus.others_ns),
-    ];
-    for (head, busy_ns) in shares {
-        columns.some(head, move |row| {
-            let bus = bus(row)?;
-            Some(percent(bus.share(busy_ns(&bus))))
-        });
-    }
-    let title = "Modelled bus, as the device counted: packets and NAKs of the endpoint, and shares of the time";
-    Some(columns.table(title, places, rows.iter().copied()))
 }
 
 /// NAKs a second.

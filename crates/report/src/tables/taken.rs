@@ -37,19 +37,17 @@ pub(super) fn note(taken: Taken, period_ns: u64, has_depth: bool, skipped: Skipp
 }
 
 /// When no request can be sent in a replay.
-fn outstanding(has_depth: bool, skipped: Skipped) -> &'static str {
-    match (has_depth, skipped) {
-        (true, Skipped::Missed) => {
-            "a tick at which as many requests as the depth are still outstanding is missed, whatever the deadline"
-        }
-        (false, Skipped::Missed) => "a tick at which a response is still outstanding is missed",
-        (true, Skipped::Unanswered) => {
-            "a tick at which as many requests as the depth are still outstanding is a cycle without a request"
-        }
-        (false, Skipped::Unanswered) => {
-            "a tick at which a response is still outstanding is a cycle without a request"
-        }
-    }
+fn outstanding(has_depth: bool, skipped: Skipped) -> String {
+    let which = match has_depth {
+        true => "as many requests as the depth are",
+        false => "a response is",
+    };
+    let what = match (skipped, has_depth) {
+        (Skipped::Missed, true) => "missed, whatever the deadline",
+        (Skipped::Missed, false) => "missed",
+        (Skipped::Unanswered, _) => "a cycle without a request",
+    };
+    format!("a tick at which {which} still outstanding is {what}")
 }
 
 /// What a replay does not know, and how to measure it.
