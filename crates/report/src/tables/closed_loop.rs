@@ -188,22 +188,19 @@ pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
 }
 
 fn stalls(points: &[&LoopSummary], places: &Places) -> Table {
-    let columns = places.heads_and(&["latency ms", "preload B", "stalls", "stalls/min", "95 % CI"]);
-    let mut table = Table::new("Stalls in this run if the preload were shorter", &columns);
-    for point in points {
-        for rung in rungs(&point.curve) {
-            let mut cells = places.cells(point.point.index);
-            cells.extend([
-                TimeUnit::Milli.show(rung.latency_ns),
-                grouped(rung.preload_bytes),
-                grouped(rung.stalls),
-                hundredths(rung.per_minute),
-                at_most(rung.per_minute_high),
-            ]);
-            table.row(cells);
-        }
-    }
-    table
+    let rows = points.iter().copied().flat_map(|point| {
+        let rungs = rungs(&point.curve).into_iter();
+        rungs.map(move |rung| (point, rung))
+    });
+    let mut columns = Columns::<(&LoopSummary, &StallRate)>::new();
+    let ms = |ns: f64| TimeUnit::Milli.show(ns);
+    columns.add("latency ms", |(_, rung)| ms(rung.latency_ns));
+    columns.add("preload B", |(_, rung)| grouped(rung.preload_bytes));
+    columns.add("stalls", |(_, rung)| grouped(rung.stalls));
+    columns.add("stalls/min", |(_, rung)| hundredths(rung.per_minute));
+    columns.add("95 % CI", |(_, rung)| at_most(rung.per_minute_high));
+    let title = "Stalls in this run if the preload were shorter";
+    columns.table(title, places, rows)
 }
 
 /// Some rungs of a curve: the last, which nothing exceeded, and before it those at which the stalls

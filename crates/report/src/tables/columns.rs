@@ -122,9 +122,9 @@ impl Numbered for &PointSummary {
 }
 
 /// A part of a point.
-impl<T: Copy> Numbered for (&PointSummary, T) {
+impl<P: Numbered, T: Copy> Numbered for (P, T) {
     fn number(self) -> u32 {
-        self.0.point.index
+        self.0.number()
     }
 }
 

@@ -2,7 +2,7 @@
 //! it.
 
 use super::columns::{Columns, MAX, P50, P99, under};
-use super::flow_rows::{Row, number};
+use super::flow_rows::Row;
 use super::limit_share::LimitShare;
 use super::percentile::around;
 use super::places::Places;
@@ -123,59 +123,40 @@ pub(super) fn naks_s(bus: &BusCount) -> String {
 
 /// What links that run at once cost each other.
 fn interference(rows: &[Row<'_>]) -> Option<Table> {
-    let alone: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| !p.point.together).collect();
-    let together: Vec<&Row<'_>> = rows.iter().filter(|(p, _)| p.point.together).collect();
+    let is_together = |(point, _): &Row<'_>| point.point.together;
+    let (together, alone): (Vec<Row<'_>>, Vec<Row<'_>>) =
+        rows.iter().copied().partition(is_together);
     together.first()?;
     let unit = unit_of(rows);
-    let cell = |row: &Row<'_>| {
-        let point = row.0.point;
-        (
-            point.direction,
-            point.transfer_bytes,
-            point.queue,
-            row.1.way,
-        )
+    let cell = |(summary, flow): &Row<'_>| {
+        let point = summary.point;
+        (point.direction, point.transfer_bytes, point.queue, flow.way)
     };
-    let rate = |row: &Row<'_>| row.1.rate.as_ref().map(|rate| rate.value);
-    let mut table = Table::new(
-        format!("Links alone and together, in {}", unit.name()),
-        &[
-            "link",
-            "direction",
-            "transfer B",
-            "queue",
-            "alone",
-            "together",
-            "ratio",
-            "sum together",
-        ],
-    );
-    for row in &together {
-        let own = alone
-            .iter()
-            .find(|other| cell(other) == cell(row) && other.0.point.link == row.0.point.link);
-        let before = own.and_then(|own| rate(own));
-        let sum: f64 = together
-            .iter()
-            .filter(|other| cell(other) == cell(row))
-            .filter_map(|other| rate(other))
-            .sum();
-        let show = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| unit.show(rate));
-        let ratio = before.zip(rate(row)).filter(|(before, _)| *before > 0.0);
-        table.row(vec![
-            row.0.point.link.to_string(),
-            row.0.point.direction.words_of(row.1.way).to_owned(),
-            row.0.point.transfer_bytes.to_string(),
-            row.0.point.queue.to_string(),
-            show(before),
-            show(rate(row)),
-            ratio.map_or("-".to_owned(), |(before, now)| {
-                format!("{:.2}", now / before)
-            }),
-            unit.show(sum),
-        ]);
-    }
-    Some(table)
+    let rate = |(_, flow): &Row<'_>| Some(flow.rate.as_ref()?.value);
+    // Beside a row the rate of its link alone, and that of all links together.
+    let compared = together.iter().map(|row| {
+        let is_same = |other: &&Row<'_>| cell(other) == cell(row);
+        let mut same = alone.iter().filter(is_same);
+        let own = same.find(|other| other.0.point.link == row.0.point.link);
+        let sum: f64 = together.iter().filter(is_same).filter_map(rate).sum();
+        (*row, (own.and_then(rate), sum))
+    });
+    let mut columns = Columns::<(Row<'_>, (Option<f64>, f64))>::new();
+    columns.add("link", |((p, _), _)| p.point.link);
+    columns.add("direction", |((p, flow), _)| {
+        p.point.direction.words_of(flow.way)
+    });
+    columns.add("transfer B", |((p, _), _)| p.point.transfer_bytes);
+    columns.add("queue", |((p, _), _)| p.point.queue);
+    columns.some("alone", |(_, (alone, _))| Some(unit.show(alone?)));
+    columns.some("together", |(row, _)| Some(unit.show(rate(&row)?)));
+    columns.some("ratio", |(row, (alone, _))| {
+        let alone = alone.filter(|rate| *rate > 0.0)?;
+        Some(format!("{:.2}", rate(&row)? / alone))
+    });
+    columns.add("sum together", |(_, (_, sum))| unit.show(sum));
+    let title = format!("Links alone and together, in {}", unit.name());
+    Some(columns.of_rows(title, compared))
 }
 
 fn gaps(rows: &[Row<'_>], places: &Places) -> Table {
@@ -220,20 +201,25 @@ fn damage(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let jumps = |flow: &FlowSummary| flow.jumps.unwrap_or(0) > 0;
     let hurt = |(_, flow): &Row<'_>| flow.counts.is_damaged() || jumps(flow) || flow.stalls > 0;
     rows.iter().find(|row| hurt(row))?;
-    let received = |flow: &FlowSummary, bytes: u64| flow.counts.received.map(|_| bytes);
+    type Bytes = (&'static str, fn(&FlowSummary) -> Option<u64>);
+    let counts: [Bytes; 6] = [
+        ("sent", |flow| flow.counts.sent),
+        ("received", |flow| flow.counts.received),
+        ("lost", lost),
+        ("duplicated", |flow| {
+            flow.counts.received.and(Some(flow.counts.duplicated))
+        }),
+        ("corrupted", |flow| {
+            flow.counts.received.and(Some(flow.counts.corrupted))
+        }),
+        ("stray", |flow| {
+            flow.counts.received.and(Some(flow.counts.stray))
+        }),
+    ];
     let mut columns = Columns::<Row<'_>>::new();
-    columns.add("sent", |(_, flow)| known(flow.counts.sent));
-    columns.add("received", |(_, flow)| known(flow.counts.received));
-    columns.add("lost", |(_, flow)| known(lost(flow)));
-    columns.add("duplicated", |(_, flow)| {
-        known(received(flow, flow.counts.duplicated))
-    });
-    columns.add("corrupted", |(_, flow)| {
-        known(received(flow, flow.counts.corrupted))
-    });
-    columns.add("stray", |(_, flow)| {
-        known(received(flow, flow.counts.stray))
-    });
+    for (head, bytes) in counts {
+        columns.add(head, move |(_, flow)| known(bytes(flow)));
+    }
     columns.add("stalls", |(_, flow)| grouped(flow.stalls));
     if rows.iter().any(|(_, flow)| flow.jumps.is_some()) {
         columns.add("jumps", |(_, flow)| known(flow.jumps));
@@ -245,38 +231,46 @@ fn damage(rows: &[Row<'_>], places: &Places) -> Option<Table> {
 
 pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let unit = unit_of(rows);
-    let (_, flow) = rows.iter().find(|(_, flow)| !flow.buffers.is_empty())?;
-    let loss = flow.buffers[0].loss;
-    let for_loss = format!("buffer for loss {loss:e}");
-    let mut names: Vec<&str> = places.heads_and(&["rate", "largest backlog"]);
-    names.extend([for_loss.as_str(), "95 % CI", "smallest loss supported"]);
-    let needs = rows.iter().flat_map(|row| {
-        let needs = row.1.buffers.iter();
-        needs.filter_map(move |need| enough_s(row.0, need))
-    });
-    let longer = match needs.max() {
+    let needs = rows.iter();
+    let needs = needs.flat_map(|row| row.1.buffers.iter().map(move |need| (*row, need)));
+    let needs: Vec<(Row<'_>, &BufferNeed)> = needs.collect();
+    let loss = needs.first()?.1.loss;
+    let enough = needs.iter();
+    let enough = enough.filter_map(|((point, _), need)| enough_s(point, need));
+    let longer = match enough.max() {
         Some(seconds) => format!("--duration {seconds}s"),
         None => "a longer --duration".to_owned(),
     };
-    let mut table = Table::new(
-        format!(
-            "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
-             loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try {longer})",
-            one_in(loss)
-        ),
-        &names,
+    let bytes = |bytes: f64| grouped(bytes.round() as u64);
+    let bound = |bound: Option<f64>| bound.map_or("?".into(), bytes);
+    let mut columns = Columns::<(Row<'_>, &BufferNeed)>::new();
+    columns.add("rate", |(_, need)| {
+        format!("{} {}", unit.show(need.rate_bytes_s as f64), unit.name())
+    });
+    columns.add("largest backlog", |(_, need)| match need.sustained {
+        true => grouped(need.worst_bytes),
+        false => "not carried".into(),
+    });
+    columns.some(format!("buffer for loss {loss:e}"), |(_, need)| {
+        let mark = if need.extrapolated { "~" } else { "" };
+        let found = |of: Estimate| format!("{mark}{}", bytes(of.value));
+        let found = need.for_loss_bytes.map_or("unknown".into(), found);
+        need.sustained.then_some(found)
+    });
+    columns.some("95 % CI", |(_, need)| {
+        let found = need.for_loss_bytes.filter(|_| need.sustained)?;
+        Some(format!("{} .. {}", bound(found.low), bound(found.high)))
+    });
+    columns.some("smallest loss supported", |(_, need)| {
+        // None where that is most of the transfers.
+        (need.observable_loss < 0.5).then(|| one_in(need.observable_loss))
+    });
+    let title = format!(
+        "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
+         loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try {longer})",
+        one_in(loss)
     );
-    for row in rows {
-        for need in &row.1.buffers {
-            let mut cells = places.cells(number(row));
-            let rate = need.rate_bytes_s as f64;
-            cells.push(format!("{} {}", unit.show(rate), unit.name()));
-            cells.extend(buffer_cells(need));
-            cells.push(supported(need.observable_loss));
-            table.row(cells);
-        }
-    }
-    Some(table)
+    Some(columns.table(title, places, needs))
 }
 
 /// The duration in seconds whose transfers would support the loss probability, if they are as independent as those of
@@ -287,34 +281,6 @@ pub(super) fn enough_s(point: &StreamSummary, need: &BufferNeed) -> Option<u64> 
     let is_known = need.observable_loss < 0.5 && more > 1.0;
     let seconds = point.elapsed_ns as f64 / 1e9 * more;
     (is_unknown && is_known).then(|| rounded_up(seconds))
-}
-
-/// The smallest loss that a run supports; none where that is most of the transfers.
-fn supported(loss: f64) -> String {
-    match loss < 0.5 {
-        true => one_in(loss),
-        false => "-".into(),
-    }
-}
-
-fn buffer_cells(need: &BufferNeed) -> [String; 3] {
-    if !need.sustained {
-        return ["not carried".into(), "-".into(), "-".into()];
-    }
-    let bytes = |bytes: f64| grouped(bytes.round() as u64);
-    let bound = |bound: Option<f64>| bound.map_or("?".into(), bytes);
-    match &need.for_loss_bytes {
-        Some(estimate) => [
-            grouped(need.worst_bytes),
-            format!(
-                "{}{}",
-                if need.extrapolated { "~" } else { "" },
-                bytes(estimate.value)
-            ),
-            format!("{} .. {}", bound(estimate.low), bound(estimate.high)),
-        ],
-        None => [grouped(need.worst_bytes), "unknown".into(), "-".into()],
-    }
 }
 
 /// The unit in which the fastest row reads well.
