@@ -3,8 +3,10 @@
 //! there is no figure. A column that is not known to a program is to be passed over: more may come.
 
 use super::columns::Columns;
+use serde::Serialize;
+use serde_json::Value;
 use wiregauge_record::{
-    Aim, BusCount, ControlSummary, Disturbance, Ending, FlowSummary, LoopSummary, PointSummary,
+    Aim, BusCount, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary,
     StreamSummary, Verified,
 };
 use wiregauge_run::{Control, Loop, RunFile, Stream};
@@ -99,7 +101,7 @@ pub(crate) fn of_exchange(file: &RunFile) -> String {
     columns.add("out_bytes", |p| p.point.out_bytes);
     columns.add("in_bytes", |p| p.point.in_bytes);
     columns.add("depth", |p| p.point.depth);
-    columns.add("ending", |p| ending(&p.ending));
+    columns.add("ending", |p| named(&p.ending, "how"));
     columns.add("exchanges", |p| p.counts.exchanges);
     columns.add("answered", |p| p.counts.answered);
     columns.add("lost", |p| p.counts.lost);
@@ -159,7 +161,7 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     columns.add("way", |(_, flow)| flow.way.name());
     columns.add("transfer_bytes", |(p, _)| p.point.transfer_bytes);
     columns.add("queue", |(p, _)| p.point.queue);
-    columns.add("ending", |(p, _)| ending(&p.ending));
+    columns.add("ending", |(p, _)| named(&p.ending, "how"));
     columns.add("transfers", |(_, flow)| flow.transfers);
     columns.add("bytes", |(_, flow)| flow.bytes);
     columns.add("stalls", |(_, flow)| flow.stalls);
@@ -247,7 +249,7 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
     columns.add("preload_bytes", |p| p.point.preload_bytes);
     columns.add("preload_ns", |p| p.point.preload_ns());
     columns.add("path", |p| p.point.path.to_string());
-    columns.add("ending", |p| ending(&p.ending));
+    columns.add("ending", |p| named(&p.ending, "how"));
     columns.add("blocks", |p| p.blocks);
     columns.add("overruns", |p| p.overruns);
     columns.add("underruns", |p| p.underruns);
@@ -311,25 +313,15 @@ fn address(links: &[&str], link: u32) -> String {
     address.copied().unwrap_or_default().to_owned()
 }
 
-fn ending(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Complete => "complete",
-        Ending::Interrupted => "interrupted",
-        Ending::LinkFailed { .. } => "link-failed",
-    }
+/// The name of a variant, as `run.json` has it in the field `tag`.
+fn named(variant: &impl Serialize, tag: &str) -> String {
+    let json = serde_json::to_value(variant).unwrap_or_default();
+    let name = json.get(tag).and_then(Value::as_str);
+    name.unwrap_or_default().to_owned()
 }
 
 /// Their names as run.json has them, separated by blanks.
 fn disturbances(disturbances: &[Disturbance]) -> String {
-    let names = disturbances.iter().map(|disturbance| match disturbance {
-        Disturbance::Steal { .. } => "steal",
-        Disturbance::Preempted { .. } => "preempted",
-        Disturbance::SharedProcessor { .. } => "shared-processor",
-        Disturbance::ClockGap { .. } => "clock-gap",
-        Disturbance::EndpointStalled { .. } => "endpoint-stalled",
-        Disturbance::UrbEventsLost { .. } => "urb-events-lost",
-        Disturbance::StorageTooSlow { .. } => "storage-too-slow",
-        Disturbance::DeviceLate(_) => "device-late",
-    });
+    let names = disturbances.iter().map(|one| named(one, "kind"));
     names.collect::<Vec<_>>().join(" ")
 }
