@@ -133,53 +133,26 @@ mod tests {
     }
 
     #[test]
-    fn runs_on_different_links_are_called_after_those() {
-        let labels = of(&[("tcp://a:7", "/r/before"), ("udp://a:7", "/r/after")]);
-        assert_eq!(labels, ["tcp://a:7", "udp://a:7"]);
-    }
-
-    #[test]
-    fn runs_on_one_link_are_called_as_the_user_called_them() {
-        let labels = of(&[("tcp://a:7", "/r/before"), ("tcp://a:7", "/r/after")]);
-        assert_eq!(labels, ["before", "after"]);
-    }
-
-    #[test]
-    fn runs_that_named_themselves_are_reported_by_their_time() {
-        let (one, two) = (
-            "/r/2026-11-21T14-36-05Z-tcp-a-7",
-            "/r/2026-11-21T15-00-00Z-tcp-a-7",
-        );
-        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", two)]);
-        assert_eq!(labels, ["14:36:05", "15:00:00"]);
-        let later = "/r/2026-11-22T15-00-00Z-tcp-a-7";
-        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", later)]);
-        assert_eq!(labels, ["2026-11-21 14:36:05", "2026-11-22 15:00:00"]);
-        // In the same second.
-        let again = "/r/2026-11-21T14-36-05Z-tcp-a-7-2";
-        let labels = of(&[("tcp://a:7", one), ("tcp://a:7", again)]);
-        assert_eq!(labels, [&one[3..], &again[3..]]);
-    }
-
-    #[test]
-    fn runs_of_one_name_are_reported_by_where_they_lie() {
-        let labels = of(&[
-            ("tcp://a:7", "/x/old/fw/run"),
-            ("tcp://a:7", "/x/new/fw/run"),
-        ]);
-        assert_eq!(labels, ["old", "new"]);
-        let labels = of(&[("tcp://a:7", "/x/run"), ("tcp://a:7", "/x/new/run")]);
+    fn labels_are_what_differs_as_short_as_can_be() {
+        let one = "/r/2026-11-21T14-36-05Z-tcp-a-7";
+        let hour = "/r/2026-11-21T15-00-00Z-tcp-a-7";
+        let day = "/r/2026-11-22T15-00-00Z-tcp-a-7";
+        let same_second = "/r/2026-11-21T14-36-05Z-tcp-a-7-2";
+        let of_one_link = |dirs: [&str; 2]| of(&dirs.map(|dir| ("tcp://a:7", dir)));
+        for (dirs, labels) in [
+            (["/r/before", "/r/after"], ["before", "after"]),
+            ([one, hour], ["14:36:05", "15:00:00"]),
+            ([one, day], ["2026-11-21 14:36:05", "2026-11-22 15:00:00"]),
+            ([one, same_second], [&one[3..], &same_second[3..]]),
+            (["/x/old/fw/run", "/x/new/fw/run"], ["old", "new"]),
+            (["/x/run", "/x/run"], ["run (1)", "run (2)"]),
+        ] {
+            assert_eq!(of_one_link(dirs), labels);
+        }
+        let links = of(&[("tcp://a:7", "/r/before"), ("udp://a:7", "/r/after")]);
+        assert_eq!(links, ["tcp://a:7", "udp://a:7"]);
+        let labels = of_one_link(["/x/run", "/x/new/run"]);
         assert!(all_differ(&labels), "{labels:?}");
-    }
-
-    #[test]
-    fn the_same_run_twice_is_numbered() {
-        let labels = of(&[("tcp://a:7", "/x/run"), ("tcp://a:7", "/x/run")]);
-        assert_eq!(labels, ["run (1)", "run (2)"]);
-    }
-
-    #[test]
-    fn a_single_run_is_called_after_its_link() {
         assert_eq!(of(&[("tcp://a:7", "/x/run")]), ["tcp://a:7"]);
         assert!(of(&[]).is_empty());
     }
