@@ -57,7 +57,7 @@ def of_shape(shape):
 
 
 def stalls(starts, longest):
-    """Stalls that lose up to so many exchanges in a row; each lost one counts with the timeout."""
+    """Stalls that lose up to so many exchanges in a row; a lost one has no time."""
 
     def draw(random, n, runs):
         series = []

@@ -33,31 +33,23 @@ UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "%": 
 
 
 def figures(run: dict, path, index: int, scheduled: bool) -> dict:
-    """The figures that are compared, of one point: a lost exchange counts as the timeout, and times count from the
-    intended start if all runs have a schedule."""
+    """The figures that are compared, of one point: times of the correct responses, from the intended start if all runs
+    have a schedule. The rate is that of the run, which exchange_figures.py holds to the samples."""
     rows = by_request(measured(samples(path, index)))
-    rows_ended = measured(samples(path, index))
-    right = np.isin(rows["status"], ["ok", "reordered"])
-    timeout = run["plan"]["timeout_ns"]
-    late = np.zeros(len(right), dtype=np.int64)
-    waited = rows["rtt_ns"]
-    if scheduled:
-        late = rows["start_ns"] - rows["intended_ns"]
-        waited = waited + late
-    times = np.where(right, waited, np.maximum(waited, late + timeout))
-    starts = trt(run, run["points"][index]["point"]["depth"], rows)
-    found = {name: percentile(times, p) for name, p in PERCENTILES.items()}
-    found["mean"] = float(times.mean())
-    found["max"] = int(times.max())
-    found["trt"] = float(starts.mean()) if len(starts) else None
-    found["lost"] = float(np.mean(~right))
-    ended = (rows_ended["start_ns"] + rows_ended["rtt_ns"])[
-        np.isin(rows_ended["status"], ["ok", "reordered"])
-    ]
-    if len(ended):
-        elapsed = int(ended.max()) - int(rows["start_ns"].min())
-        found["exchanges"] = len(ended) / elapsed * 1e9
-        found.update(medians(run, rows, run["points"][index]["point"]["link"]))
+    right = answers(run, rows)
+    point = run["points"][index]
+    starts = trt(run, point["point"]["depth"], rows)
+    found = {"trt": float(starts.mean()) if len(starts) else None}
+    found["lost"] = 1 - len(right["rtt_ns"]) / len(rows["rtt_ns"])
+    found["exchanges"] = point["throughput"]["exchanges_s"]
+    if len(right["rtt_ns"]):
+        times = right["rtt_ns"]
+        if scheduled:
+            times = times + right["start_ns"] - right["intended_ns"]
+        found.update({name: percentile(times, p) for name, p in PERCENTILES.items()})
+        found["mean"] = float(times.mean())
+        found["max"] = int(times.max())
+        found.update(medians(run, rows, point["point"]["link"]))
     return found
 
 
@@ -218,7 +210,8 @@ def is_important(name: str) -> bool:
 
 
 def largest(found: dict) -> list:
-    """The largest significant change of an important figure, and the largest inconclusive one that is larger."""
+    """The largest significant change of an important figure, the largest inconclusive one that is larger, and the
+    largest significant change of the losses."""
     pairs = [
         (abs(change(one)["value"]), point, one)
         for point in found["points"]
@@ -228,7 +221,10 @@ def largest(found: dict) -> list:
     ]
     pairs.sort(key=lambda pair: -pair[0])
     sure = [pair for pair in pairs if pair[2]["verdict"] in ("worse", "better")][:1]
-    return sure if sure and sure[0] is pairs[0] else sure + pairs[:1]
+    chosen = sure if sure and sure[0] is pairs[0] else sure + pairs[:1]
+    differs = [pair for pair in pairs if pair[2]["verdict"] in ("worse", "better")]
+    lost = [pair for pair in differs if pair[2]["figure"] == "lost"][:1]
+    return chosen + [pair for pair in lost if not any(pair is one for one in chosen)]
 
 
 def is_value(shown: str, value: float) -> bool:

@@ -330,7 +330,7 @@ fn the_same_run_twice_shows_no_difference() {
 }
 
 #[test]
-fn a_run_that_loses_exchanges_is_not_faster_for_it() {
+fn the_figures_are_those_of_the_table_and_losses_are_one_of_them() {
     let desk = Desk::new();
     let flags = "--count 200 --timeout 100ms --give-up 200";
     let sound = desk.serve("udp://:0 --service-time 2ms");
@@ -338,20 +338,28 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     let lossy = desk.serve("udp://:0 --drop 20%");
     exchanged(&desk, "lossy", &lossy.address, flags);
     let json = desk.json("compare sound lossy --json");
-    // Its right answers are quicker, so its p50 is; but what was lost counts with the timeout.
-    for name in ["p90", "p99"] {
-        let tail = figure(&json, 0, name);
-        assert!(
-            tail["difference"]["after"]["value"].as_f64() >= Some(100e6),
-            "{tail}"
+    let stored = desk.json("show lossy --json");
+    let point = &stored["points"][0];
+    for (name, shown) in [
+        ("p50", &point["rtt"]["p50"]["value"]),
+        ("p99", &point["rtt"]["p99"]["value"]),
+        ("max", &point["rtt"]["max"]),
+        ("exchanges", &point["throughput"]["exchanges_s"]),
+    ] {
+        let compared = figure(&json, 0, name);
+        assert_eq!(
+            &compared["difference"]["after"]["value"], shown,
+            "{compared}"
         );
-        assert_ne!(tail["verdict"], "better", "{tail}");
     }
     assert_eq!(figure(&json, 0, "lost")["verdict"], "worse");
+    let said = compared(&desk, "sound lossy --format md", &[]).code(0);
+    let loses = r"; lost 0 to [\d.]+ % \(\+[\d.]+ points\): loses more\.\*\*";
+    said.stdout(is_match(loses).unwrap());
     let notes = json["notes"].to_string();
     assert!(
         notes.contains(
-            "of 200 exchanges got no correct response in time; each counts as the timeout, 100 ms"
+            "of 200 exchanges got no correct response in time; times are of the others"
         ),
         "{notes}"
     );
@@ -361,7 +369,7 @@ fn a_run_that_loses_exchanges_is_not_faster_for_it() {
     let json = desk.json("compare lossy sooner --json");
     let notes = json["notes"].to_string();
     assert!(
-        notes.contains("the timeouts differ (100 ms; 50 ms): an exchange without a correct response counts with that of its run"),
+        notes.contains("the timeouts differ (100 ms; 50 ms): a shorter one loses responses"),
         "{notes}"
     );
     compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);

@@ -1,8 +1,5 @@
-//! The figures of an exchange point out of its samples.
-//!
-//! A run that loses exchanges must not look faster for it, as it does if only answers are timed: the
-//! slow ones are missing. So an exchange without a right answer counts with the time that was waited
-//! for it, the timeout. Percentiles below the share that was lost are not touched by that.
+//! The figures of an exchange point out of its samples: those of its summary, as the tables show them. Times are of
+//! the right answers; the exchanges without one are a figure of their own, `lost`.
 
 use crate::conditions::schedule;
 use crate::figure::{Figure, longest, part};
@@ -100,7 +97,7 @@ pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
     let timeouts = each(&|run| exact_time(run.file.plan.timeout_ns)).filter(|_| has_losses);
     let timeouts = timeouts.map(|timeouts| {
         format!(
-            "the timeouts differ ({timeouts}): an exchange without a correct response counts with that of its run"
+            "the timeouts differ ({timeouts}): a shorter one loses responses that a longer one counts as slow"
         )
     });
     schedules.into_iter().chain(timeouts).collect()
@@ -156,12 +153,12 @@ fn columns(figures: &[Figure]) -> Vec<&'static str> {
 
 /// One point while it is read.
 struct Accumulator {
-    timeout_ns: u64,
     scheduled: bool,
     clocks: Clocks,
+    exchanges: u64,
+    /// Of the right answers, as the longest and the parts.
     times: Series,
     longest_ns: u64,
-    /// Of the right answers.
     portions: Vec<(Portion, Series)>,
     starts: Starts,
     /// From the end of a right answer to the end of the next.
@@ -194,9 +191,9 @@ impl Accumulator {
             _ => None,
         });
         Accumulator {
-            timeout_ns: plan.timeout_ns,
             scheduled,
             clocks,
+            exchanges: 0,
             times: series(),
             longest_ns: 0,
             portions: portions.collect(),
@@ -215,19 +212,11 @@ impl Accumulator {
             return;
         }
         let is_right = sample.status.is_timed();
-        let (late_by, waited) = match self.scheduled {
-            true => (
-                sample.start_ns.saturating_sub(sample.intended_ns),
-                sample.from_intended_ns(),
-            ),
-            false => (0, sample.rtt_ns),
+        let time = match self.scheduled {
+            true => sample.from_intended_ns(),
+            false => sample.rtt_ns,
         };
-        let time = match is_right {
-            true => waited,
-            false => waited.max(late_by.saturating_add(self.timeout_ns)),
-        };
-        self.times.push(time);
-        self.longest_ns = self.longest_ns.max(time);
+        self.exchanges += 1;
         self.starts.push(sample.sequence, sample.start_ns);
         self.lost.push(!is_right);
         for (limit, events) in &mut self.beyond {
@@ -237,6 +226,8 @@ impl Accumulator {
         let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
         self.end_ns = self.end_ns.max(end_ns);
         if is_right {
+            self.times.push(time);
+            self.longest_ns = self.longest_ns.max(time);
             for (portion, series) in &mut self.portions {
                 series.push(self.clocks.part(*portion, sample));
             }
@@ -251,16 +242,15 @@ impl Accumulator {
         let (times, trt) = (self.times.read(), trt.read());
         let answers = self.between_answers.read();
         let elapsed_ns = self.end_ns.saturating_sub(self.begin_ns.min(self.end_ns));
-        let samples = self.times.len();
         let lost = self.lost.happened();
         let found = |figure: &Figure| -> Option<Found> {
             let exchanges = || match &answers {
-                Some(answers) => Some(per_second(answers.mean(sure))),
+                Some(answers) => Some(per_second(speed.exchanges_s, answers.mean(sure))),
                 None => none_a_second(elapsed_ns, sure),
             };
             let known = match *figure {
                 Figure::Named(Named::Time(Times::Answer, Part::Max)) => {
-                    (samples > 0).then(|| longest(self.longest_ns as f64))
+                    times.as_ref().map(|_| longest(self.longest_ns as f64))
                 }
                 Figure::Named(Named::Time(Times::Answer, of)) => part(of, times.as_ref()?, sure),
                 Figure::Named(Named::Time(Times::Trt, of)) => part(of, trt.as_ref()?, sure),
@@ -285,15 +275,14 @@ impl Accumulator {
         };
         let notes = (lost > 0).then(|| {
             format!(
-                "{} of {} exchanges got no correct response in time; each counts as the timeout, {}",
+                "{} of {} exchanges got no correct response in time; times are of the others",
                 grouped(lost),
-                grouped(samples),
-                exact_time(self.timeout_ns)
+                grouped(self.exchanges)
             )
         });
         Read {
             found: figures.iter().map(found).collect(),
-            samples,
+            samples: self.exchanges,
             notes: notes.into_iter().collect(),
             disturbed: Vec::new(),
         }
@@ -321,13 +310,16 @@ fn scaled(found: Estimate, by: f64) -> Estimate {
     }
 }
 
-/// From the mean time between two of them.
-fn per_second(between_ns: Estimate) -> Estimate {
-    let rate = |ns: f64| if ns > 0.0 { 1e9 / ns } else { f64::MAX };
+/// The rate of the summary, as sure as the mean time between two responses.
+fn per_second(rate: f64, between_ns: Estimate) -> Estimate {
+    let bound = |ns: Option<f64>| {
+        let ns = ns.filter(|&ns| ns > 0.0)?;
+        Some(rate * between_ns.value / ns)
+    };
     Estimate {
-        value: rate(between_ns.value),
-        low: between_ns.high.map(rate),
-        high: between_ns.low.filter(|&low| low > 0.0).map(rate),
+        value: rate,
+        low: bound(between_ns.high),
+        high: bound(between_ns.low),
     }
 }
 

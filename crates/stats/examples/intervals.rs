@@ -160,8 +160,11 @@ impl Run {
             lost: Events::with_exact_limit(EXACT),
         };
         for &value in values {
-            run.times.push(value);
-            run.lost.push(value >= timeout);
+            let is_lost = value >= timeout;
+            run.lost.push(is_lost);
+            if !is_lost {
+                run.times.push(value);
+            }
         }
         run
     }

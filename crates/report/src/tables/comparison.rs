@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use wiregauge_compare::{Changed, Compared, ComparedPoint, Comparison, Figure, RunNote, Verdict};
 use wiregauge_quantity::{grouped, of_unit, time};
-use wiregauge_record::{Figure as Named, Part, Times, Unit};
+use wiregauge_record::{Figure as Named, Part, Problem, Times, Unit};
 use wiregauge_stats::Estimate;
 
 /// Points that one side lacks, named in a note; more are counted.
@@ -16,6 +16,9 @@ const UNMATCHED_NAMED: usize = 3;
 
 /// The figure that is divided into parts.
 const MEDIAN: Figure = Figure::Named(Named::Time(Times::Answer, Part::P50));
+
+/// Named where it differs: the times are of what was not lost.
+const LOST: Figure = Figure::Named(Named::Share(Problem::Lost));
 
 /// What there is to say about a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,7 +140,8 @@ fn answer(comparison: &Comparison) -> Vec<String> {
     lines.chain(verdict(comparison)).collect()
 }
 
-/// The largest significant change of an important figure; and the largest that is inconclusive, if that is larger.
+/// The largest significant change of an important figure; the largest that is inconclusive, if that is larger; and
+/// the largest significant change of the losses.
 fn largest(comparison: &Comparison) -> Vec<Place<'_>> {
     let is_any = places(comparison).any(|(_, compared)| compared.figure.is_important());
     let open = places(comparison).filter(|(_, compared)| {
@@ -151,6 +155,12 @@ fn largest(comparison: &Comparison) -> Vec<Place<'_>> {
     if significant != Some(0) {
         chosen.extend(open.first());
     }
+    let lost = open
+        .iter()
+        .find(|place| is_shown(place.1) && place.1.figure == LOST);
+    let is_new = |lost: &&Place<'_>| !chosen.iter().any(|place| std::ptr::eq(place.1, lost.1));
+    let lost = lost.filter(is_new);
+    chosen.extend(lost);
     chosen
 }
 
