@@ -174,7 +174,7 @@ def test_values_may_be_whatever_has_the_meaning(address):
 def test_a_limit_that_is_missed_is_told_not_raised(address):
     run = wg.exchange(address, count=20, require=["max<1ns", "max<1h"])
     (missed,) = run.missed
-    assert re.fullmatch(r"max<1ns: [\d.]+ [num]?s, [\d.]+ times the limit", missed)
+    assert re.fullmatch(r"max<1ns: [\d.]+ [num]?s, [\d.,]+ times the limit", missed)
 
 
 def test_other_addresses_than_texts_are_refused():

@@ -307,7 +307,7 @@ fn a_required_limit_decides_the_exit_code() {
         .assert()
         .code(1)
         .stderr(
-            is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s), \d+ times the limit\n")
+            is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s), [\d,]+ times the limit\n")
                 .unwrap(),
         );
 }
@@ -322,7 +322,7 @@ fn a_verdict_has_the_value_and_says_from_when_it_counts() {
         .assert()
         .code(0)
         .stdout(is_match(met).unwrap());
-    let missed = r"limit missed: max<1ns: [\d.]+ (ns|us|ms|s) from the intended start, [\d.]+ times the limit\n";
+    let missed = r"limit missed: max<1ns: [\d.]+ (ns|us|ms|s) from the intended start, [\d.,]+ times the limit\n";
     desk.wiregauge(&format!("{scheduled} --require max<1ns"))
         .assert()
         .code(1)

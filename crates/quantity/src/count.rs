@@ -19,14 +19,15 @@ pub fn one_in(share: f64) -> String {
     format!("1 in {}", about(1.0 / share))
 }
 
-/// How many times as much, with three digits: `2.50 times`.
+/// How many times as much, with three digits at least: `2.50 times`, `16,675 times`.
 pub fn times(factor: f64) -> String {
-    let decimals = match factor.abs() {
-        size if size >= 99.95 => 0,
-        size if size >= 9.995 => 1,
-        _ => 2,
+    let number = match factor {
+        large if large >= LARGE => format!("{large:.1e}"),
+        hundreds if hundreds >= 99.95 => grouped(hundreds.round() as u64),
+        tens if tens >= 9.995 => format!("{tens:.1}"),
+        few => format!("{few:.2}"),
     };
-    format!("{factor:.decimals$} times")
+    format!("{number} times")
 }
 
 /// Rounded up to two digits: enough where "about" is said of it.
@@ -53,7 +54,7 @@ mod tests {
         assert_eq!(one_in(1e-6), "1 in 1,000,000");
         assert_eq!(one_in(0.02), "1 in 50");
         assert_eq!(one_in(0.000_765), "1 in 1,300");
-        let shown = [0.0, 0.5, 1.026, 3.0, 40.04, 812.3].map(times);
+        let shown = [0.0, 0.5, 1.026, 3.0, 40.04, 812.3, 16_675.2, 1e20].map(times);
         assert_eq!(
             shown,
             [
@@ -62,7 +63,9 @@ mod tests {
                 "1.03 times",
                 "3.00 times",
                 "40.0 times",
-                "812 times"
+                "812 times",
+                "16,675 times",
+                "1.0e20 times"
             ]
         );
     }
