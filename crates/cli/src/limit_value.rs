@@ -76,8 +76,11 @@ impl Held {
         }
     }
 
-    /// With the place behind both.
+    /// With the place behind both, if the limit is not met there: one that is met is met at every place.
     pub fn at(mut self, place: &str) -> Held {
+        if self.compliance == Compliance::Met {
+            return self;
+        }
         if !self.value.is_empty() {
             self.value += place;
         }
@@ -157,6 +160,13 @@ mod tests {
         assert_eq!(met.value, "310.0 us from the intended start");
         let rtt = held("rtt.p99<2ms", 3.1e5, Some(3e5), Some(4e5));
         assert_eq!(rtt.value, "310.0 us");
+    }
+
+    #[test]
+    fn only_a_limit_that_is_not_met_names_a_place() {
+        let at = |value| held("lost=0", value, Some(value), Some(value)).at(" at depth 4");
+        assert_eq!((at(0.0).value, at(0.0).line), ("0".into(), "0".into()));
+        assert_eq!(at(3.0).value, "3 at depth 4");
     }
 
     #[test]
