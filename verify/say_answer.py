@@ -23,8 +23,8 @@ WORDS = 60
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
-#: `about 3 ms`, `2.2 to 3.2 ms`, `900.0 us to 1.2 ms`.
-SPAN = rf"(?:about {TIME}|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
+#: `about 3 ms`, `2.2 ms or more`, `2.2 to 3.2 ms`, `900.0 us to 1.2 ms`.
+SPAN = rf"(?:about {TIME}|{TIME} or more|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
 #: A peak is named by one time if its range is narrower than this part of it (docs/exchange.md).
 NARROW = 0.1
 #: Errors by the words of the sentence, and the counts that they are of.
@@ -265,19 +265,22 @@ def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here:
     shares = [float(peak[0].replace(",", "")) for peak in peaks]
     checks.that(shares == sorted(shares, reverse=True), "what the majority takes comes first", here)
     for peak in peaks:
-        near = [m for m in point["modes"] if is_peak(m, *peak)]
+        near = [m for m in point["modes"] if is_peak(m, m is point["modes"][-1], *peak)]
         checks.that(bool(near), "a peak has the share and the range that are said", here)
     check_limit(checks, point, answer, here)
 
 
-def is_peak(mode: dict, share: str, *span: str) -> bool:
-    """Whether a share and the groups of SPAN, one time for a narrow range, are those of this peak."""
-    about, unit, low, low_unit, high, high_unit = span
+def is_peak(mode: dict, is_slowest: bool, share: str, *span: str) -> bool:
+    """Whether a share and the groups of SPAN, one time for a narrow range, are those of this peak; the slowest one has
+    no upper end."""
+    about, unit, least, least_unit, low, low_unit, high, high_unit = span
     narrow = mode["high"] - mode["low"] < NARROW * mode["peak"]
     if not is_shown(share, mode["share"] * 100) or narrow != bool(about):
         return False
     if narrow:
         return is_shown(about, mode["peak"] / UNITS[unit])
+    if is_slowest or least:
+        return is_slowest and bool(least) and is_shown(least, mode["low"] / UNITS[least_unit])
     from_ = is_shown(low, mode["low"] / UNITS[low_unit or high_unit])
     return from_ and is_shown(high, mode["high"] / UNITS[high_unit])
 

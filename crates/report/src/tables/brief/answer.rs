@@ -3,6 +3,7 @@
 use super::depths;
 use super::points::{carried, lost, of_limit, pace, troubles, varies};
 use crate::tables::places::Places;
+use crate::tables::warnings::spread;
 use wiregauge_explain::ExchangeVerdict;
 use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{
@@ -127,23 +128,25 @@ fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
 
 /// The largest peaks with their shares, the majority first; `None` if there is only one.
 fn peaks(point: &PointSummary) -> Option<String> {
+    let slowest = point.modes.last();
     let mut modes: Vec<&Mode> = point.modes.iter().collect();
     modes.sort_by(|a, b| b.share.total_cmp(&a.share));
     modes.truncate(PEAKS);
-    let words = |mode: &Mode| format!("{} take {}", percent(mode.share), span(mode));
+    let words = |mode: &Mode| {
+        let span = span(mode, Some(mode) == slowest);
+        format!("{} take {span}", percent(mode.share))
+    };
     let words: Vec<String> = modes.into_iter().map(words).collect();
     (words.len() > 1).then(|| words.join(", "))
 }
 
-/// `2.200 to 3.200 ms`: all that a peak holds; `about 3.119 ms` if that is narrow.
-fn span(mode: &Mode) -> String {
-    if mode.high - mode.low < NARROW * mode.peak {
-        return format!("about {}", time(mode.peak));
-    }
-    let (low, high) = (time(mode.low), time(mode.high));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
+/// `2.200 to 3.200 ms`: all that a peak holds; `about 3.119 ms` if that is narrow. The slowest one holds the outliers,
+/// too, which are no part of a peak: `2.200 ms or more`.
+fn span(mode: &Mode, is_slowest: bool) -> String {
+    match mode.high - mode.low < NARROW * mode.peak {
+        true => format!("about {}", time(mode.peak)),
+        false if is_slowest => format!("{} or more", time(mode.low)),
+        false => spread([mode.low, mode.high].into_iter(), time),
     }
 }
 
@@ -250,4 +253,25 @@ fn losses(points: &[PointSummary]) -> Vec<String> {
     let lost = format!("{} of {} lost{of_lost}", grouped(missing), grouped(all));
     let lost = (missing > 0).then_some(lost);
     lost.into_iter().chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_peak_does_not_end_at_an_outlier() {
+        let mode = |low, peak, high| Mode {
+            low,
+            peak,
+            high,
+            share: 0.5,
+        };
+        let wide = mode(70.0, 80.0, 16_060_000.0);
+        assert_eq!(span(&wide, true), "70 ns or more");
+        assert_eq!(span(&wide, false), "70 ns to 16.06 ms");
+        assert_eq!(span(&mode(2.2e6, 3e6, 3.2e6), false), "2.200 to 3.200 ms");
+        let narrow = mode(3.1e6, 3.119e6, 3.2e6);
+        assert_eq!(span(&narrow, true), "about 3.119 ms");
+    }
 }

@@ -13,6 +13,7 @@ pub(super) use codes::Code;
 pub use codes::{Explained, RETIRED, WARNINGS};
 pub(crate) use few_samples::{Missing, missing};
 pub use warning::Warning;
+pub(super) use warning::spread;
 
 use super::flow_rows::Row;
 use super::places::Places;

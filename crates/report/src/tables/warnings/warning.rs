@@ -39,8 +39,11 @@ pub(super) fn named(name: Name<'_>, indices: Vec<u32>) -> Option<String> {
     (!indices.is_empty()).then(|| name(&indices))
 }
 
-/// `3 %`, or `1 to 3 %`: a figure of all points that a warning names.
-pub(super) fn spread(values: impl Iterator<Item = f64>, show: impl Fn(f64) -> String) -> String {
+/// `3 %`, or `1 to 3 %`: from the lowest to the highest of these values.
+pub(in crate::tables) fn spread(
+    values: impl Iterator<Item = f64>,
+    show: impl Fn(f64) -> String,
+) -> String {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
