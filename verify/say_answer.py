@@ -19,7 +19,7 @@ CHANCE = 1.05
 #: With more exchanges without a response in time than this, a depth is limited by losses (docs/exchange.md).
 LOSSY = 1e-3
 #: What a sentence has at most, with the cycles that missed their deadline.
-WORDS = 60
+WORDS = 70
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
@@ -27,6 +27,8 @@ TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
 SPAN = rf"(?:about {TIME}|{TIME} or more|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
 #: A peak is named by one time if its range is narrower than this part of it (docs/exchange.md).
 NARROW = 0.1
+#: A peak is slow from this factor of the time of the largest one on (docs/exchange.md).
+SLOW = 2
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
     r"([\d,]+) of ([\d,]+) lost": ("lost", "late", "corrupted", "unexpected"),
@@ -270,6 +272,26 @@ def check_times(checks: Checks, run: dict, point: dict, answer: str, path, here:
     check_limit(checks, point, answer, here)
 
 
+def check_slow(checks: Checks, points: list, answer: str, here: str) -> None:
+    """At which of several points the RTT has a slow peak, and its share."""
+    slow = []
+    for point in points:
+        largest = max(point["modes"], key=lambda mode: mode["share"], default=None)
+        if largest and point["modes"][-1]["peak"] >= SLOW * largest["peak"]:
+            slow.append(point)
+    said = re.search(rf"[Ss]low RTT peak at (.*?): (?:{NUMBER} to )?{NUMBER} % take about", answer)
+    checks.that(bool(said) == bool(slow), "a slow peak of several points is named", here)
+    if not said or not slow:
+        return
+    at, low, high = said.groups()
+    count = places.counted(at)
+    same = count == len(slow) if count else places.named(at, points) == slow
+    checks.that(same, "the points with a slow peak are those", here)
+    shares = [point["modes"][-1]["share"] * 100 for point in slow]
+    right = is_shown(low or high, min(shares)) and is_shown(high, max(shares))
+    checks.that(right, "a slow peak has the share that is said", f"{here}; {shares}")
+
+
 def is_peak(mode: dict, is_slowest: bool, share: str, *span: str) -> bool:
     """Whether a share and the groups of SPAN, one time for a narrow range, are those of this peak; the slowest one has
     no upper end."""
@@ -317,3 +339,5 @@ def check(checks: Checks, run: dict, answer: str, path, where: str) -> None:
         check_fastest(checks, run, points, answer, here)
     if len(points) == 1:
         check_times(checks, run, points[0], answer, path, here)
+    else:
+        check_slow(checks, points, answer, here)

@@ -36,24 +36,6 @@ fn exchange_file(run: &mut AnyRun) -> &mut wiregauge_run::RunFile {
     }
 }
 
-/// Exchanges of `rtt_ns` at this depth, of which every `lost`th gets no response.
-fn paced(depth: u32, rtt_ns: u64, n: u64, lost: u64) -> impl Iterator<Item = Sample> {
-    let trt_ns = rtt_ns / u64::from(depth);
-    (0..=n).map(move |sequence| Sample {
-        intended_ns: sequence * trt_ns,
-        start_ns: sequence * trt_ns,
-        rtt_ns,
-        bytes_out: 16,
-        bytes_in: 48,
-        outstanding: depth,
-        status: match lost > 0 && sequence % lost == 1 {
-            true => Status::Lost,
-            false => Status::Ok,
-        },
-        ..exchange(sequence)
-    })
-}
-
 /// As if the run had been opened after it was changed.
 fn count_again(run: &mut AnyRun) {
     if let AnyRun::Exchange(run) = run {
@@ -119,60 +101,6 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
     assert!(known == "Depth 1 is enough: 50,000 per s.", "{known}");
     let few = answer("few", 3);
     assert!(few.starts_with("Depth 1 is the fastest here: "), "{few}");
-}
-
-#[test]
-fn of_several_peaks_the_majority_is_named_first_and_a_single_one_is_not() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let said = |name: &str, rare_ns: u64| {
-        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
-            paced(1, 1_000_000, 2_000, 0).map(move |sample| Sample {
-                rtt_ns: match sample.sequence % 4 {
-                    0 => rare_ns,
-                    _ => 300_000,
-                },
-                ..sample
-            })
-        });
-        said_of(&run)
-    };
-    let two = said("two", 1_000_000);
-    let peaks: Vec<&str> = two
-        .match_indices(" % take about ")
-        .map(|(at, _)| &two[..at])
-        .collect();
-    assert!(
-        peaks.len() == 2 && peaks[0].ends_with("75") && peaks[1].ends_with("25"),
-        "{two}"
-    );
-    let one = said("one", 300_000);
-    assert!(!one.contains("take about"), "{one}");
-}
-
-#[test]
-fn a_peak_is_one_time_only_where_its_range_is_narrow() {
-    let dir = tempfile::tempdir().expect("a directory");
-    // Evenly over so many nanoseconds above 2.2 ms, and one in fifty after 50 ms.
-    let said = |name: &str, width_ns: u64| {
-        let run = exchange_run(&dir.path().join(name), &plan(1), |_| {
-            paced(1, 100_000_000, 2_000, 0).map(move |sample| Sample {
-                rtt_ns: match sample.sequence % 50 {
-                    0 => 50_000_000,
-                    _ => 2_200_000 + sample.sequence * width_ns / 1_999,
-                },
-                ..sample
-            })
-        });
-        said_of(&run)
-    };
-    let wide = said("wide", 1_000_000);
-    assert!(wide.contains("98 % take 2.2"), "{wide}");
-    assert!(
-        wide.contains(" to 3.200 ms, 2 % take about 50.00 ms"),
-        "{wide}"
-    );
-    let narrow = said("narrow", 100_000);
-    assert!(narrow.contains("98 % take about 2.2"), "{narrow}");
 }
 
 #[test]

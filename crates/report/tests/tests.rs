@@ -15,6 +15,7 @@ mod page;
 mod page_control;
 mod page_links;
 mod page_loops;
+mod peaks;
 mod predicted;
 mod speed;
 mod stages;

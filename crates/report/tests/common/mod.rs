@@ -74,6 +74,24 @@ pub fn run_of(dir: &tempfile::TempDir, plan: &Plan, samples: &[Sample]) -> Run<E
     }
 }
 
+/// Exchanges of `rtt_ns` at this depth, of which every `lost`th gets no response.
+pub fn paced(depth: u32, rtt_ns: u64, n: u64, lost: u64) -> impl Iterator<Item = Sample> {
+    let trt_ns = rtt_ns / u64::from(depth);
+    (0..=n).map(move |sequence| Sample {
+        intended_ns: sequence * trt_ns,
+        start_ns: sequence * trt_ns,
+        rtt_ns,
+        bytes_out: 16,
+        bytes_in: 48,
+        outstanding: depth,
+        status: match lost > 0 && sequence % lost == 1 {
+            true => Status::Lost,
+            false => Status::Ok,
+        },
+        ..exchange(sequence)
+    })
+}
+
 /// Numbers that look random and are the same every time.
 pub struct Random(pub u64);
 

@@ -15,6 +15,9 @@ use wiregauge_stats::{Distribution, Mode};
 /// Peaks of the RTT that are named; the table with --full has all.
 const PEAKS: usize = 3;
 
+/// A peak is slow from this factor of the largest peak's time on.
+const SLOW: f64 = 2.0;
+
 /// The range of a peak is one time if it is narrower than this part of that.
 const NARROW: f64 = 0.1;
 
@@ -31,6 +34,8 @@ pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     if let [point] = points {
         parts.extend(time_of(file, point));
         parts.extend(of_limit(point));
+    } else {
+        parts.extend(slow(points, &places));
     }
     parts.extend(losses(points));
     match parts.is_empty() {
@@ -124,6 +129,25 @@ fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
         .into_iter()
         .chain(peaks(point))
         .collect()
+}
+
+/// At which of several points the RTT has a slow peak, its share and its time.
+fn slow(points: &[PointSummary], places: &Places) -> Option<String> {
+    let of = |point: &PointSummary| Some((point.point.index, *slow_peak(point)?));
+    let (indices, peaks): (Vec<u32>, Vec<Mode>) = points.iter().filter_map(of).unzip();
+    (!indices.is_empty()).then(|| {
+        let at = places.in_sentence(&indices);
+        let share = spread(peaks.iter().map(|mode| mode.share), percent);
+        let times = spread(peaks.iter().map(|mode| mode.peak), time);
+        format!("slow RTT peak at {at}: {share} take about {times}")
+    })
+}
+
+/// The slowest peak, if it is slow.
+fn slow_peak(point: &PointSummary) -> Option<&Mode> {
+    let (peaks, slowest) = (point.modes.iter(), point.modes.last()?);
+    let largest = peaks.reduce(|a, b| if b.share > a.share { b } else { a })?;
+    (slowest.peak >= SLOW * largest.peak).then_some(slowest)
 }
 
 /// The largest peaks with their shares, the majority first; `None` if there is only one.
