@@ -29,6 +29,8 @@ SPAN = rf"(?:about {TIME}|{TIME} or more|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {
 NARROW = 0.1
 #: A peak is slow from this factor of the time of the largest one on (docs/exchange.md).
 SLOW = 2
+#: `1 kHz`, `one exchange every 3 ms`.
+PACE = r"(one exchange every [\d.]+ (?:ns|us|µs|ms|s)|[\d.]+ (?:Hz|kHz|MHz))"
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
     r"([\d,]+) of ([\d,]+) lost": ("lost", "late", "corrupted", "unexpected"),
@@ -81,7 +83,7 @@ def lateness(path, point: dict, period: int) -> tuple[int, float, bool]:
 
 def is_pace(text: str, period: int) -> bool:
     """`1 kHz`, `one exchange every 3 ms`."""
-    found = re.fullmatch(r"one exchange every ([\d.]+) (ns|us|µs|ms|s)", text, re.IGNORECASE)
+    found = re.fullmatch(r"one exchange every ([\d.]+) (ns|us|µs|ms|s)", text)
     if found:
         return abs(float(found.group(1)) * UNITS[found.group(2)] - period) < 1e-6
     found = re.fullmatch(r"([\d.]+) (Hz|kHz|MHz)", text)
@@ -112,11 +114,11 @@ def check_rate(checks: Checks, run: dict, points: list, answer: str, path, here:
     kept = those(lambda late, end, grows: end <= period and not grows)
     missed = those(lambda late, end, grows: grows)
     late = rf"(?:: the last exchange starts {TIME} late(?: \((.*?)\))?)?(?:[;.]|$)"
-    open_ = re.match(rf"This run does not show whether (.*?) is kept{late}", answer)
+    open_ = re.match(rf"This run does not show whether starts keep {PACE}{late}", answer)
     most = rf": at most {NUMBER} per s(?: \((.*?)\))?(?:[;.]|$)"
-    no = re.match(rf"(.*?) is not kept( at any point)?(?: at (.*?))?{most}", answer)
+    no = re.match(rf"Starts do not keep {PACE}( at any point)?(?: at (.*?))?{most}", answer)
     yes = re.match(
-        rf"(.*?) is kept(?: at (.*?))?(?:, {NUMBER} of {NUMBER} starts late)?(?:, not at (.*?))?(?:[;.]|$)",
+        rf"Starts keep {PACE}(?: at (.*?))?(?:, {NUMBER} of {NUMBER} late)?(?:, not at (.*?))?(?:[;.]|$)",
         answer,
     )
     told = open_ or no or yes

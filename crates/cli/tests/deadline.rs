@@ -57,7 +57,7 @@ fn a_stall_is_counted_in_every_cycle_that_it_holds_up() {
     );
     let text = desk.output("deadline last --period 90ms");
     for word in [
-        "Missed cycles of 90 ms; response in ",
+        "Missed cycles of 90 ms (no response in time); response in ",
         "replayed",
         "--interval 90ms",
         "no extrapolation",
@@ -82,7 +82,9 @@ fn a_run_with_a_schedule_has_its_own_period_and_is_taken_as_it_is() {
     assert!(count(point, "longest_run") >= 9, "{point}");
     let text = desk.output("deadline last");
     assert!(
-        text.contains("Missed cycles of 20 ms; response from the intended start in "),
+        text.contains(
+            "Missed cycles of 20 ms (no response in time); response from the intended start in "
+        ),
         "{text}"
     );
     // With another period its responses are replayed.

@@ -68,7 +68,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
         ),
         (
             format!("exchange {address} --rate 1k --count 100"),
-            "1 kHz is ",
+            "keep 1 kHz",
             "schedule",
         ),
         (
@@ -92,7 +92,7 @@ fn one_table_and_one_sentence_fit_the_terminal() {
             let (run, _) = text.split_once("\nstored in ").expect("where it is stored");
             assert!(longest(run) <= columns, "{columns}: {run}");
             let (_, below) = run.split_once("\n\n").expect("a heading");
-            // Where a host stalls, that is "This run does not show whether 1 kHz is kept".
+            // Where a host stalls, that is "This run does not show whether starts keep 1 kHz".
             let (first, _) = below.split_once("\n\n").expect("a table");
             assert!(first.contains(answer), "{answer}: {run}");
             first

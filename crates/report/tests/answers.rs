@@ -170,7 +170,7 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
     };
     let kept = answer("kept", 3_000_000);
     assert!(
-        kept.starts_with("One exchange every 6 ms is kept; "),
+        kept.starts_with("Starts keep one exchange every 6 ms; "),
         "{kept}"
     );
     assert!(
@@ -178,7 +178,8 @@ fn a_schedule_that_was_not_kept_is_not_said_to_be() {
         "{kept}"
     );
     let late = answer("late", 7_728_000);
-    let behind = "One exchange every 6 ms is not kept: at most 129.4 per s; median RTT 7.728 ms; ";
+    let behind =
+        "Starts do not keep one exchange every 6 ms: at most 129.4 per s; median RTT 7.728 ms; ";
     assert!(late.starts_with(behind), "{late}");
     assert!(
         late.contains(
@@ -216,10 +217,10 @@ fn terminal_page_table_and_explain_have_one_rule_for_a_schedule() {
         let split = wiregauge_explain::of_exchange(&file.plan, &file.conditions, &file.points);
         let explained = split[0].words.contains("was not kept");
         assert!(answer_of(&page_of(run.clone())).starts_with(said), "{said}");
-        assert_eq!(explained, said.contains("is not kept"), "{said}");
+        assert_eq!(explained, said.contains("do not keep"), "{said}");
         (said.to_owned(), cell, is_warned)
     };
-    let kept = "One exchange every 6 ms is kept";
+    let kept = "Starts keep one exchange every 6 ms";
     let of = |said: &str, cell: &str, is_warned| (said.to_owned(), cell.to_owned(), is_warned);
     assert_eq!(says("kept", &[3 * MS; 500]), of(kept, "kept", false));
     // A little behind in a few exchanges: less than a period in all.
@@ -229,13 +230,13 @@ fn terminal_page_table_and_explain_have_one_rule_for_a_schedule() {
     stall[100] = 40 * MS;
     let (said, cell, is_warned) = says("stall", &stall);
     let late = cell.strip_suffix(" late").expect("a count");
-    assert_eq!(said, format!("{kept}, {late} of 500 starts late"));
+    assert_eq!(said, format!("{kept}, {late} of 500 late"));
     assert!(
         is_warned && late.parse::<u64>().is_ok_and(|late| late > 5),
         "{late}"
     );
     let (said, cell, is_warned) = says("late", &[7_728_000; 500]);
-    let end = "One exchange every 6 ms is not kept: at most 129.4 per s";
+    let end = "Starts do not keep one exchange every 6 ms: at most 129.4 per s";
     assert_eq!(
         (said.as_str(), cell.as_str(), is_warned),
         (end, "862.3 ms behind", true)
@@ -259,7 +260,7 @@ fn a_rate_is_answered_with_the_depths_that_keep_it_and_those_that_do_not() {
     });
     assert_eq!(
         said_of(&run),
-        "1 kHz is kept at depth 3, not at depth 1 and 2."
+        "Starts keep 1 kHz at depth 3, not at depth 1 and 2."
     );
 }
 

@@ -105,9 +105,10 @@ fn the_cycles_of_all_links_are_counted_together() {
     let found = answers(&page_of(&[subject("run", run)]));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].starts_with("40 kHz is kept at all points; "),
+        found[0].starts_with("Starts keep 40 kHz at all points; "),
         "{found:?}"
     );
+    assert!(found[0].contains("; responses: "), "{found:?}");
     let words = "cycles of 25 \u{b5}s missed their deadline, the end of the cycle (";
     assert!(found[0].contains(words), "{found:?}");
 }

@@ -4,7 +4,7 @@ use super::escape::{prose, text};
 use super::sections;
 use crate::Subject;
 use crate::load::{ControlLoop, DeadlinePoint, Deadlines};
-use crate::tables::of_deadlines;
+use crate::tables::{of_deadlines, sentence};
 use std::fmt::Write;
 use wiregauge_command_line::quoted;
 use wiregauge_quantity::{exact_time, flag_time, grouped, percent};
@@ -73,10 +73,10 @@ fn answer(deadlines: &Deadlines) -> String {
     let most = worst.map_or(String::new(), |worst| {
         format!("; most at {}: {}", worst.point, percent(share(worst)))
     });
-    format!("{}{most}.", missed(deadlines))
+    sentence(&format!("{}{most}", missed(deadlines)))
 }
 
-/// How many cycles of all points missed.
+/// How many cycles of all points missed: by their responses, whereas a rate is kept by the starts.
 pub(super) fn missed(deadlines: &Deadlines) -> String {
     let points = &deadlines.points;
     let sum = |of: fn(&DeadlinePoint) -> u64| points.iter().map(of).sum::<u64>();
@@ -94,7 +94,7 @@ pub(super) fn missed(deadlines: &Deadlines) -> String {
         format!(", or the jitter limit of {}", exact_time(jitter))
     });
     format!(
-        "{} of {} cycles of {period} missed their deadline{deadline}{jitter} ({})",
+        "responses: {} of {} cycles of {period} missed their deadline{deadline}{jitter} ({})",
         grouped(missed),
         grouped(cycles),
         percent(missed as f64 / cycles.max(1) as f64)

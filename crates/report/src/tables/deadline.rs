@@ -61,7 +61,7 @@ fn cycles(deadlines: &Deadlines) -> Table {
         Taken::Replayed | Taken::ReplayedFrom { .. } => "response",
     };
     let title = format!(
-        "Missed {}; {response} in {}",
+        "Missed {} (no response in time); {response} in {}",
         of_loop(deadlines),
         unit.name()
     );

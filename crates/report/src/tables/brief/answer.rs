@@ -44,7 +44,7 @@ pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
     }
 }
 
-/// At which points a rate was kept, and how late the last exchange of the best of the others started.
+/// At which points the starts kept a rate, and how late the last exchange of the best of the others started.
 fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     let pace = pace(period_ns);
     let all = |keep: &dyn Fn(Option<Keeping>) -> bool| -> Vec<&PointSummary> {
@@ -86,7 +86,7 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     let is_all = kept.len() + missed.len() == points.len();
     match (&kept[..], &missed[..]) {
         ([], []) => format!(
-            "this run does not show whether {pace} is kept{}",
+            "this run does not show whether starts keep {pace}{}",
             end(&open)
         ),
         ([], missed) if is_all => {
@@ -95,10 +95,10 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
             } else {
                 ""
             };
-            format!("{pace} is not kept{anywhere}{}", at_most(missed))
+            format!("starts do not keep {pace}{anywhere}{}", at_most(missed))
         }
         ([], missed) => format!(
-            "{pace} is not kept{}{}",
+            "starts do not keep {pace}{}{}",
             with(" at ", name(missed)),
             at_most(missed)
         ),
@@ -110,7 +110,7 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
             let exchanges: u64 = kept.iter().map(|point| point.counts.exchanges).sum();
             let late = match late {
                 0 => String::new(),
-                late => format!(", {} of {} starts late", grouped(late), grouped(exchanges)),
+                late => format!(", {} of {} late", grouped(late), grouped(exchanges)),
             };
             let not_at = name(missed);
             // Two counts would say the same twice.
@@ -118,7 +118,8 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
                 true => String::new(),
                 false => format!(", not at {not_at}"),
             };
-            format!("{pace} is kept{}{late}{not_at}", with(" at ", name(kept)))
+            let at = with(" at ", name(kept));
+            format!("starts keep {pace}{at}{late}{not_at}")
         }
     }
 }
