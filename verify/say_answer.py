@@ -201,13 +201,15 @@ def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: st
         checks.that(named, "the depths that lost exchanges are those", here)
         timed = [p for p in timed if not is_lossy(p)]
     said = re.search(
-        rf"[Dd]epth (\d+) is (enough|the fastest|the fastest here|the fastest without losses): {NUMBER} per s"
+        r"(?:[Ss]aturated at (?:[^:;]*, )?depth (\d+)|[Dd]epth (\d+) is (the fastest(?: here| without losses)?))"
+        rf": {NUMBER} per s"
         rf"(?:, {NUMBER} times as many as at depth (\d+)( \(not proven\))?(, more than depth alone gives)?)?",
         answer,
     )
     if not said:
         return
-    depth, how, per_s, times, low, open_, more = said.groups()
+    saturated, depth, how, per_s, times, low, open_, more = said.groups()
+    depth, how = (saturated, "saturated") if saturated else (depth, how)
     checks.that(bool(limited) == any(map(is_lossy, points)), "a depth with losses is named", here)
     rates = {p["point"]["depth"]: p for p in timed}
     if len(rates) < len(timed):
@@ -221,12 +223,12 @@ def check_fastest(checks: Checks, run: dict, points: list, answer: str, here: st
     least = min(d for d, p in rates.items() if rate(p) >= SATURATED * most)
     expected = "the fastest here"
     if whole:
-        expected = "the fastest" if least == max(rates) else "enough"
-    if limited and expected != "enough":
+        expected = "the fastest" if least == max(rates) else "saturated"
+    if limited and expected != "saturated":
         expected = "the fastest without losses"
-    checks.that(how == expected, "what is enough is said of whole runs", f"{here}; {expected}")
+    checks.that(how == expected, "saturation is said of whole runs", f"{here}; {expected}")
     right = int(depth) == least if whole else rate(chosen) >= most * (1 - NEAR)
-    checks.that(right, "a depth that is enough is the lowest that is", f"{here}; {least}")
+    checks.that(right, "the depth of saturation is the lowest that is as fast", f"{here}; {least}")
     checks.that((times is None) == (chosen is lowest), "a gain is over the lowest depth", here)
     if times is None:
         return

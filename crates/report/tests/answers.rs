@@ -58,7 +58,7 @@ fn points_that_were_cut_short_are_not_counted_as_finished() {
         error: "the device closed the link".into(),
     };
     count_again(&mut run);
-    assert!(!said_of(&run).contains("enough"), "{}", said_of(&run));
+    assert!(!said_of(&run).contains("aturated"), "{}", said_of(&run));
     let page = page_of(run);
     assert!(
         page.contains(
@@ -98,7 +98,7 @@ fn no_other_depth_being_faster_is_claimed_with_intervals_only() {
         answer_of(&page_of(run)).to_owned()
     };
     let known = answer("known", 2_000);
-    assert!(known == "Depth 1 is enough: 50,000 per s.", "{known}");
+    assert!(known == "Saturated at depth 1: 50,000 per s.", "{known}");
     let few = answer("few", 3);
     assert!(few.starts_with("Depth 1 is the fastest here: "), "{few}");
 }
@@ -134,7 +134,7 @@ fn a_depth_with_losses_is_limited_by_them_and_no_gain_is_computed_from_it() {
 }
 
 #[test]
-fn a_depth_is_enough_where_all_points_are_complete_and_have_enough_samples() {
+fn a_rate_saturates_where_all_points_are_complete_and_have_enough_samples() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = |name: &str, n: u64| {
         exchange_run(&dir.path().join(name), &plan(3), |point| {
@@ -143,7 +143,7 @@ fn a_depth_is_enough_where_all_points_are_complete_and_have_enough_samples() {
     };
     let mut long = run("long", 2_000);
     assert!(
-        said_of(&long).starts_with("Depth 2 is enough: "),
+        said_of(&long).starts_with("Saturated at depth 2: "),
         "{}",
         said_of(&long)
     );
@@ -152,9 +152,9 @@ fn a_depth_is_enough_where_all_points_are_complete_and_have_enough_samples() {
         depth: 8,
         ..point(0)
     });
-    assert!(!said_of(&long).contains("enough"), "depth 8 is missing");
+    assert!(!said_of(&long).contains("aturated"), "depth 8 is missing");
     let short = said_of(&run("short", 4));
-    assert!(!short.contains("enough"), "{short}");
+    assert!(!short.contains("aturated"), "{short}");
 }
 
 #[test]

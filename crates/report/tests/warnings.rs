@@ -440,7 +440,7 @@ fn a_bound_that_is_missing_because_of_a_drift_says_so() {
 }
 
 #[test]
-fn the_answer_names_the_lowest_depth_that_is_enough_and_the_share_of_the_limit() {
+fn the_answer_names_the_depth_of_saturation_and_the_share_of_the_limit() {
     let answer = |used: f64, rates: [f64; 2]| {
         let mut file = echo(BOARD, &[&answered, &answered], 0);
         for (point, rate) in file.points.iter_mut().zip(rates) {
@@ -467,7 +467,10 @@ fn the_answer_names_the_lowest_depth_that_is_enough_and_the_share_of_the_limit()
     );
     // Within 5 %: the share is that of the depth which is named.
     let both = answer(0.981, [192.0, 200.0]);
-    assert_eq!(both, "Depth 1 is enough: 192.0 per s; 94.2 % of the limit.");
+    assert_eq!(
+        both,
+        "Saturated at depth 1: 192.0 per s; 94.2 % of the limit."
+    );
 }
 
 /// Transfers of which the second half takes twice as long, and their number.

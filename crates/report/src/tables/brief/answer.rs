@@ -199,7 +199,7 @@ fn too_long(plan: &Plan, point: &PointSummary) -> Option<String> {
     })
 }
 
-/// The fastest of several points with its share of the limit, or the depth that is enough; of one, its RTT.
+/// The fastest of several points with its share of the limit, or the depth of saturation; of one, its RTT.
 fn fastest(plan: &Plan, points: &[PointSummary], places: &Places) -> Vec<String> {
     let answered = points.iter().filter(|point| point.rtt.is_some());
     let one_size = !varies(points, |point| (point.out_bytes, point.in_bytes));

@@ -1,5 +1,5 @@
-//! Which depth is enough, what it gains over the lowest one, whether the samples prove it, its share of the limit, and
-//! which depths lost exchanges.
+//! At which depth the rate saturates, what it gains over the lowest one, whether the samples prove it, its share of the
+//! limit, and which depths lost exchanges.
 
 use super::points::of_limit;
 use super::{SATURATED, is_sure};
@@ -61,19 +61,19 @@ fn best(
     if low == high && !are_others_lossy {
         return None;
     }
-    let enough = timed
+    let saturated = timed
         .iter()
         .find(|point| rate(point) >= SATURATED * rate(best));
-    let chosen = enough.filter(|_| is_whole).unwrap_or(best);
+    let chosen = saturated.filter(|_| is_whole).unwrap_or(best);
     let (depth, per_s) = (chosen.point.depth, significant(rate(chosen)));
     let at = places.name(&[chosen.point.index]);
-    let how = match (is_whole, depth == high) {
-        (true, false) => "enough",
-        _ if are_others_lossy => "the fastest without losses",
-        (true, true) => "the fastest",
-        (false, _) => "the fastest here",
+    let which = match (is_whole, depth == high) {
+        (true, false) => format!("saturated at {at}"),
+        _ if are_others_lossy => format!("{at} is the fastest without losses"),
+        (true, true) => format!("{at} is the fastest"),
+        (false, _) => format!("{at} is the fastest here"),
     };
-    let words = format!("{at} is {how}: {per_s} per s");
+    let words = format!("{which}: {per_s} per s");
     let and_share =
         |words: String| -> Vec<String> { std::iter::once(words).chain(of_limit(chosen)).collect() };
     if depth == low {
