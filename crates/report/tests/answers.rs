@@ -434,13 +434,13 @@ fn bytes_are_not_said_to_be_whole_where_no_transfer_was_measured() {
 }
 
 #[test]
-fn a_buffer_that_a_run_is_too_short_for_has_the_duration_that_decides_it() {
+fn sentence_and_table_have_the_same_buffer_or_the_run_that_it_takes() {
     let dir = tempfile::tempdir().expect("a directory");
     let plan = stream_plan(vec![stream_point(0, Direction::In)]);
     let mut run = stream_run(&dir.path().join("run"), &plan, |point| {
         transfers(point, 5_000, 1)
     });
-    let mut said = |observable_loss| {
+    let mut said = |observable_loss, found: Option<f64>| {
         let AnyRun::Stream(stored) = &mut run else {
             panic!("a stream run")
         };
@@ -448,20 +448,34 @@ fn a_buffer_that_a_run_is_too_short_for_has_the_duration_that_decides_it() {
         let need = &mut stored.file.points[0].flows[0].buffers[0];
         assert!(need.sustained, "{need:?}");
         need.loss = 1e-6;
-        need.for_loss_bytes = None;
+        need.for_loss_bytes = found.map(|value| wiregauge_stats::Estimate {
+            value,
+            low: None,
+            high: None,
+        });
+        need.extrapolated = found.is_some();
         need.observable_loss = observable_loss;
-        said_of(&run)
+        let brief = tables::of(&run, false).brief.expect("an answer");
+        let table = brief.tables(usize::MAX).nth(1).expect("buffers");
+        (brief.answer, table.title.clone() + &table.text())
     };
-    let answer = said(9.4e-4);
-    let open = ", for a loss of 1e-6 not known (try --duration 1900s); ";
-    assert!(answer.contains(open), "{answer}");
+    let (answer, table) = said(9.4e-4, None);
+    let takes = "takes 4,700,000 transfers: --duration 1900s)";
+    let open = format!(", for a loss of 1e-6 unknown ({takes}; ");
+    assert!(answer.contains(&open), "{answer}");
     assert!(answer.contains(", longest gap "), "{answer}");
+    assert!(table.contains(&format!("; unknown: {takes}")), "{table}");
     // Of one that supports none, no duration is known.
-    let answer = said(0.9);
+    let (answer, _) = said(0.9, None);
     assert!(
-        answer.contains(", for a loss of 1e-6 not known; "),
+        answer.contains(", for a loss of 1e-6 unknown; "),
         "{answer}"
     );
+    let (answer, table) = said(9.4e-4, Some(45_000.4));
+    let size = "needs a buffer of ~45,000 B for a loss of 1e-6, ";
+    assert!(answer.contains(size), "{answer}");
+    assert!(answer.contains(", largest backlog "), "{answer}");
+    assert!(table.contains("  ~45,000  "), "{table}");
 }
 
 #[test]

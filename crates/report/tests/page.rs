@@ -259,7 +259,7 @@ fn a_stream_tells_the_buffer_for_a_rate_and_a_rate_that_no_point_sustained() {
     let page = page_of(&[subject("run", run)]);
     let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
     for words in [
-        "IN at 2 MB/s needs a buffer of at least",
+        "IN at 2 MB/s needs a buffer of",
         "IN carried 33.50 MB/s, less than 200 MB/s",
         "; OUT at 2 MB/s",
     ] {

@@ -7,10 +7,9 @@ use super::limit_share::LimitShare;
 use super::percentile::around;
 use super::places::Places;
 use super::table::Table;
+use std::fmt;
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped, one_in, percent, rounded_up};
-use wiregauge_record::{
-    BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, StreamSummary, Way,
-};
+use wiregauge_record::{BufferNeed, BusCount, FlowSummary, StreamPlan, StreamProtocol, Way};
 use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::Estimate;
 
@@ -235,10 +234,10 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let needs = needs.flat_map(|row| row.1.buffers.iter().map(move |need| (*row, need)));
     let needs: Vec<(Row<'_>, &BufferNeed)> = needs.collect();
     let loss = needs.first()?.1.loss;
-    let enough = needs.iter();
-    let enough = enough.filter_map(|((point, _), need)| enough_s(point, need));
-    let longer = match enough.max() {
-        Some(seconds) => format!("--duration {seconds}s"),
+    let takes = needs.iter();
+    let takes = takes.filter_map(|(row, need)| enough(row, need));
+    let takes = match takes.max() {
+        Some(enough) => enough.to_string(),
         None => "a longer --duration".to_owned(),
     };
     let bytes = |bytes: f64| grouped(bytes.round() as u64);
@@ -252,9 +251,7 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
         false => "not carried".into(),
     });
     columns.some(format!("buffer for loss {loss:e}"), |(_, need)| {
-        let mark = if need.extrapolated { "~" } else { "" };
-        let found = |of: Estimate| format!("{mark}{}", bytes(of.value));
-        let found = need.for_loss_bytes.map_or("unknown".into(), found);
+        let found = for_loss(need).unwrap_or("unknown".into());
         need.sustained.then_some(found)
     });
     columns.some("95 % CI", |(_, need)| {
@@ -267,20 +264,44 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     });
     let title = format!(
         "Buffer that the device needs at a constant rate, in bytes: largest backlog of this run, and for a \
-         loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: try {longer})",
+         loss probability of {loss:e}, {} transfers (~: extrapolated beyond this run; unknown: takes {takes})",
         one_in(loss)
     );
     Some(columns.table(title, places, needs))
 }
 
-/// The duration in seconds whose transfers would support the loss probability, if they are as independent as those of
-/// this run; `None` if this run supports none or does not carry the rate, or if transfers alone do not help.
-pub(super) fn enough_s(point: &StreamSummary, need: &BufferNeed) -> Option<u64> {
+/// The length of a run that would support a loss probability.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Enough {
+    seconds: u64,
+    transfers: u64,
+}
+
+/// `4,700,000 transfers: --duration 1900s`.
+impl fmt::Display for Enough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let transfers = grouped(self.transfers);
+        write!(f, "{transfers} transfers: --duration {}s", self.seconds)
+    }
+}
+
+/// What would support the loss probability, if transfers are as independent as those of this run; `None` if this run
+/// supports none or does not carry the rate, or if transfers alone do not help.
+pub(super) fn enough((point, flow): &Row<'_>, need: &BufferNeed) -> Option<Enough> {
     let is_unknown = need.sustained && need.for_loss_bytes.is_none();
     let more = need.observable_loss / need.loss;
     let is_known = need.observable_loss < 0.5 && more > 1.0;
-    let seconds = point.elapsed_ns as f64 / 1e9 * more;
-    (is_unknown && is_known).then(|| rounded_up(seconds))
+    (is_unknown && is_known).then(|| Enough {
+        seconds: rounded_up(point.elapsed_ns as f64 / 1e9 * more),
+        transfers: rounded_up(flow.transfers as f64 * more),
+    })
+}
+
+/// Bytes of the buffer for the loss probability, with `~` if they are extrapolated; `None` if they are unknown.
+pub(super) fn for_loss(need: &BufferNeed) -> Option<String> {
+    let bytes = grouped(need.for_loss_bytes?.value.round() as u64);
+    let mark = if need.extrapolated { "~" } else { "" };
+    Some(format!("{mark}{bytes}"))
 }
 
 /// The unit in which the fastest row reads well.

@@ -10,7 +10,7 @@ use crate::tables::places::Places;
 use crate::tables::point_columns::dashes;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, enough_s, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
+    buffers, enough, for_loss, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
 };
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
@@ -126,7 +126,8 @@ fn answer(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> String {
     parts.join("; ")
 }
 
-/// Of each --rate, the smallest buffer with which a flow of this direction carries it.
+/// Of each --rate, the smallest buffer with which a flow of this direction carries it: that for the loss probability,
+/// where it is known.
 fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Vec<String> {
     let of_way: Vec<&Row<'_>> = rows.iter().filter(|row| row.1.way == way).collect();
     let name = way.name().to_uppercase();
@@ -138,7 +139,11 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
         let needs: Vec<(&Row<'_>, &BufferNeed)> = needs.collect();
         let rate = given(*rate);
         let carried = needs.iter().filter(|(_, need)| need.sustained);
-        let Some((row, need)) = carried.min_by_key(|(_, need)| need.worst_bytes) else {
+        let bytes = |need: &BufferNeed| match need.for_loss_bytes {
+            Some(found) => (false, found.value.round() as u64),
+            None => (true, need.worst_bytes),
+        };
+        let Some((row, need)) = carried.min_by_key(|(_, need)| bytes(need)) else {
             let most = needs
                 .iter()
                 .filter_map(|(row, _)| Some((*row, Arrival::of(plan, row)?)));
@@ -159,17 +164,23 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
         let gap = gap.map_or_else(String::new, |gap| {
             format!(", longest gap {}", time(gap.max))
         });
-        let bytes = grouped(need.worst_bytes);
-        let open = match (need.for_loss_bytes, enough_s(row.0, need)) {
-            (Some(_), _) => String::new(),
-            (None, None) => format!(", for a loss of {:e} not known", need.loss),
-            (None, Some(seconds)) => {
-                let loss = need.loss;
-                format!(", for a loss of {loss:e} not known (try --duration {seconds}s)")
+        let (loss, worst) = (need.loss, grouped(need.worst_bytes));
+        let (size, more) = match for_loss(need) {
+            Some(bytes) => (
+                format!("{bytes} B for a loss of {loss:e}"),
+                format!(", largest backlog {worst} B"),
+            ),
+            None => {
+                let takes = enough(row, need);
+                let takes = takes.map_or(String::new(), |enough| format!(" (takes {enough})"));
+                (
+                    format!("at least {worst} B"),
+                    format!(", for a loss of {loss:e} unknown{takes}"),
+                )
             }
         };
         Some(format!(
-            "{name} at {rate} needs a buffer of at least {bytes} B{place}{gap}{open}"
+            "{name} at {rate} needs a buffer of {size}{place}{gap}{more}"
         ))
     };
     plan.rates_bytes_s.iter().filter_map(one).collect()
