@@ -262,6 +262,7 @@ fn a_stream_tells_the_buffer_for_a_rate_and_a_rate_that_no_point_sustained() {
         "IN at 2 MB/s needs a buffer of",
         "IN carried 33.50 MB/s, less than 200 MB/s",
         "; OUT at 2 MB/s",
+        ", longest gap between writes of the host ",
     ] {
         assert!(answer.contains(words), "{words}: {answer}");
     }

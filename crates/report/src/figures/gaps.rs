@@ -1,4 +1,4 @@
-//! The gaps between the completions of a stream, on a percentile axis: how long the host did not look.
+//! The gaps between the completions of a stream on this host, on a percentile axis.
 
 use super::Figure;
 use super::canvas::Canvas;
@@ -38,7 +38,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         );
     }
     let caption = format!(
-        "Time from one completion to the next; the device must buffer its data for that long. {}{}",
+        "Time from one completion on this host to the next. {}{}",
         percentile_axis::CAPTION,
         drawn.left_out
     );

@@ -160,9 +160,14 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
             1 => String::new(),
             _ => places.at(number(row)),
         };
+        // Behind its writes, the buffers of a socket go on sending.
+        let of_host = match way {
+            Way::In => "",
+            Way::Out => " between writes of the host",
+        };
         let gap = row.1.gap.as_ref();
         let gap = gap.map_or_else(String::new, |gap| {
-            format!(", longest gap {}", time(gap.max))
+            format!(", longest gap{of_host} {}", time(gap.max))
         });
         let (loss, worst) = (need.loss, grouped(need.worst_bytes));
         let (size, more) = match for_loss(need) {
