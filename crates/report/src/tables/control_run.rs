@@ -44,7 +44,7 @@ pub(super) fn brief(points: &[ControlSummary]) -> Brief {
     Brief::of_tables(answer, points.iter().map(measured))
 }
 
-/// Whether the cost is as predicted; the step; delays and losses.
+/// Whether the cost is as predicted; the step; delays and missing replies.
 fn answer(point: &ControlSummary) -> String {
     let step = point.step.map(|step| {
         let settled = match step.settling_s {
@@ -61,9 +61,9 @@ fn answer(point: &ControlSummary) -> String {
         0 => String::new(),
         unsent => format!(", {} unsent", grouped(unsent)),
     };
-    let lost = format!("{} lost{unsent}", grouped(lost(point)));
+    let silent = format!("{} unanswered{unsent}", grouped(unanswered(point)));
     let parts = [outcome(point)].into_iter().chain(step).chain(delay);
-    sentence_of(parts.chain([lost]))
+    sentence_of(parts.chain([silent]))
 }
 
 /// The cost beside what was predicted.
@@ -107,8 +107,8 @@ fn is_found(of: &Predicted, found: &str) -> bool {
     }
 }
 
-/// Samples and commands without a reply.
-fn lost(point: &ControlSummary) -> u64 {
+/// Samples and commands without a reply in time: lost or late, which the cycles do not tell apart.
+fn unanswered(point: &ControlSummary) -> u64 {
     point.samples_lost + point.commands_lost
 }
 
@@ -146,7 +146,7 @@ fn measured(point: &ControlSummary) -> Table {
     );
     let mut columns = Columns::<&ControlSummary>::new();
     columns.add("cycles", |point| grouped(point.cycles));
-    columns.add("lost", |point| grouped(lost(point)));
+    columns.add("unanswered", |point| grouped(unanswered(point)));
     columns.add("unsent", |point| grouped(point.unsent));
     let mut delay = |head: &str, of: fn(&Distribution) -> f64| {
         columns.some(head, move |point| {
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(
             brief.answer,
             "Cost 0.06500, within the prediction from this run's delays, outside the prediction from the delays of \
-             there; 3 lost, 2 unsent."
+             there; 3 unanswered, 2 unsent."
         );
         assert_eq!(brief.tables(100).count(), 1);
     }
@@ -322,7 +322,7 @@ mod tests {
             low: None,
             high: None,
         });
-        let said = "Cost 0.06500, the prediction from this run's delays is inconclusive; 3 lost, 2 unsent.";
+        let said = "Cost 0.06500, the prediction from this run's delays is inconclusive; 3 unanswered, 2 unsent.";
         assert_eq!(answer(&point), said);
         let table = predictions(&point).expect("a prediction");
         assert_eq!(
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(
             answer(&point),
             "Cost 0.06500, within the prediction from this run's delays; overshoot 55.7 %, not settled within the run; \
-             3 lost, 2 unsent."
+             3 unanswered, 2 unsent."
         );
         let still = Estimate {
             value: 0.0,
@@ -355,10 +355,10 @@ mod tests {
         (point.cost, point.step) = (Some(still), None);
         assert_eq!(
             answer(&point),
-            "Nothing excites the loop: use --noise 1 with serve and here, or --step 1; 3 lost, 2 unsent."
+            "Nothing excites the loop: use --noise 1 with serve and here, or --step 1; 3 unanswered, 2 unsent."
         );
         (point.diverged_at, point.cost) = (Some(1234), None);
-        let diverged = "The loop diverged in cycle 1,234; 3 lost, 2 unsent.";
+        let diverged = "The loop diverged in cycle 1,234; 3 unanswered, 2 unsent.";
         assert_eq!(answer(&point), diverged);
         assert_eq!(brief(&[]).answer, "No point was finished.");
     }
