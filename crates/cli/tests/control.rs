@@ -411,21 +411,24 @@ fn a_run_without_any_answer_has_nothing_to_compute_with() {
 }
 
 #[test]
-fn a_stream_and_a_loop_are_refused_with_what_to_measure() {
+fn a_stream_is_refused_with_what_to_measure_and_a_loop_which_takes_no_requests_without() {
     let desk = Desk::new();
     desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
     desk.wiregauge(&format!("control last --period 1ms {SERVO}"))
         .assert()
         .code(2)
-        .stderr(contains("a stream run").and(contains("wiregauge exchange ADDRESS --interval")));
+        .stderr(contains("a stream run").and(contains("wiregauge exchange null:// --interval")));
     if !cfg!(feature = "loop") {
         return;
     }
     desk.output("loop virtual --duration 100ms");
-    desk.wiregauge(&format!("control last --period 1ms {SERVO}"))
-        .assert()
-        .code(2)
-        .stderr(contains("is a loop run").and(contains("wiregauge exchange")));
+    let control = format!("control last --period 1ms {SERVO}");
+    for command in [control.as_str(), "explain last"] {
+        desk.wiregauge(command)
+            .assert()
+            .code(2)
+            .stderr(contains("is a loop run").and(contains("hint").not()));
+    }
 }
 
 #[test]
