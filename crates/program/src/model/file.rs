@@ -4,6 +4,7 @@ use super::entries::{Entries, TextOr};
 use crate::values;
 use anyhow::{Context, anyhow};
 use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 use wiregauge_control::{OnMiss, Order};
@@ -92,9 +93,14 @@ pub struct MissKeys {
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text: Option<String> = Option::deserialize(deserializer)?;
-    let read = text.as_deref().map(values::duration).transpose();
-    read.map_err(D::Error::custom)
+    let given: Option<Value> = Option::deserialize(deserializer)?;
+    let read = given.map(|given| match given {
+        Value::String(text) => values::duration(&text),
+        other => Err(format!(
+            "`{other}` is not a duration: use a number and a unit in quotes, such as \"1ms\""
+        )),
+    });
+    read.transpose().map_err(D::Error::custom)
 }
 
 impl ModelFile {
@@ -179,7 +185,14 @@ mod tests {
                 "plant: invalid type: integer `5`, expected a transfer function as text, or a table",
             ),
             ("period = '6'", "period: `6` is not a duration"),
-            ("period = 6", "period: invalid type: integer `6`"),
+            (
+                "period = 0.001",
+                "period: `0.001` is not a duration: use a number and a unit in quotes, such as \"1ms\"",
+            ),
+            (
+                "[misses]\ndeadline = 6",
+                "misses.deadline: `6` is not a duration",
+            ),
             (
                 "[misses]\norder = 'oldest'",
                 "misses.order: unknown variant `oldest`",
@@ -199,6 +212,7 @@ mod tests {
                 r#"{"noise": {"inputs": 1}}"#,
                 "noise.inputs: unknown field `inputs`",
             ),
+            (r#"{"period": 6}"#, "period: `6` is not a duration"),
             (r#"{"period": "6ms"} {}"#, "trailing characters"),
         ] {
             let why = of_json(text).expect_err(text);
