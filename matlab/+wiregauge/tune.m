@@ -4,14 +4,13 @@ function result = tune(address, varargin)
 %   returns a struct. It measures until the search and the confirming run are done, which takes seconds to minutes.
 %
 %   Options are the flags of `wiregauge tune` (docs/tune.md); times are seconds, or text:
-%     'Minimise', 'Maximise'      the figure: 'trt', 'rtt.p99', 'in-throughput', 'exchanges', 'control.cost' ...
+%     'Minimise', 'Maximise'      the figure: 'trt', 'rtt.p99', 'in-throughput', 'exchanges' ...
 %     'SubjectTo'                 constraints: 'p99<10ms', {'p99<10ms', 'lost=0'}
 %     'In', 'Out', 'Depth'        values to choose from: [48 100], or text ('48..8000', '1..16')
 %     'Wait', 'Connect'           'block,poll,spin'; 'once,each'
 %     'Count'                     exchanges that an exhaustive search would measure at each setting
 %     'Direction', 'Transfer', 'Queue', 'Duration'    tune a stream instead
-%     'Confirm', 'Budget', 'Timeout', 'Priority', 'Baud', 'Figure' and others
-%     'Plant', 'PID', 'Controller', 'Model', 'Period'    for control.cost and control.growth, as text or numbers (docs/control.md)
+%     'Confirm', 'Budget', 'Timeout', 'Priority', 'Baud' and others
 %
 %   result has the fields of `wiregauge tune --json` (docs/tune.md); times are in ns, rates in B/s, missing values NaN:
 %     best                        the setting: out_bytes, in_bytes, depth, wait ..., with objective (value, low, high) and constraints

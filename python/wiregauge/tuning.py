@@ -9,7 +9,6 @@ from typing import Any, Literal
 from . import _call, _measured
 from . import _values as v
 from ._html import Text
-from ._loop_model import model_file
 from ._words import in_python
 from .run import Run
 
@@ -148,15 +147,6 @@ def tune(
     transfer: v.Sizes | None = None,
     queue: v.Sizes | None = None,
     duration: v.Time | None = None,
-    model: v.File | Mapping[str, Any] | None = None,
-    plant: v.System | None = None,
-    pid: v.Numbers | None = None,
-    controller: v.System | None = None,
-    period: v.Time | None = None,
-    noise: v.Number | None = None,
-    order: Literal["newest", "arrival"] | None = None,
-    on_miss: Literal["hold", "zero-at-deadline", "zero-at-once", "skip"] | None = None,
-    deadline: v.Time | None = None,
     confirm: v.Count | None = None,
     budget: v.Time | None = None,
     timeout: v.Time | None = None,
@@ -166,7 +156,6 @@ def tune(
     host_load: v.Load | None = None,
     no_calibration: bool = False,
     baud: int | None = None,
-    figure: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
@@ -177,8 +166,7 @@ def tune(
     """Find the best settings and confirm them with a new run.
 
     Tunes exchanges, or a stream if `direction`, `transfer`, `queue` or `duration` is given. Figures
-    are such as ``rtt.p99``, ``trt``, ``in-throughput``, or ``control.cost`` with the model of a control
-    loop; docs/tune.md lists them.
+    are such as ``rtt.p99``, ``trt``, ``in-throughput``; docs/tune.md lists them.
 
     Parameters
     ----------
@@ -210,21 +198,6 @@ def tune(
         For a stream: transfers submitted at once, to choose from.
     duration
         For a stream: time (s) that an exhaustive search would measure each setting.
-    model
-        For ``control.cost`` and ``control.growth``: file with the model of the control loop, or its keys
-        as a mapping, as for `control`. Each setting is measured at the period of the loop.
-    plant, pid, controller
-        Plant and controller of the loop, as for `control`.
-    period
-        Period of the loop; that of the model, if not given.
-    noise
-        Intensity of the white noise at the plant's input; 1, if not given.
-    order
-        Which response counts if one overtakes another, as for `control`.
-    on_miss
-        What the actuator does in a cycle without a response in time, as for `control`.
-    deadline
-        Ignore responses that take longer; none are ignored, if not given.
     confirm
         Length of the confirming run: exchanges, or the duration of a stream as text (``"5s"``). If
         not given, at least ``count`` (``duration``), and up to two longer runs follow while a
@@ -247,8 +220,6 @@ def tune(
         without the device.
     baud
         Baud rate of a serial line; unchanged, if not given.
-    figure
-        Write a figure of latency against throughput to this file (.svg or .png).
     store
         Store the confirming run in this directory; with the other stored runs, if not given.
     no_store
@@ -274,7 +245,7 @@ def tune(
     LinkError
         The link failed. ``error.run`` is an earlier confirming run, or None.
     StorageError
-        The run, or the figure, could not be written.
+        The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` as of `LinkError`.
 
@@ -285,8 +256,5 @@ def tune(
     """
     values = dict(locals())
     words = [v.text("address", address)[0]]
-    # Removed with this object, when the program has read it.
-    file = model_file(values)
     called, runs = _measured.command("tune", words, values, ["--json"], progress=progress)
-    del file
     return Tuned(_call.answer(called), runs[-1] if runs else None)

@@ -47,7 +47,6 @@ mod streams;
 mod third_party;
 mod tty;
 mod tune;
-mod tune_control;
 mod tune_failures;
 mod untrue_devices;
 mod usb;

@@ -160,8 +160,12 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "must be a time",
         ),
         (
-            "--minimise trt --figure front.jpg",
-            "must end in .svg or .png",
+            "--minimise control.cost",
+            "requires the model of a control loop",
+        ),
+        (
+            "--minimise trt --subject-to control.growth<1",
+            "requires the model of a control loop",
         ),
         ("--minimise trt --wait long", "block"),
     ];
@@ -171,12 +175,6 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             .code(2)
             .stderr(contains(says));
     }
-    desk.wiregauge(&format!(
-        "tune {nobody} --minimise trt --figure /no/where.svg"
-    ))
-    .assert()
-    .code(3)
-    .stderr(contains("cannot write /no/where.svg"));
     assert!(desk.stored().is_empty());
 }
 

@@ -1,13 +1,10 @@
 //! The flags of `wiregauge tune`.
 
 use super::stream::DirectionArg;
-use super::{
-    ConnectArg, HostArgs, KeepArgs, MissArgs, ModelArgs, ProtocolArg, UndecidedArg, WaitArg,
-};
+use super::{ConnectArg, HostArgs, KeepArgs, ProtocolArg, UndecidedArg, WaitArg};
 use crate::constraint::{self, Constraints};
 use crate::values::{self, Count, Effort, Sizes};
 use clap::{ArgGroup, Args};
-use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_record::Figure;
 
@@ -26,10 +23,6 @@ Examples:
   wiregauge tune tcp://10.0.0.5:7700 --minimise rtt.p99 --in 64 --depth 1 \\
     --wait block,poll,spin
 
-  # which depth gives a control loop the lowest cost?
-  wiregauge tune serial:///dev/ttyACM0 --minimise control.cost --model loop.toml \\
-    --in 48 --depth 1..8
-
   # a stream: which transfer size and queue?
   wiregauge tune usb://1d6b:0104 --maximise in-throughput \\
     --transfer 64..64k --queue 1..32
@@ -37,7 +30,7 @@ Examples:
 Figures: p50, p90, p99, p99.9, mean, sd, mean+sd, iqr, p99-p50, min, max3, max (of the RTT, or
 with the prefix rtt., trt., device., connect., access. or transfer.), trt, lost, late,
 duplicated, reordered, corrupted, in-throughput, out-throughput, throughput, exchanges,
-achieved-depth, limit-used; with the model of a control loop control.cost and control.growth; for streams also gap.p99, stalls and others (documentation:
+achieved-depth, limit-used; for streams also gap.p99, stalls and others (documentation:
 docs/tune.md).
 
 Lists: 48,100,200 or 500..8000:500 (steps of 500). A..B without a step is searched finely: sizes
@@ -101,13 +94,6 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub duration: Option<Duration>,
 
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub model: ModelArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub misses: MissArgs,
-
     /// Length of the confirming run: a number of exchanges, or the duration of a stream. By default as long
     /// as --count or --duration, and longer if a constraint requires it. If it leaves a constraint open, up
     /// to two longer runs follow, within --budget, or of up to a minute each. If it misses one, the next best
@@ -119,7 +105,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub budget: Option<Duration>,
     /// An exchange without a response after TIME is lost; a stream without a transfer after TIME fails [default:
-    /// 1s; for a figure of a control loop 10 of its periods, at least 10ms].
+    /// 1s].
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub timeout: Option<Duration>,
 
@@ -135,9 +121,6 @@ pub struct TuneArgs {
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
 
-    /// Write a figure of latency against throughput to this file (.svg or .png).
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
-    pub figure: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub keep: KeepArgs,

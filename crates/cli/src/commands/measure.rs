@@ -149,7 +149,8 @@ where
     }
 }
 
-fn state_of(result: &Result<bool, RunError>) -> State {
+/// How a run ended, as its directory says.
+pub fn state_of(result: &Result<bool, RunError>) -> State {
     let error = match result {
         Ok(true) => return State::Complete,
         Ok(false) => return State::Interrupted,

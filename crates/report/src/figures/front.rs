@@ -11,28 +11,28 @@ use crate::load::{Tuned, TunedRow};
 
 /// What there is to draw. Each setting is (mean time of one in nanoseconds, bytes a second).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Front {
+struct Front {
     /// The device.
-    pub of: String,
+    of: String,
     /// What takes the time: an exchange, a transfer.
-    pub what: &'static str,
+    what: &'static str,
     /// The front, from the shortest time on.
-    pub front: Vec<(f64, f64)>,
+    front: Vec<(f64, f64)>,
     /// All that was measured.
-    pub measured: Vec<(f64, f64)>,
+    measured: Vec<(f64, f64)>,
     /// The setting that was chosen.
-    pub best: Option<FrontMark>,
+    best: Option<FrontMark>,
     /// The setting with the most throughput for its latency.
-    pub knee: Option<FrontMark>,
+    knee: Option<FrontMark>,
 }
 
 /// A setting that is pointed out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FrontMark {
+struct FrontMark {
     /// Where it stands.
-    pub at: (f64, f64),
+    at: (f64, f64),
     /// What it is.
-    pub name: String,
+    name: String,
 }
 
 /// Of the runs that confirmed a search.
@@ -40,7 +40,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     of_each(subjects, |one| Some(of_front(&found(one.tuned.as_ref()?)?)))
 }
 
-/// What is kept of a search: the front, without the settings behind it.
+/// What is kept of a search.
 fn found(tuned: &Tuned) -> Option<Front> {
     let place = |row: &TunedRow| (row.latency_ns.value, row.bytes_s);
     let marked = |row: Option<&TunedRow>| {
@@ -62,7 +62,9 @@ fn found(tuned: &Tuned) -> Option<Front> {
             "stream" => "transfer",
             _ => "exchange",
         },
-        measured: Vec::new(),
+        measured: (tuned.probes.iter())
+            .filter_map(|probe| probe.rtt_ns.zip(probe.bytes_s))
+            .collect(),
         best: marked(tuned.front.iter().find(|row| row.is_best)),
         knee: marked(tuned.front.iter().find(|row| row.is_knee)),
         front,
@@ -70,7 +72,7 @@ fn found(tuned: &Tuned) -> Option<Front> {
 }
 
 /// Draws it.
-pub fn of_front(drawn: &Front) -> Figure {
+fn of_front(drawn: &Front) -> Figure {
     let probe = Series::mark(MUTED, Marker::Circle, true);
     let front = Series::mark(SERIES[0], Marker::Circle, false);
     let best = Series::mark(SERIES[4], Marker::Diamond, false);

@@ -53,7 +53,6 @@ pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
-pub use front::{Front, FrontMark, of_front};
 pub(crate) use percentile_axis::FEW;
 pub use png::NoPng;
 pub(crate) use rtt::has_turnarounds;

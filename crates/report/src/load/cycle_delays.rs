@@ -1,5 +1,5 @@
 //! The delay of the command in every cycle of a control loop, from the exchanges of a point: what `wiregauge control`
-//! computes with, and `wiregauge tune` while it measures.
+//! computes with.
 
 use super::cycle_answers::{Answer, InOrder, Taken, each_sample};
 use serde::Serialize;
@@ -50,9 +50,9 @@ impl CycleDelays {
     }
 }
 
-/// Makes cycles of the exchanges of a point while they are measured or read. A run without the loop's schedule is
+/// Makes cycles of the exchanges of a point. A run without the loop's schedule is
 /// replayed: each request is sent at the next tick at which the loop can send it.
-pub struct CycleRecorder {
+struct CycleRecorder {
     in_order: InOrder,
     cycles: Cycles,
 }
@@ -76,7 +76,7 @@ impl Cycles {
 
 impl CycleRecorder {
     /// Of a point of this plan with this depth, for a loop with this period.
-    pub fn new(plan: &Plan, depth: u32, period_ns: u64) -> CycleRecorder {
+    fn new(plan: &Plan, depth: u32, period_ns: u64) -> CycleRecorder {
         let taken = Taken::of(plan.schedule, period_ns);
         let replay = match taken {
             Taken::AsScheduled => None,
@@ -92,13 +92,13 @@ impl CycleRecorder {
     }
 
     /// Takes a sample, in the order in which the exchanges ended.
-    pub fn push(&mut self, sample: &Sample) {
+    fn push(&mut self, sample: &Sample) {
         let CycleRecorder { in_order, cycles } = self;
         in_order.push(sample, |answer| cycles.push(answer));
     }
 
     /// All cycles.
-    pub fn finish(self) -> CycleDelays {
+    fn finish(self) -> CycleDelays {
         let CycleRecorder {
             in_order,
             mut cycles,

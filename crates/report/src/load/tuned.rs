@@ -100,8 +100,11 @@ pub struct Limit {
 /// A short measurement of the search.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Probe {
-    /// Mean TRT of an exchange, if one was answered.
-    pub trt_ns: Option<f64>,
+    /// Mean time of one, if one was answered.
+    pub rtt_ns: Option<f64>,
+    /// Bytes a second of both directions.
+    #[serde(default)]
+    pub bytes_s: Option<f64>,
 }
 
 /// A setting of the front.

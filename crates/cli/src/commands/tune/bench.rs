@@ -4,7 +4,7 @@
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use crate::caller::Session;
-use crate::commands::measure::remove;
+use crate::commands::measure::{remove, state_of};
 use crate::commands::recorder::Recorder;
 use crate::failure::StorageFailed;
 use crate::output::progress::{Extent, Meter, Progress};
@@ -16,8 +16,8 @@ use wiregauge_link::LinkErrorKind;
 use wiregauge_measure::multi_link::Turn;
 use wiregauge_measure::sink::{self, Opened, RunError, Sink};
 use wiregauge_measure::{exchange, stream};
-use wiregauge_record::{Plan, Responder, Sample, StreamPlan};
-use wiregauge_run::{Exchange, Files, State, Stream};
+use wiregauge_record::{Plan, Responder, StreamPlan};
+use wiregauge_run::{Exchange, Files, RunKind, Stream};
 use wiregauge_tune::Candidate;
 
 /// How a try ended.
@@ -36,7 +36,6 @@ struct Listener<'a, K: Files> {
     summary: Option<K::Summary>,
     extent: Extent,
     meter: &'a mut dyn FnMut(f64),
-    on_row: &'a mut dyn FnMut(&K::Row),
 }
 
 impl<K: Files> Sink for Listener<'_, K> {
@@ -53,14 +52,103 @@ impl<K: Files> Sink for Listener<'_, K> {
         (self.meter)(self.extent.part(progress.ended, progress.elapsed));
     }
 
-    fn row(&mut self, row: &K::Row, _data: &[u8]) -> io::Result<()> {
-        (self.on_row)(row);
+    fn row(&mut self, _row: &K::Row, _data: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
     fn end_point(&mut self, summary: K::Summary) -> io::Result<()> {
         self.summary = Some(summary);
         Ok(())
+    }
+}
+
+/// Takes what a run of this kind yields.
+type Taker<'a, K> = dyn Sink<
+        Point = <K as RunKind>::Point,
+        Row = <K as RunKind>::Row,
+        Summary = <K as RunKind>::Summary,
+    > + 'a;
+
+/// Measures a plan; true if it came to its end.
+type Engine<K> =
+    fn(&<K as RunKind>::Plan, &AtomicBool, &mut Taker<'_, K>) -> Result<bool, RunError>;
+
+/// A run of one point, ready to be measured.
+struct OnePoint<K: Files> {
+    plan: K::Plan,
+    extent: Extent,
+    engine: Engine<K>,
+    /// What its summary amounts to; of a run that is stored, if true.
+    taken: fn(K::Summary, bool) -> Taken,
+}
+
+fn exchanges(plan: Plan) -> OnePoint<Exchange> {
+    OnePoint {
+        extent: Extent::Rows(plan.exchanges_per_point().unwrap_or(1)),
+        plan,
+        engine: exchange::run,
+        taken: |point, stored| Taken::Exchanges {
+            point: Box::new(point),
+            stored,
+        },
+    }
+}
+
+fn transfers(plan: StreamPlan) -> OnePoint<Stream> {
+    OnePoint {
+        extent: Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns)),
+        plan,
+        engine: stream::run,
+        taken: |point, _| Taken::Stream(Box::new(point)),
+    }
+}
+
+impl<K: Files> OnePoint<K> {
+    fn probe(
+        self,
+        stop: &AtomicBool,
+        meter: &mut dyn FnMut(f64),
+    ) -> anyhow::Result<(Tried, Option<Responder>)> {
+        let mut listener = Listener::<K> {
+            responder: None,
+            summary: None,
+            extent: self.extent,
+            meter,
+        };
+        let ended = (self.engine)(&self.plan, stop, &mut listener);
+        let Listener {
+            responder, summary, ..
+        } = listener;
+        let taken = summary.map(|point| (self.taken)(point, false));
+        Ok((tried(ended, taken)?, responder))
+    }
+
+    fn confirm(
+        self,
+        bench: &Bench<'_>,
+        dir: &Path,
+        meter: Box<dyn Meter>,
+        session: &Session<'_>,
+    ) -> anyhow::Result<Tried> {
+        let progress = Progress::new(1, self.extent, meter);
+        let (command, note) = (session.command(), bench.task.note.clone());
+        let recorder = Recorder::<K>::new(dir, &self.plan, 1, command, note, progress)
+            .map_err(StorageFailed)?
+            .stopping(session.caller.stop()?, bench.task.keep_going);
+        let turn = Turn {
+            link: 0,
+            gate: None,
+        };
+        let ended = (self.engine)(&self.plan, bench.stop, &mut recorder.link(turn));
+        let (file, finished) = recorder.finish(state_of(&ended), session.caller.ended_by());
+        if file.points.is_empty() {
+            // Nothing was measured: an empty run among the stored ones is in the way.
+            remove(dir);
+        }
+        let point = file.points.into_iter().next();
+        let tried = tried(ended, point.map(|point| (self.taken)(point, true)))?;
+        finished.map_err(StorageFailed)?;
+        Ok(tried)
     }
 }
 
@@ -83,48 +171,9 @@ impl Bench<'_> {
     ) -> anyhow::Result<(Tried, Option<Responder>)> {
         match &self.task.kind {
             Kind::Exchanges(of) => {
-                let plan = of.plan(self.task, at, effort, false);
-                let control = self.task.control.as_ref();
-                let mut recorder = control.map(|control| control.recorder(&plan));
-                let mut on_row = |sample: &Sample| {
-                    if let Some(recorder) = &mut recorder {
-                        recorder.push(sample);
-                    }
-                };
-                let mut listener = Listener::<Exchange> {
-                    responder: None,
-                    summary: None,
-                    extent: extent_of(&plan),
-                    meter,
-                    on_row: &mut on_row,
-                };
-                let ended = exchange::run(&plan, self.stop, &mut listener);
-                let Listener {
-                    responder, summary, ..
-                } = listener;
-                let control = control.zip(recorder);
-                let control = control.map(|(control, recorder)| control.result(&recorder.finish()));
-                let control = control.transpose()?;
-                let taken = summary.map(|point| Taken::Exchanges {
-                    point: Box::new(point),
-                    control,
-                    stored: false,
-                });
-                Ok((link(tried(ended, taken))?, responder))
+                exchanges(of.plan(self.task, at, effort, false)).probe(self.stop, meter)
             }
-            Kind::Stream(of) => {
-                let plan = of.plan(self.task, at, effort);
-                let mut listener = Listener::<Stream> {
-                    responder: None,
-                    summary: None,
-                    extent: extent_of_stream(&plan),
-                    meter,
-                    on_row: &mut |_| {},
-                };
-                let ended = stream::run(&plan, self.stop, &mut listener);
-                let taken = listener.summary.map(|s| Taken::Stream(Box::new(s)));
-                Ok((link(tried(ended, taken))?, listener.responder))
-            }
+            Kind::Stream(of) => transfers(of.plan(self.task, at, effort)).probe(self.stop, meter),
         }
     }
 
@@ -137,108 +186,19 @@ impl Bench<'_> {
         meter: Box<dyn Meter>,
         session: &Session<'_>,
     ) -> anyhow::Result<Tried> {
-        let turn = Turn {
-            link: 0,
-            gate: None,
-        };
         match &self.task.kind {
             Kind::Exchanges(of) => {
-                let plan = of.plan(self.task, at, effort, true);
-                let progress = Progress::new(1, extent_of(&plan), meter);
-                let (command, note) = (session.command(), self.task.note.clone());
-                let recorder = Recorder::<Exchange>::new(dir, &plan, 1, command, note, progress)
-                    .map_err(StorageFailed)?
-                    .stopping(session.caller.stop()?, self.task.keep_going);
-                let ended = exchange::run(&plan, self.stop, &mut recorder.link(turn));
-                let (file, finished) = recorder.finish(state_of(&ended), session.caller.ended_by());
-                if file.points.is_empty() {
-                    // Nothing was measured: an empty run among the stored ones is in the way.
-                    remove(dir);
-                }
-                let point = file.points.into_iter().next();
-                let taken = point.map(|point| Taken::Exchanges {
-                    point: Box::new(point),
-                    control: None,
-                    stored: true,
-                });
-                let tried = stored(tried(ended, taken), finished)?;
-                match (tried, &self.task.control) {
-                    (Tried::Done(Taken::Exchanges { point, .. }), Some(control)) => {
-                        Ok(Tried::Done(Taken::Exchanges {
-                            point,
-                            control: Some(control.of_run(dir)?),
-                            stored: true,
-                        }))
-                    }
-                    (tried, _) => Ok(tried),
-                }
+                exchanges(of.plan(self.task, at, effort, true)).confirm(self, dir, meter, session)
             }
             Kind::Stream(of) => {
-                let plan = of.plan(self.task, at, effort);
-                let progress = Progress::new(1, extent_of_stream(&plan), meter);
-                let (command, note) = (session.command(), self.task.note.clone());
-                let recorder = Recorder::<Stream>::new(dir, &plan, 1, command, note, progress)
-                    .map_err(StorageFailed)?
-                    .stopping(session.caller.stop()?, self.task.keep_going);
-                let ended = stream::run(&plan, self.stop, &mut recorder.link(turn));
-                let (file, finished) = recorder.finish(state_of(&ended), session.caller.ended_by());
-                if file.points.is_empty() {
-                    // Nothing was measured: an empty run among the stored ones is in the way.
-                    remove(dir);
-                }
-                let point = file.points.into_iter().next();
-                let tried = tried(ended, point.map(|p| Taken::Stream(Box::new(p))));
-                stored(tried, finished)
+                transfers(of.plan(self.task, at, effort)).confirm(self, dir, meter, session)
             }
         }
     }
-}
-
-fn extent_of(plan: &Plan) -> Extent {
-    Extent::Rows(plan.exchanges_per_point().unwrap_or(1))
-}
-
-fn extent_of_stream(plan: &StreamPlan) -> Extent {
-    Extent::Time(Duration::from_nanos(plan.settle_ns + plan.duration_ns))
 }
 
 /// A run without a place to store it fails for the link alone.
-fn link<T>(tried: Result<T, RunError>) -> anyhow::Result<T> {
-    match tried {
-        Ok(tried) => Ok(tried),
-        Err(RunError::Link(error)) => Err(error.into()),
-        Err(RunError::Sink(error)) => Err(StorageFailed(error).into()),
-    }
-}
-
-fn stored(tried: Result<Tried, RunError>, finished: io::Result<()>) -> anyhow::Result<Tried> {
-    match tried {
-        Ok(tried) => {
-            finished.map_err(StorageFailed)?;
-            Ok(tried)
-        }
-        Err(RunError::Sink(error)) => Err(StorageFailed(error).into()),
-        Err(RunError::Link(error)) => Err(error.into()),
-    }
-}
-
-fn state_of(ended: &Result<bool, RunError>) -> State {
-    match ended {
-        Ok(true) => State::Complete,
-        Ok(false) => State::Interrupted,
-        Err(RunError::Link(error)) if error.kind() == LinkErrorKind::Interrupted => {
-            State::Interrupted
-        }
-        Err(RunError::Link(error)) => State::Failed {
-            error: error.to_string(),
-        },
-        Err(RunError::Sink(error)) => State::Failed {
-            error: error.to_string(),
-        },
-    }
-}
-
-fn tried(ended: Result<bool, RunError>, taken: Option<Taken>) -> Result<Tried, RunError> {
+fn tried(ended: Result<bool, RunError>, taken: Option<Taken>) -> anyhow::Result<Tried> {
     match (ended, taken) {
         (Ok(true), Some(taken)) => Ok(Tried::Done(taken)),
         (Ok(_), _) => Ok(Tried::Stopped),
@@ -246,6 +206,6 @@ fn tried(ended: Result<bool, RunError>, taken: Option<Taken>) -> Result<Tried, R
             Ok(Tried::Stopped)
         }
         (Err(RunError::Link(error)), _) => Ok(Tried::Failed(error)),
-        (Err(error), _) => Err(error),
+        (Err(RunError::Sink(error)), _) => Err(StorageFailed(error).into()),
     }
 }

@@ -14,7 +14,6 @@ use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
 use wiregauge_quantity as units;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times};
-use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{
     Advice, Candidate, Choice, Compliance, Difference, Purpose, Sense, Verdict, Why,
@@ -85,16 +84,6 @@ impl Found {
         ended: Ended,
         took: Duration,
     ) -> Found {
-        let mut advice = advice;
-        if task.control.is_some() {
-            // The period of the loop fixes the rate: the run does not show what the link can do.
-            advice.model = None;
-            advice.front.clear();
-            advice.knee = None;
-            let of_the_model =
-                |why: &Why| matches!(why, Why::Saturated { .. } | Why::LatencyBound { .. });
-            advice.why.retain(|why| !of_the_model(why));
-        }
         let best = advice.best.as_ref().filter(|best| best.confirmed);
         let best_run = best.and_then(|best| {
             let mut runs = confirmations.into_iter().rev();
@@ -114,14 +103,8 @@ impl Found {
     /// What was asked for and is not shown, in words.
     pub fn unmet(&self) -> Vec<Unmet> {
         let Some(best) = &self.advice.best else {
-            let why = match self.task.control {
-                None => "the link failed at every setting tried",
-                Some(_) => {
-                    "at every setting tried the loop did not hold (its cost is unbounded), no response arrived in time, or \
-                     the link failed"
-                }
-            };
-            return vec![Unmet::missed(format!("no setting was found: {why}"))];
+            let text = "no setting was found: the link failed at every setting tried";
+            return vec![Unmet::missed(text.into())];
         };
         let needed = match self.required(best) {
             Some(exchanges) => format!("; about --confirm {exchanges} is required to decide"),
@@ -202,13 +185,7 @@ impl Found {
 
     /// The constraints at the best setting.
     fn judged(&self, longer: &str) -> Vec<Judged> {
-        let best = self.advice.best.as_ref();
-        let taken = best.and_then(|best| self.longest(&best.at));
-        let is_scheduled = matches!(
-            taken,
-            Some((Taken::Exchanges { point, .. }, _)) if point.from_intended.is_some()
-        );
-        judged(self.verdicts(), longer, is_scheduled)
+        judged(self.verdicts(), longer)
     }
 
     /// What the new run of a setting did not prove: `p99<2ms missed`. `None` if it proved all, or there was none.
@@ -411,51 +388,16 @@ impl Found {
         }
         rows
     }
-
-    /// The front and everything else that was measured, to be drawn.
-    pub fn front(&self) -> Option<Front> {
-        let rows = self.rows();
-        let marked = |mark: fn(&Row) -> bool| {
-            let row = rows.iter().find(|row| mark(row))?;
-            Some(FrontMark {
-                at: (row.latency.value, row.rate),
-                name: self.task.name(&row.at),
-            })
-        };
-        let measured = self.advice.probes.iter().zip(&self.taken);
-        let measured = measured.filter_map(|((_, measured), taken)| {
-            let taken = taken.as_ref()?;
-            let rate = taken.figure(Figure::Rate(Carried::Both))?.value;
-            Some((measured.observation?.rtt_ns, rate))
-        });
-        let measured: Vec<(f64, f64)> = measured.collect();
-        if measured.is_empty() {
-            return None;
-        }
-        Some(Front {
-            of: self.task.address.clone(),
-            what: match &self.task.kind {
-                Kind::Exchanges(_) => "exchange",
-                Kind::Stream(_) => "transfer",
-            },
-            front: rising(&rows),
-            measured,
-            best: marked(|row| row.is_best),
-            knee: marked(|row| row.is_knee),
-        })
-    }
 }
 
-/// Constraints with what was found; `longer`: the length of a run that decides, in words. `is_scheduled`: the exchanges
-/// begin on a schedule.
+/// Constraints with what was found; `longer`: the length of a run that decides, in words.
 fn judged<'a>(
     verdicts: impl Iterator<Item = (&'a Constraint, &'a Verdict)>,
     longer: &str,
-    is_scheduled: bool,
 ) -> Vec<Judged> {
     let judged = verdicts.map(|(constraint, verdict)| {
         let mut held = match &verdict.found {
-            Some(found) => Held::new(constraint, verdict.compliance, found, is_scheduled),
+            Some(found) => Held::new(constraint, verdict.compliance, found, false),
             None => Held::missed("it could not be measured".into()),
         };
         if held.compliance == Compliance::Undecided {
@@ -464,19 +406,6 @@ fn judged<'a>(
         Judged::new(&constraint.text, vec![held])
     });
     judged.collect()
-}
-
-/// Without a choice that something else beats.
-fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
-    let mut most = 0.0;
-    let mut points = Vec::new();
-    for row in rows.iter().filter(|row| row.rate > 0.0) {
-        if row.rate > most {
-            points.push((row.latency.value, row.rate));
-            most = row.rate;
-        }
-    }
-    points
 }
 
 #[cfg(test)]
@@ -493,7 +422,7 @@ mod tests {
             (constraint, Verdict::of(Bound::Below(limit), found))
         });
         let both: Vec<(Constraint, Verdict)> = both.collect();
-        unmet::verdict(&judged(both.iter().map(|(c, v)| (c, v)), "", false))
+        unmet::verdict(&judged(both.iter().map(|(c, v)| (c, v)), ""))
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! What was found, for machines. docs/tune.md lists the keys.
 
 use super::found::{Ended, Found};
-use super::loop_cost::LoopTask;
 use super::taken::Taken;
 use super::task::{Kind, Task};
 use super::usage;
 use super::words;
 use crate::commands::unmet::Unmet;
 use serde_json::{Value, json};
-use wiregauge_record::Carried;
+use wiregauge_record::{Carried, Figure};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Choice};
 
@@ -45,10 +44,8 @@ pub fn of(found: &Found) -> Value {
         value[effort_name(task)] = json!(measured.exchanges);
         value["objective"] = json!(measured.objective);
         value["constraints"] = json!(measured.constraints);
-        let control = taken.as_ref().and_then(Taken::control);
-        if let Some(control) = control {
-            value["control"] = json!({ "growth": control.growth, "cost": control.cost });
-        }
+        let bytes_s = |taken: &Taken| Some(taken.figure(Figure::Rate(Carried::Both))?.value);
+        value["bytes_s"] = json!(taken.as_ref().and_then(bytes_s));
         value["trt_ns"] = json!(measured.observation.map(|o| o.trt_ns));
         value["rtt_ns"] = json!(measured.observation.map(|o| o.rtt_ns));
         value
@@ -80,7 +77,6 @@ pub fn of(found: &Found) -> Value {
             },
         },
         "constraints": constraints.collect::<Vec<_>>(),
-        "period_ns": task.control.as_ref().map(LoopTask::period_ns),
         "ended": match &found.ended {
             Ended::Complete => "complete",
             Ended::OutOfTime => "out-of-time",
@@ -96,7 +92,6 @@ pub fn of(found: &Found) -> Value {
         "run": found.best_run,
         "use": usage.map(|usage| json!({
             "command": usage.command,
-            "control": usage.control,
             "python": usage.python,
             "c": usage.c,
             "matlab": usage.matlab,

@@ -105,7 +105,6 @@ mod tests {
         });
         Taken::Exchanges {
             point: Box::new(point),
-            control: None,
             stored: false,
         }
     }

@@ -28,9 +28,6 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(300);
 /// The part of exhaustive search's exchanges that a search may spend.
 const SHARE: f64 = 0.2;
-/// The same where the figure is one of a control loop: a few cycles say nothing of it, and a stall of the host during a
-/// confirmation must leave room for another one.
-const SHARE_OF_LOOP: f64 = 1.0;
 
 /// Where the runs that confirm are kept.
 pub struct Places {
@@ -226,10 +223,6 @@ impl Hunt<'_> {
                     false => Ended::Complete,
                 };
             };
-            let probe = Probe {
-                exchanges: self.task.length(&probe),
-                ..probe
-            };
             let part = |spent: u64| (spent as f64 / allowed).min(1.0);
             let mut share = meter.part(
                 part(state.spent),
@@ -248,10 +241,7 @@ impl Hunt<'_> {
         let effort = Effort {
             exchanges: self.task.effort,
             confirm,
-            share: match self.task.control {
-                Some(_) => SHARE_OF_LOOP,
-                None => SHARE,
-            },
+            share: SHARE,
         };
         let space = self.task.space.clone();
         Ok(Search::new(
@@ -284,9 +274,7 @@ impl Hunt<'_> {
             return Ok(());
         }
         let asked = self.task.constraints.iter().map(|c| c.figure);
-        // A loop that does not hold at the mildest setting may hold at another one.
-        let asked = asked.chain([self.task.figure]);
-        for figure in asked.filter(|figure| !figure.is_of_control()) {
+        for figure in asked.chain([self.task.figure]) {
             if taken.figure(figure).is_none() {
                 bail!(
                     "cannot tune {} for {figure}: it cannot be measured here ({})",
@@ -362,33 +350,9 @@ impl Hunt<'_> {
                 let (tried, _) = self
                     .bench()
                     .probe(&probe.at, probe.exchanges, &mut update)?;
-                let again = self.repeated(probe, &tried, search);
-                let next = self.heed(probe, tried, search, state)?;
-                match (next, again) {
-                    (Next::GoOn, Some(again)) => {
-                        let (tried, _) =
-                            self.bench()
-                                .probe(&again.at, again.exchanges, &mut update)?;
-                        self.heed(&again, tried, search, state)
-                    }
-                    (next, _) => Ok(next),
-                }
+                self.heed(probe, tried, search, state)
             }
         }
-    }
-
-    /// A first probe in which the loop did not hold is repeated once, longer: a stall of the host during a short one must
-    /// not exclude a setting for good.
-    fn repeated(&self, probe: &Probe, tried: &Tried, search: &Search) -> Option<Probe> {
-        let Tried::Done(taken) = tried else {
-            return None;
-        };
-        taken.control().filter(|control| control.cost.is_none())?;
-        let mut before = search.advice().probes.into_iter();
-        (!before.any(|(other, _)| other.at == probe.at)).then_some(Probe {
-            exchanges: probe.exchanges.saturating_mul(2),
-            ..*probe
-        })
     }
 
     fn confirm(&self, probe: &Probe, dir: &Path, meter: Shared) -> anyhow::Result<Tried> {

@@ -1,6 +1,5 @@
 //! What one setting gave.
 
-use super::loop_cost::LoopResult;
 use wiregauge_model::Observation;
 use wiregauge_record::{Figure, FlowSummary, PointSummary, StreamSummary};
 use wiregauge_stats::Estimate;
@@ -16,8 +15,6 @@ pub enum Taken {
     Exchanges {
         /// Their figures.
         point: Box<PointSummary>,
-        /// What their delays do to a control loop, if the search is for one.
-        control: Option<LoopResult>,
         /// True of a run that is stored: its figures are those that the run shows.
         stored: bool,
     },
@@ -37,14 +34,6 @@ impl Taken {
         }
     }
 
-    /// What its delays do to the control loop of the search.
-    pub fn control(&self) -> Option<&LoopResult> {
-        match self {
-            Taken::Exchanges { control, .. } => control.as_ref(),
-            Taken::Stream(_) => None,
-        }
-    }
-
     /// Exchanges, or transfers in all directions.
     pub fn n(&self) -> u64 {
         match self {
@@ -58,14 +47,7 @@ impl Taken {
     /// a large depth. Those of a stored run are the same as `show` and `report` give of it.
     pub fn figure(&self, figure: Figure) -> Option<Estimate> {
         match self {
-            Taken::Exchanges {
-                point,
-                control,
-                stored,
-            } => {
-                if let Figure::Control(figure) = figure {
-                    return control.as_ref()?.figure(figure);
-                }
+            Taken::Exchanges { point, stored } => {
                 let found = figure.of_point(point)?;
                 let by = match figure {
                     Figure::Rate(_) | Figure::Exchanges | Figure::LimitUsed if !stored => {

@@ -14,9 +14,8 @@ use wiregauge_record::{
     Protocol, Responder, Schedule, StreamPlan, StreamPoint, StreamProtocol, Wait, grouped,
 };
 use wiregauge_stats::Estimate;
-use wiregauge_tune::{Bound, Candidate, Probe, Purpose, Sense, Space};
+use wiregauge_tune::{Bound, Candidate, Sense, Space};
 
-use super::loop_cost::LoopTask;
 use super::taken::Taken;
 
 /// Exchanges at a setting, were every setting measured.
@@ -33,8 +32,6 @@ const GIVE_UP: u32 = 3;
 const LAPS: u64 = 3;
 /// Milliseconds of a stream, at least: a busy host may be away for some of them.
 const LEAST_MS: u64 = 100;
-/// Cycles of a control loop in a probe, at least: with fewer its growth says nothing.
-const LEAST_CYCLES: u64 = 200;
 /// What is asked for.
 pub struct Task {
     /// The device.
@@ -53,8 +50,6 @@ pub struct Task {
     pub effort: u64,
     /// The same of the confirmation, if it was said.
     pub confirm: Option<u64>,
-    /// The control loop, if a figure is one of it: each exchange starts a cycle of it.
-    pub control: Option<LoopTask>,
     /// The note of the runs that confirm.
     pub note: Option<String>,
     /// If the storage is full, they are measured on.
@@ -85,9 +80,8 @@ pub struct Flowing {
     pub direction: Direction,
 }
 
-/// How long a response is awaited; and in a control loop at least.
+/// How long a response is awaited.
 const TIMEOUT: Duration = Duration::from_secs(1);
-const SHORTEST_TIMEOUT: Duration = Duration::from_millis(10);
 
 impl Task {
     /// What the arguments ask for; refuses what makes no sense before anything is opened.
@@ -104,9 +98,6 @@ impl Task {
             (None, Some(figure)) => (figure, Sense::Minimise),
             (None, None) => bail!("no goal given: use --maximise FIGURE or --minimise FIGURE"),
         };
-        if sense == Sense::Maximise && figure.is_of_control() {
-            bail!("{figure} can only be minimised: use --minimise {figure}");
-        }
         let constraints = args.subject_to.iter().flat_map(|list| &list.0);
         let constraints: Vec<Constraint> = constraints.cloned().collect();
         let named = constraints.iter().map(|c| (c.figure, c.way.is_some()));
@@ -128,17 +119,6 @@ impl Task {
                 _ => {}
             }
         }
-        let figures: Vec<Figure> = (constraints.iter().map(|c| c.figure))
-            .chain([figure])
-            .collect();
-        let control = LoopTask::of(args, &figures)?;
-        // A lost response must not hold up a loop for a second.
-        let usual_timeout = match &control {
-            Some(control) => {
-                Duration::from_nanos(control.period_ns().saturating_mul(10)).max(SHORTEST_TIMEOUT)
-            }
-            None => TIMEOUT,
-        };
         let (kind, space) = match streams {
             true => of_streams(args),
             false => of_exchanges(args),
@@ -168,10 +148,9 @@ impl Task {
             space,
             effort,
             confirm,
-            control,
             note: args.keep.note.clone(),
             keep_going: args.keep.keep_going,
-            timeout: args.timeout.unwrap_or(usual_timeout),
+            timeout: args.timeout.unwrap_or(TIMEOUT),
             host: plan::host(&args.host),
             link: LinkOptions {
                 baud: args.baud,
@@ -279,14 +258,6 @@ impl Task {
         match &self.kind {
             Kind::Exchanges(_) => 8,
             Kind::Stream(_) => 300,
-        }
-    }
-
-    /// How long a probe is made where the search asks for this one. A confirmation is as long as it asks.
-    pub fn length(&self, probe: &Probe) -> u64 {
-        match (probe.purpose, &self.control) {
-            (Purpose::Explore | Purpose::Refine, Some(_)) => probe.exchanges.max(LEAST_CYCLES),
-            _ => probe.exchanges,
         }
     }
 
@@ -524,10 +495,7 @@ impl Exchanges {
             }],
             limit: Limit::Count(Exchanges::count(at, count)),
             warmup: Exchanges::warmup(at),
-            schedule: match &task.control {
-                Some(control) => control.schedule(),
-                None => Schedule::AsFastAsPossible,
-            },
+            schedule: Schedule::AsFastAsPossible,
             timeout_ns: nanoseconds(task.timeout),
             give_up: if whole { 10 } else { GIVE_UP },
             wait: at.wait,

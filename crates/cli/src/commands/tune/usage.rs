@@ -1,9 +1,7 @@
 //! How to use a setting: the command that measures it again, and the calls of a program.
 
 use super::task::{Kind, Task};
-use crate::loop_model::duration;
 use serde_json::{Map, Value, json};
-use std::time::Duration;
 use wiregauge_record::{Connect, Direction, Protocol, Wait};
 use wiregauge_tune::Candidate;
 use wiregauge_wire::{MESSAGE_CHECK, REQUEST_HEADER, RESPONSE_HEADER};
@@ -13,8 +11,6 @@ use wiregauge_wire::{MESSAGE_CHECK, REQUEST_HEADER, RESPONSE_HEADER};
 pub struct Usage {
     /// Words of a command that measures it.
     pub command: Vec<String>,
-    /// Words of a command that computes what the delays of that run do to the control loop of the search.
-    pub control: Option<Vec<String>>,
     /// A Python program's calls.
     pub python: String,
     /// A C program's calls.
@@ -78,15 +74,7 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
     if at.connect == Connect::Each {
         flag("--connect", "each".into());
     }
-    if let Some(control) = &task.control {
-        let period = Duration::from_nanos(control.period_ns());
-        command.extend(["--interval".into(), duration(period)]);
-    }
     command.extend(task.shared_flags());
-    let control = task.control.as_ref().map(|control| {
-        let words = ["wiregauge", "control", "last"].map(str::to_owned);
-        words.into_iter().chain(control.flags.clone()).collect()
-    });
 
     // What is left of a frame for the program's own bytes.
     let room = |frame: u32, header: usize| (frame as usize).saturating_sub(header + MESSAGE_CHECK);
@@ -175,7 +163,6 @@ fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
     }
     Usage {
         command,
-        control,
         python,
         c,
         matlab,
@@ -227,7 +214,6 @@ fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
     };
     Usage {
         command,
-        control: None,
         python: format!("device = wg.open(\"{address}\")\n{python}"),
         c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
         matlab: format!("{}\n{matlab}", matlab_open(task, "")),

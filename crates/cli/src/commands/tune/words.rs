@@ -2,7 +2,6 @@
 //! it is so, what it cost to find out, and how to use it.
 
 use super::found::{Ended, Found};
-use super::loop_costs;
 use super::modelled;
 use super::task::Kind;
 use super::trade_offs::Row;
@@ -32,7 +31,6 @@ const WORTH_SAYING: f64 = 1.2;
 /// Prints it.
 pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::Result<()> {
     let Some(best) = &found.advice.best else {
-        loop_costs(out, found)?;
         return failures(out, found);
     };
     headline(out, found, best)?;
@@ -54,7 +52,6 @@ pub fn tell(out: &mut dyn Write, found: &Found, quiet: bool, kept: bool) -> io::
     if let Some(text) = found.no_interval() {
         writeln!(out, "{CAUTION}note:{RESET} {text}")?;
     }
-    loop_costs(out, found)?;
     let rows = found.rows();
     if rows.len() > 1 {
         front(out, found, &rows)?;
@@ -209,20 +206,6 @@ fn proof(found: &Found, best: &Choice) -> Table {
         table.row(cells);
     }
     table
-}
-
-fn loop_costs(out: &mut dyn Write, found: &Found) -> io::Result<()> {
-    match loop_costs::table(found) {
-        Some(table) => {
-            print(out, &table)?;
-            writeln!(out, "  {}", loop_costs::NOTES)?;
-        }
-        None => return Ok(()),
-    }
-    match loop_costs::rival(found) {
-        Some(text) => writeln!(out, "  {text}"),
-        None => Ok(()),
-    }
 }
 
 fn front(out: &mut dyn Write, found: &Found, rows: &[Row]) -> io::Result<()> {
@@ -436,7 +419,6 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
         effort(found, advice.spent),
     );
     let measurements = advice.probes.len();
-    let sweep = sweep + &unmeasured(found);
     match found.task.kind {
         Kind::Exchanges(_) => writeln!(
             out,
@@ -446,18 +428,6 @@ fn cost(out: &mut dyn Write, found: &Found) -> io::Result<()> {
             out,
             "\nThe search took {took}: {measurements} measurements, {spent} of streaming.{sweep}"
         ),
-    }
-}
-
-/// A cost is known of measured settings only.
-fn unmeasured(found: &Found) -> String {
-    let all = found.advice.exhaustive / found.task.effort.max(1);
-    let measured = found.settings().len();
-    match found.task.control.is_some() && (measured as u64) < all {
-        true => format!(
-            " It measured {measured} of {all} settings; a larger --count measures more of them."
-        ),
-        false => String::new(),
     }
 }
 
@@ -472,9 +442,6 @@ fn to_use(out: &mut dyn Write, found: &Found, best: &Choice) -> io::Result<()> {
         Ok(())
     };
     lines("measure", &quoted(&usage.command))?;
-    if let Some(control) = &usage.control {
-        lines("loop", &quoted(control))?;
-    }
     lines("Python", &usage.python)?;
     lines("C", &usage.c)?;
     lines("MATLAB", &usage.matlab)?;
