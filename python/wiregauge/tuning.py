@@ -74,11 +74,12 @@ class Tuned(Text):
     missed : tuple of str
         Constraints that are missed or undecided; empty if all are met.
     front : tuple of Setting
-        Settings for which no other is better in both latency and throughput (Pareto front), by latency.
+        Settings for which no other is better in both latency and throughput (Pareto front), the chosen one, and the
+        best of each way to wait and to connect; by latency.
     knee : Setting or None
         The one with the largest ratio of throughput to latency.
     why : tuple of str
-        Why the limit is where it is.
+        What keeps the setting from being better.
     run : Run or None
         The run that confirmed the setting.
     open : dict
@@ -126,7 +127,7 @@ def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
 
 def _setting(best: Mapping[str, Any]) -> Setting:
     """Return only the setting of a choice."""
-    measured = ("objective", "constraints", "exchanges", "milliseconds", "confirmed")
+    measured = ("name", "objective", "constraints", "exchanges", "milliseconds", "confirmed")
     return Setting({name: value for name, value in best.items() if name not in measured})
 
 

@@ -112,7 +112,7 @@ pub fn shown(figure: Figure, value: f64) -> String {
 }
 
 /// True of what was seen, and tells no more than that: it has no interval.
-pub fn is_exact(figure: Figure, found: &Estimate) -> bool {
+fn is_exact(figure: Figure, found: &Estimate) -> bool {
     figure.is_bare() || (found.low == Some(found.value) && found.high == found.low)
 }
 

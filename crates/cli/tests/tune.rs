@@ -81,11 +81,6 @@ fn requests_ahead_hide_the_bus_until_the_device_is_busy_all_the_time() {
     let ahead = (2..=8).map(|depth| trt_at(&printed, depth));
     let ahead = ahead.fold(f64::INFINITY, f64::min);
     assert!(ahead < 0.75 * trt_at(&printed, 1), "{printed:#}");
-    // A model that does not fit gives no reason, nor does a choice that a probe refutes.
-    let fits = printed["model"]["worst"].as_f64() <= Some(0.5);
-    let is_refuted = printed["better_probe"].is_object();
-    let why = printed["why"].as_array().expect("reasons");
-    assert!(!fits || is_refuted || !why.is_empty(), "{printed:#}");
     assert!(printed["knee"]["depth"].is_u64());
     let front = printed["front"].as_array().expect("the front");
     assert!(front.len() > 1, "{printed:#}");
@@ -176,25 +171,16 @@ fn what_no_setting_keeps_is_reported_with_the_nearest_and_exit_code_1() {
     let ended = Background::start(&mut desk.command(&words)).ended();
     assert_eq!(ended.code, Some(1), "{ended}");
     let first = ended.stdout.lines().next().unwrap_or_default();
-    let proven = "no setting meets all constraints; the ";
-    let open = "no setting is proven to meet all constraints; the ";
-    assert!(
-        first.starts_with(proven) || first.starts_with(open),
-        "{ended}"
-    );
-    let verdict = if first.starts_with(proven) {
-        "missed"
-    } else {
-        "undecided"
+    let verdict = match first.starts_with("no setting meets all constraints; ") {
+        true => "missed",
+        false => "undecided",
     };
     assert!(ended.stdout.contains(verdict), "{ended}");
-    assert!(!ended.stdout.contains("best:"), "{ended}");
-    // On a busy machine a probe at another depth may come closer: then it is named.
-    assert_eq!(
-        first.contains("; the closest one: "),
-        !ended.stdout.contains("came closer in a probe"),
+    assert!(
+        first.contains(" all constraints; the closest one confirmed: "),
         "{ended}"
     );
+    assert!(!ended.stdout.contains("best:"), "{ended}");
 }
 
 #[test]
@@ -268,10 +254,12 @@ fn each_way_to_wait_that_was_searched_has_a_row_and_the_chosen_one_is_named() {
     let desk = Desk::new();
     let flags = "--minimise rtt.p99 --depth 1 --wait block,poll --count 300";
     let said = desk.output(&format!("tune null:// --no-calibration {flags}"));
-    let table = said.split("Best measured rtt.p99 with each --wait").nth(1);
-    let table = table.unwrap_or_else(|| panic!("no table of --wait: {said}"));
+    let table = said.split("Best measured trade-offs").nth(1);
+    let table = table.unwrap_or_else(|| panic!("no trade-offs: {said}"));
     for wait in ["wait block", "wait poll"] {
-        assert!(table.contains(wait), "{wait}: {said}");
+        let mut lines = table.lines().filter(|line| line.contains(wait));
+        let marked = lines.any(|line| line.contains("best with this --wait and --connect"));
+        assert!(marked, "{wait}: {said}");
     }
     let usage = said.split("How to use it").nth(1).expect("how to use it");
     for part in ["--wait ", "wait=\"", "WG_WAIT_"] {

@@ -143,21 +143,21 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     let run = steady(&place);
     let row = |depth: u32, latency: f64, bytes_s: f64, is_best: bool| {
         format!(
-            "{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":{depth},\"latency_ns\":{{\"value\":{latency},\"low\":null,\
-             \"high\":null}},\"bytes_s\":{bytes_s},\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best},\
+            "{{\"name\":\"depth {depth}\",\"latency_ns\":{{\"value\":{latency},\"low\":null,\"high\":null}},\
+             \"bytes_s\":{bytes_s},\"per_second\":1e5,\"n\":100,\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best},\
              \"unproven\":{}}}",
             if is_best { "\"lost=0 missed\"" } else { "null" }
         )
     };
     let tune = format!(
         "{{\"address\":\"tcp://b:1\",\"kind\":\"exchange\",\"ended\":\"complete\",\
-         \"answer\":\"no setting meets all constraints; the closest one: depth 4: p99 20.00 us. Limit missed: lost=0.\",\
+         \"answer\":\"no setting meets all constraints; the closest one confirmed: depth 4: p99 20.00 us. Limit missed: lost=0.\",\
          \"objective\":{{\"figure\":\"p99\",\"sense\":\"minimise\"}},\
          \"constraints\":[{{\"text\":\"lost=0\"}}],\"probes\":[{{}},{{}}],\
-         \"best\":{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":4,\"confirmed\":true,\
+         \"best\":{{\"name\":\"depth 4\",\"exchanges\":4000,\"confirmed\":true,\
          \"objective\":{{\"value\":20000,\"low\":19000,\"high\":21000}},\
          \"constraints\":[{{\"text\":\"lost=0\",\"figure\":\"lost\",\"verdict\":\"violated\",\
-         \"found\":{{\"value\":0.01,\"low\":null,\"high\":null}}}}]}},\
+         \"found\":{{\"value\":3,\"low\":3,\"high\":3}}}}]}},\
          \"front\":[{},{},{}]}}",
         row(1, 1e4, 1e5, false),
         row(2, 15e3, 1e6, false),
@@ -168,7 +168,9 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     let section = between(&page, "<section id=\"tune\">", "</section>");
     for part in [
         "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
-        "lost=0: missed, 1 %",
+        "Measured again by a new run of",
+        "<td>=0</td><td>3</td>",
+        "<td>missed</td>",
         "<td>confirmation</td><td>chosen, lost=0 missed</td>",
     ] {
         assert!(section.contains(part), "{part}: {section}");
@@ -177,7 +179,7 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
     assert!(
         answer
             .replace('\u{a0}', " ")
-            .starts_with("No setting meets all constraints; the closest one: depth 4: p99 20.00 µs. Limit missed: lost=0. "),
+            .starts_with("No setting meets all constraints; the closest one confirmed: depth 4: p99 20.00 µs. Limit missed: lost=0. "),
         "{answer}"
     );
     assert!(page.contains(": Latency against throughput</h3>"));

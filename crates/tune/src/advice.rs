@@ -1,6 +1,6 @@
-//! What a search found out: the choice, what else was measured, and why the limit is where it is.
+//! What a search found out: the choice, and what else was measured.
 
-use crate::{Bound, Candidate, FrontPoint, Measured, Probe, Why};
+use crate::{Bound, Candidate, Measured, Probe, Why};
 use serde::Serialize;
 use wiregauge_model::LinkModel;
 use wiregauge_stats::Estimate;
@@ -99,19 +99,6 @@ impl Choice {
     }
 }
 
-/// A setting whose probe came nearer to meeting the constraints than the chosen setting.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Nearer {
-    /// The setting.
-    pub at: Candidate,
-    /// The constraint that it misses most, or meets with the least room; by its index.
-    pub constraint: usize,
-    /// The value there.
-    pub value: f64,
-    /// Exchanges of the probe.
-    pub exchanges: u64,
-}
-
 /// What was confirmed, and then not chosen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SetAside {
@@ -133,66 +120,14 @@ pub struct Advice {
     pub probes: Vec<(Probe, Measured)>,
     /// Candidates at which the link failed.
     pub failed: Vec<Candidate>,
-    /// Latency against throughput: what no other candidate beats in both, from the shortest latency
-    /// on. Constraints are not looked at.
-    pub front: Vec<FrontPoint>,
-    /// The point of the front with the most throughput for its latency.
-    pub knee: Option<Candidate>,
-    /// Why the limit is where it is, what weighs most first.
+    /// What to allow for a better one.
     pub why: Vec<Why>,
     /// Exchanges spent, confirmations included.
     pub spent: u64,
     /// Exchanges that exhaustive search would have spent.
     pub exhaustive: u64,
-    /// True if the budget would have allowed another confirmation.
-    pub may_confirm: bool,
     /// The fitted model of the link, of the ways to wait and to connect of the choice.
     pub model: Option<LinkModel>,
-}
-
-impl Advice {
-    /// Where the chosen setting misses a constraint: what came nearest by its longest probe, if that is another one.
-    pub fn nearer(&self) -> Option<Nearer> {
-        let best = self.best.as_ref()?;
-        let bounds: Vec<Bound> = best.constraints.iter().map(|one| one.bound).collect();
-        let found: Vec<_> = best.constraints.iter().map(|one| one.found).collect();
-        let (chosen, ..) = least_room(&bounds, &found)?;
-        let mut nearest: Option<(f64, Nearer)> = None;
-        for (probe, measured) in &self.probes {
-            let others = self.probes.iter().filter(|(other, _)| other.at == probe.at);
-            let longest = others.map(|(_, other)| other.exchanges).max();
-            let is_longest = Some(measured.exchanges) == longest;
-            if probe.at == best.at || !is_longest || measured.has_failed() {
-                continue;
-            }
-            let Some((room, constraint, value)) = least_room(&bounds, &measured.constraints) else {
-                continue;
-            };
-            if room > nearest.map_or(chosen, |(room, _)| room) {
-                let nearer = Nearer {
-                    at: probe.at,
-                    constraint,
-                    value,
-                    exchanges: measured.exchanges,
-                };
-                nearest = Some((room, nearer));
-            }
-        }
-        nearest.filter(|_| chosen < 0.0).map(|(_, nearer)| nearer)
-    }
-}
-
-/// Of the constraint with the least room: its room, index and value. `None` if a figure could not be had.
-fn least_room(bounds: &[Bound], found: &[Option<Estimate>]) -> Option<(f64, usize, f64)> {
-    let mut least: Option<(f64, usize, f64)> = None;
-    for (index, (bound, found)) in bounds.iter().zip(found).enumerate() {
-        let value = (*found)?.value;
-        let room = bound.room(value);
-        if least.is_none_or(|(most, ..)| room < most) {
-            least = Some((room, index, value));
-        }
-    }
-    least
 }
 
 #[cfg(test)]
@@ -255,85 +190,5 @@ mod tests {
             Verdict::of(Bound::AtMost(0.0), one).compliance,
             Compliance::Violated
         );
-    }
-
-    fn at(depth: u32) -> Candidate {
-        Candidate {
-            setting: wiregauge_model::Setting {
-                out_bytes: 16,
-                in_bytes: 48,
-                depth,
-            },
-            wait: wiregauge_record::Wait::Block,
-            connect: wiregauge_record::Connect::Once,
-        }
-    }
-
-    fn probe(depth: u32, exchanges: u64, p99: f64) -> (Probe, Measured) {
-        let observation = wiregauge_model::Observation {
-            at: at(depth).setting,
-            rtt_ns: 1e6,
-            trt_ns: 1e6,
-            error: 0.1,
-        };
-        let probe = Probe {
-            at: at(depth),
-            exchanges,
-            purpose: crate::Purpose::Explore,
-        };
-        let measured = Measured {
-            exchanges,
-            observation: Some(observation),
-            objective: between(None, 1e6, None),
-            constraints: vec![between(None, p99, None)],
-        };
-        (probe, measured)
-    }
-
-    fn advice(p99: f64, probes: Vec<(Probe, Measured)>) -> Advice {
-        let found = between(Some(3.0), p99, None);
-        let best = Choice {
-            at: at(2),
-            objective: Estimate {
-                value: 1e6,
-                low: None,
-                high: None,
-            },
-            constraints: vec![Verdict::of(Bound::Below(0.1), found)],
-            exchanges: 1000,
-            confirmed: true,
-        };
-        Advice {
-            best: Some(best),
-            set_aside: Vec::new(),
-            probes,
-            failed: Vec::new(),
-            front: Vec::new(),
-            knee: None,
-            why: Vec::new(),
-            spent: 1024,
-            exhaustive: 1600,
-            may_confirm: false,
-            model: None,
-        }
-    }
-
-    #[test]
-    fn a_probe_that_came_nearer_to_a_missed_constraint_is_found() {
-        let probes = vec![
-            probe(2, 12, 1.1),
-            probe(3, 12, 1.3),
-            probe(4, 12, 0.9),
-            probe(4, 24, 1.7),
-        ];
-        let nearer = advice(7.2, probes.clone()).nearer().expect("depth 3");
-        // The longest probe of depth 4 was worse than its first.
-        assert_eq!(
-            (nearer.at, nearer.constraint, nearer.value, nearer.exchanges),
-            (at(3), 0, 1.3, 12)
-        );
-        // It is the nearest itself, or misses nothing.
-        assert_eq!(advice(1.2, probes.clone()).nearer(), None);
-        assert_eq!(advice(0.05, probes).nearer(), None);
     }
 }

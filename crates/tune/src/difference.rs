@@ -4,7 +4,7 @@ use wiregauge_stats::Estimate;
 
 /// What the intervals of two settings say of their difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub(crate) enum Difference {
     /// They have no value in common.
     Significant,
     /// They have values in common.
@@ -15,7 +15,7 @@ pub enum Difference {
 
 impl Difference {
     /// Of two figures.
-    pub fn of(a: &Estimate, b: &Estimate) -> Difference {
+    pub(crate) fn of(a: &Estimate, b: &Estimate) -> Difference {
         let bounds = [a.low, a.high, b.low, b.high];
         let [Some(a_low), Some(a_high), Some(b_low), Some(b_high)] = bounds else {
             return Difference::Unknown;

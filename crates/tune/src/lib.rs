@@ -6,8 +6,8 @@
 
 mod advice;
 mod difference;
-mod front;
 mod gaussian;
+mod knee;
 mod longer;
 mod observed;
 mod pool;
@@ -20,9 +20,7 @@ mod space;
 mod surrogate;
 mod why;
 
-pub use advice::{Advice, Choice, Compliance, Nearer, SetAside, Verdict};
-pub use difference::Difference;
-pub use front::FrontPoint;
+pub use advice::{Advice, Choice, Compliance, SetAside, Verdict};
 pub use longer::times_as_long;
 pub use probe::{Bound, Effort, Measured, Probe, Purpose, Sense};
 pub use search::Search;

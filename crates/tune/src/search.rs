@@ -8,7 +8,7 @@ use crate::pool::{EACH, pool};
 use crate::posterior::{Belief, Posterior, Trial, expected_gain, model_of};
 use crate::space::{Grid, Place};
 use crate::{
-    Bound, Candidate, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, front, reasons,
+    Bound, Candidate, Effort, Measured, Probe, Purpose, Sense, Space, SpaceError, knee, reasons,
 };
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -212,26 +212,20 @@ impl Search {
                 failed.push(observed.probe.at);
             }
         }
-        let front = front::front(&self.observed, best.as_ref().map(|best| best.at));
         let why = match (&best, &field) {
-            (Some(best), Some(field)) => {
-                reasons::reasons(&self.grid, field, best, model.as_ref(), &self.observed)
-            }
+            (Some(best), Some(field)) => reasons::reasons(&self.grid, field, best, &self.observed),
             _ => Vec::new(),
         };
         Advice {
-            knee: front::knee(&front),
             best,
             set_aside,
             probes: (self.observed.iter())
                 .map(|t| (t.probe, t.measured.clone()))
                 .collect(),
             failed,
-            front,
             why,
             spent: self.spent(),
             exhaustive: self.exhaustive(),
-            may_confirm: self.may_confirm(),
             model,
         }
     }
@@ -416,7 +410,7 @@ impl Search {
         best(&|b| b.shown >= 0.5).or_else(may_keep).or_else(nearest)
     }
 
-    /// While nothing is proven: the best of what met all constraints when it was probed, at last the knee of the front.
+    /// While nothing is proven: the best of what met all constraints when it was probed, at last the knee.
     fn next_best(&self, field: &Posterior) -> Option<Place> {
         let made = self.confirmations().count();
         let mut choices = self.confirmations().filter_map(|t| self.choice(t));
@@ -425,7 +419,7 @@ impl Search {
         }
         let mut places = self.probed();
         places.retain(|&place| !self.is_confirmed(place) && self.met_all(place));
-        let knee = front::knee(&front::front(&self.observed, None));
+        let knee = knee::knee(&self.observed);
         let knee = knee.and_then(|at| self.grid.place(&at));
         let mean = |place: &Place| field.at(*place).mean;
         let best = (places.iter().copied()).max_by(|a, b| mean(a).total_cmp(&mean(b)));

@@ -79,7 +79,6 @@ fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
     assert!(found > 0.97 * most, "{found} {most}");
     assert!(!advice.failed.is_empty());
     assert!(advice.failed.iter().all(|at| !small(at)));
-    assert!(advice.front.iter().all(|point| small(&point.at)));
     // Its size is seen to be what matters; it does not run into the wall all along it.
     assert!(advice.failed.len() <= 15, "{:?}", advice.failed);
 }
@@ -88,9 +87,8 @@ fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
 fn a_link_that_answers_nowhere_is_given_up_without_advice() {
     let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| false);
     assert_eq!(advice.best, None);
-    assert_eq!(advice.knee, None);
     assert!(advice.probes.len() <= 20, "{}", advice.probes.len());
-    assert!(advice.model.is_none() && advice.front.is_empty());
+    assert!(advice.model.is_none());
 }
 
 #[test]
@@ -101,7 +99,7 @@ fn a_constraint_that_nothing_keeps_is_reported_with_what_comes_nearest() {
     let best = advice.best.unwrap();
     assert_eq!(best.constraints[0].compliance, Compliance::Violated);
     assert!(!best.keeps_all());
-    assert_eq!(advice.why[0], Why::NothingKeeps { constraint: 0 });
+    assert!(advice.why.is_empty(), "{:?}", advice.why);
     let found = best.constraints[0].found.unwrap().value;
     assert!(found < least * 1.5, "{found} {least}");
 }
@@ -118,7 +116,7 @@ fn a_constraint_that_binds_is_named() {
     });
     let best = advice.best.unwrap();
     assert!(best.keeps_all(), "{best:?}");
-    assert_eq!(advice.why[0], Why::ConstraintBinds { constraint: 1 });
+    assert_eq!(advice.why, [Why::ConstraintBinds { constraint: 1 }]);
 }
 
 #[test]
@@ -265,12 +263,6 @@ fn the_last_confirmation_is_that_of_the_knee_and_nothing_is_confirmed_after_it()
         let depths: Vec<u32> = confirmed.map(|(p, _)| p.at.setting.depth).collect();
         assert_eq!(depths, [16, 15, 14, 13, 12, 11, 10, 3]);
         assert_eq!(advice.best.unwrap().keeps_all(), proven);
-        let is_missed = advice.why.contains(&Why::Missed { constraint: 0 });
-        assert_eq!(
-            is_missed, !proven,
-            "depths 1 and 2 met it: {:?}",
-            advice.why
-        );
     }
 }
 
@@ -292,28 +284,6 @@ fn a_run_that_is_too_short_for_a_bound_is_no_reason_to_confirm_another_setting()
     let best = advice.best.unwrap();
     assert_eq!(best.constraints[0].compliance, Compliance::Undecided);
     assert!(advice.set_aside.is_empty(), "{:?}", advice.set_aside);
-}
-
-#[test]
-fn the_front_rises_and_its_knee_has_the_most_throughput_for_its_latency() {
-    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| true);
-    assert!(advice.front.len() >= 3, "{:?}", advice.front);
-    for pair in advice.front.windows(2) {
-        assert!(pair[0].latency_ns <= pair[1].latency_ns);
-        assert!(pair[0].bytes_per_second < pair[1].bytes_per_second);
-    }
-    let knee = advice.knee.unwrap();
-    let power = |at: Candidate| {
-        let point = advice.front.iter().find(|point| point.at == at).unwrap();
-        point.bytes_per_second / point.latency_ns
-    };
-    assert!(
-        advice
-            .front
-            .iter()
-            .all(|point| power(point.at) <= power(knee))
-    );
-    assert_eq!(advice.front.iter().filter(|point| point.is_best).count(), 1);
 }
 
 #[test]

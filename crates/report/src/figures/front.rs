@@ -46,7 +46,7 @@ fn found(tuned: &Tuned) -> Option<Front> {
     let marked = |row: Option<&TunedRow>| {
         row.map(|row| FrontMark {
             at: place(row),
-            name: row.setting.name(),
+            name: row.name.clone(),
         })
     };
     // The rows are those of the objective's throughput; here it is that of both directions.

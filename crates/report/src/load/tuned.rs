@@ -2,8 +2,6 @@
 
 use serde::Deserialize;
 use std::path::Path;
-use wiregauge_model::response_size;
-use wiregauge_record::grouped;
 
 /// The file beside the run.
 const FILE: &str = "tune.json";
@@ -56,30 +54,17 @@ pub struct Constraint {
     pub text: String,
 }
 
-/// A setting under the names of the flags; those of the other kind are absent.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Setting {
-    /// Of exchanges.
-    pub out_bytes: Option<u32>,
-    /// Of exchanges.
-    pub in_bytes: Option<u32>,
-    /// Of exchanges.
-    pub depth: Option<u32>,
-    /// Of exchanges.
-    pub wait: Option<String>,
-    /// Of exchanges.
-    pub connect: Option<String>,
-    /// Of streams.
-    pub direction: Option<String>,
-    /// Of streams.
-    pub transfer_bytes: Option<u32>,
-    /// Of streams.
-    pub queue: Option<u32>,
-}
-
 /// The choice.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Confirmed {
+    /// The objective.
+    pub objective: wiregauge_stats::Estimate,
+    /// Measured by a new run, or only in a short probe.
+    pub confirmed: bool,
+    /// Exchanges of that run.
+    pub exchanges: Option<u64>,
+    /// Milliseconds of that run of a stream.
+    pub milliseconds: Option<u64>,
     /// The verdict on each constraint.
     pub constraints: Vec<Limit>,
 }
@@ -110,9 +95,8 @@ pub struct Probe {
 /// A setting of the front.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct TunedRow {
-    /// Which.
-    #[serde(flatten)]
-    pub setting: Setting,
+    /// As the answer names it.
+    pub name: String,
     /// Mean time of one.
     pub latency_ns: wiregauge_stats::Estimate,
     /// Its 99th percentile.
@@ -123,6 +107,10 @@ pub struct TunedRow {
     /// Bytes a second in the direction of [`Objective::carried`].
     #[serde(default)]
     pub carried_bytes_s: Option<f64>,
+    /// Exchanges or transfers a second.
+    pub per_second: f64,
+    /// Exchanges or transfers behind it.
+    pub n: u64,
     /// Measured by the confirming run, or in a short probe.
     pub confirmed: bool,
     /// What its confirming run did not prove, such as `p99<2ms missed`.
@@ -132,36 +120,27 @@ pub struct TunedRow {
     pub is_best: bool,
     /// True of the setting with the most throughput for its latency.
     pub is_knee: bool,
-}
-
-impl Setting {
-    /// As the tables of tune name it.
-    pub fn name(&self) -> String {
-        let bytes =
-            |name: &str, bytes: Option<u32>| Some(format!("{name} {} B", grouped(bytes?.into())));
-        let number = |name: &str, number: Option<u32>| Some(format!("{name} {}", number?));
-        let unusual = |name: &str, word: &Option<String>, usual: &str| {
-            let word = word.as_ref().filter(|word| *word != usual)?;
-            Some(format!("{name} {word}"))
-        };
-        let parts = [
-            bytes("OUT", self.out_bytes),
-            self.in_bytes.map(response_size),
-            self.direction.as_ref().map(|way| way.to_uppercase()),
-            bytes("transfers of", self.transfer_bytes),
-            number("depth", self.depth),
-            number("queue", self.queue),
-            unusual("wait", &self.wait, "block"),
-            unusual("connect", &self.connect, "once"),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
+    /// True of the best setting with its ways to wait and to connect, where several were searched.
+    #[serde(default)]
+    pub is_best_of_method: bool,
 }
 
 impl TunedRow {
     /// Bytes a second, as the objective counts them.
     pub fn throughput(&self) -> f64 {
         self.carried_bytes_s.unwrap_or(self.bytes_s)
+    }
+
+    /// What distinguishes it from the others.
+    pub fn note(&self) -> String {
+        let marks = [
+            self.is_best.then_some("chosen"),
+            self.is_knee.then_some("knee"),
+            self.is_best_of_method
+                .then_some("best with this --wait and --connect"),
+            self.unproven.as_deref(),
+        ];
+        marks.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -32,6 +32,7 @@ mod table;
 mod taken;
 #[cfg(test)]
 mod tests;
+mod tuned;
 mod warnings;
 mod words;
 
@@ -46,6 +47,7 @@ pub(crate) use no_tail::{Extent, no_tail};
 pub use places::Places;
 pub(crate) use sentence::sentence;
 pub use table::Table;
+pub use tuned::of_tuned;
 pub use warnings::{Explained, RETIRED, WARNINGS, Warning};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 

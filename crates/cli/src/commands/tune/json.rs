@@ -1,18 +1,18 @@
-//! What was found, for machines. docs/tune.md lists the keys.
+//! What was found, for machines, and for the tables that are made of it. docs/tune.md lists the keys.
 
 use super::found::{Ended, Found};
 use super::taken::Taken;
 use super::task::{Kind, Task};
+use super::trade_offs::Row;
 use super::usage;
 use super::words;
 use crate::commands::unmet::Unmet;
 use serde_json::{Value, json};
 use wiregauge_record::{Carried, Figure};
-use wiregauge_stats::Estimate;
 use wiregauge_tune::{Candidate, Choice};
 
 /// All of it.
-pub fn of(found: &Found) -> Value {
+pub fn of(found: &Found, rows: &[Row]) -> Value {
     let (task, advice) = (&found.task, &found.advice);
     let constraints = task.constraints.iter().map(|constraint| {
         json!({
@@ -22,51 +22,53 @@ pub fn of(found: &Found) -> Value {
             "bare": constraint.figure.is_bare(),
         })
     });
-    let rows = found.rows();
-    let row = |row: &super::trade_offs::Row| {
-        let mut value = setting(task, &row.at);
-        value["latency_ns"] = json!(row.latency);
-        value["latency_p99_ns"] = json!(row.latency_p99);
-        value["bytes_s"] = json!(row.rate);
-        value["carried_bytes_s"] = json!(row.carried);
-        value["per_second"] = json!(row.per_second);
-        value["is_best"] = json!(row.is_best);
-        value["is_knee"] = json!(row.is_knee);
-        value["n"] = json!(row.n);
-        value["confirmed"] = json!(row.confirmed);
-        value["unproven"] = json!(found.unproven(&row.at));
-        value
+    let row = |row: &Row| {
+        let figures = json!({
+            "latency_ns": row.latency,
+            "latency_p99_ns": row.latency_p99,
+            "bytes_s": row.rate,
+            "carried_bytes_s": row.carried,
+            "per_second": row.per_second,
+            "is_best": row.is_best,
+            "is_knee": row.is_knee,
+            "is_best_of_method": row.is_best_of_method,
+            "n": row.n,
+            "confirmed": row.confirmed,
+            "unproven": found.unproven(&row.at),
+        });
+        with(task, &row.at, figures)
     };
     let probes = advice.probes.iter().zip(&found.taken);
     let probes = probes.map(|((probe, measured), taken)| {
-        let mut value = setting(task, &probe.at);
-        value["purpose"] = json!(probe.purpose);
-        value[effort_name(task)] = json!(measured.exchanges);
-        value["objective"] = json!(measured.objective);
-        value["constraints"] = json!(measured.constraints);
         let bytes_s = |taken: &Taken| Some(taken.figure(Figure::Rate(Carried::Both))?.value);
-        value["bytes_s"] = json!(taken.as_ref().and_then(bytes_s));
-        value["trt_ns"] = json!(measured.observation.map(|o| o.trt_ns));
-        value["rtt_ns"] = json!(measured.observation.map(|o| o.rtt_ns));
-        value
+        let figures = json!({
+            "purpose": probe.purpose,
+            effort_name(task): measured.exchanges,
+            "objective": measured.objective,
+            "constraints": measured.constraints,
+            "bytes_s": taken.as_ref().and_then(bytes_s),
+            "trt_ns": measured.observation.map(|o| o.trt_ns),
+            "rtt_ns": measured.observation.map(|o| o.rtt_ns),
+        });
+        with(task, &probe.at, figures)
     });
-    let failing = found.failing.iter().map(|failing| {
-        let mut value = setting(task, &failing.at);
-        value["error"] = json!(failing.error);
-        value
-    });
+    let failing = found.failing.iter();
+    let failing = failing.map(|one| with(task, &one.at, json!({ "error": one.error })));
     let aside = advice.set_aside.iter().map(|aside| {
         let mut value = choice(task, &aside.choice);
         value["was_outdone"] = json!(aside.was_outdone);
         value
     });
-    let best = advice.best.as_ref().map(|best| choice(task, best));
-    let usage = advice.best.as_ref().map(|best| usage::of(task, &best.at));
-    let knee = rows.iter().find(|row| row.is_knee);
+    let setting = |row: &Row| with(task, &row.at, json!({}));
+    let best = advice.best.as_ref();
+    let usage = best.map(|best| usage::of(task, &best.at));
     json!({
-        "answer": advice.best.as_ref().map(|best| words::answer(found, best)),
+        "answer": best.map(|best| words::answer(found, best)),
         "address": task.address,
-        "kind": kind(task),
+        "kind": match task.kind {
+            Kind::Exchanges(_) => "exchange",
+            Kind::Stream(_) => "stream",
+        },
         "objective": {
             "figure": task.figure.to_string(),
             "sense": task.sense,
@@ -88,21 +90,22 @@ pub fn of(found: &Found) -> Value {
             _ => None,
         },
         "missed": found.unmet().iter().map(Unmet::whole).collect::<Vec<_>>(),
-        "best": best,
+        "best": best.map(|best| choice(task, best)),
         "run": found.best_run,
         "use": usage.map(|usage| json!({
             "command": usage.command,
             "python": usage.python,
             "c": usage.c,
             "matlab": usage.matlab,
+            "start": usage.start,
             "open": usage.open,
             "call": usage.call,
         })),
         "set_aside": aside.collect::<Vec<_>>(),
         "front": rows.iter().map(row).collect::<Vec<_>>(),
-        "knee": knee.map(|row| setting(task, &row.at)),
-        "better_probe": found.better_in_probe(&rows).map(|rival| setting(task, &rival.at)),
-        "why": found.reasons(),
+        "knee": rows.iter().find(|row| row.is_knee).map(setting),
+        "better_probe": found.better_in_probe(rows).map(setting),
+        "why": found.reasons(rows),
         "model": advice.model,
         "probes": probes.collect::<Vec<_>>(),
         "failed": failing.collect::<Vec<_>>(),
@@ -113,24 +116,17 @@ pub fn of(found: &Found) -> Value {
     })
 }
 
-fn kind(task: &Task) -> &'static str {
-    match task.kind {
-        Kind::Exchanges(_) => "exchange",
-        Kind::Stream(_) => "stream",
-    }
-}
-
 /// In what effort is counted.
-pub fn effort_name(task: &Task) -> &'static str {
+fn effort_name(task: &Task) -> &'static str {
     match task.kind {
         Kind::Exchanges(_) => "exchanges",
         Kind::Stream(_) => "milliseconds",
     }
 }
 
-/// A candidate under the names of the flags.
-fn setting(task: &Task, at: &Candidate) -> Value {
-    match &task.kind {
+/// A candidate under the names of the flags, with what was found there.
+fn with(task: &Task, at: &Candidate, figures: Value) -> Value {
+    let mut value = match &task.kind {
         Kind::Exchanges(of) => {
             let (out_bytes, in_bytes) = task.sizes(at);
             json!({
@@ -147,7 +143,12 @@ fn setting(task: &Task, at: &Candidate) -> Value {
             "transfer_bytes": task.transfer(at),
             "queue": at.setting.depth,
         }),
+    };
+    value["name"] = task.name(at).into();
+    if let (Some(value), Value::Object(figures)) = (value.as_object_mut(), figures) {
+        value.extend(figures);
     }
+    value
 }
 
 fn choice(task: &Task, choice: &Choice) -> Value {
@@ -160,11 +161,11 @@ fn choice(task: &Task, choice: &Choice) -> Value {
             "verdict": verdict.compliance,
         })
     });
-    let mut value = setting(task, &choice.at);
-    let objective: &Estimate = &choice.objective;
-    value["objective"] = json!(objective);
-    value["constraints"] = json!(verdicts.collect::<Vec<_>>());
-    value[effort_name(task)] = json!(task.counted(&choice.at, choice.exchanges));
-    value["confirmed"] = json!(choice.confirmed);
-    value
+    let figures = json!({
+        "objective": choice.objective,
+        "constraints": verdicts.collect::<Vec<_>>(),
+        effort_name(task): task.counted(&choice.at, choice.exchanges),
+        "confirmed": choice.confirmed,
+    });
+    with(task, &choice.at, figures)
 }

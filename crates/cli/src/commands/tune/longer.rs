@@ -34,7 +34,7 @@ pub fn required(task: &Task, length: u64, taken: &Taken) -> Option<u64> {
 }
 
 /// How many times as many samples give a figure its missing bound, with the dependence found.
-pub fn to_bound(figure: Figure, taken: &Taken) -> f64 {
+fn to_bound(figure: Figure, taken: &Taken) -> f64 {
     let (Figure::Time(times, part), Taken::Exchanges { point, .. }) = (figure, taken) else {
         return UNKNOWN;
     };

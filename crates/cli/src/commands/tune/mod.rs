@@ -1,11 +1,10 @@
-//! `wiregauge tune`: find the setting that serves an aim best, and prove it by a fresh run. The search
-//! is that of the room `tune`; here is who measures for it, and what is made of its advice.
+//! `wiregauge tune`: find the best setting, and confirm it with a new run. The search is that of the crate `tune`; here
+//! is what measures for it, and what is made of its advice.
 
 mod bench;
 mod found;
 mod json;
 mod longer;
-mod modelled;
 mod search;
 mod taken;
 mod task;
@@ -23,6 +22,7 @@ use found::{Ended, Found};
 use search::{Hunt, Places};
 use std::io::Write;
 use task::Task;
+use wiregauge_report::load::Tuned;
 
 /// What is kept beside the run that confirmed the choice.
 const FILE: &str = "tune.json";
@@ -44,7 +44,8 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let Some(found) = hunt.run(&mut places)? else {
         return Ok(Outcome::Interrupted);
     };
-    let result = json::of(&found);
+    let rows = found.rows();
+    let result = json::of(&found, &rows);
     if let Some(dir) = &found.best_run {
         let text = serde_json::to_vec_pretty(&result)?;
         std::fs::write(dir.join(FILE), text).map_err(StorageFailed)?;
@@ -54,7 +55,9 @@ pub fn run(args: &TuneArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         true => printed::json_value(&result, session),
         false => {
             let mut out = session.caller.words();
-            words::tell(&mut out, &found, args.quiet, places.are_kept())?;
+            let tuned: Tuned = serde_json::from_value(result.clone())?;
+            let kept = places.are_kept();
+            words::tell(&mut out, &found, &rows, &tuned, args.quiet, kept)?;
             Ok(out.flush()?)
         }
     };

@@ -2,7 +2,7 @@
 //! ask, the time is up, the user has had enough, or the link is dead.
 
 use super::bench::{Bench, Tried};
-use super::found::{Confirmation, Ended, Failing, Found};
+use super::found::{Ended, Failing, Found};
 use super::longer;
 use super::taken::Taken;
 use super::task::{Kind, Task};
@@ -136,7 +136,8 @@ impl Meter for Shared {
 struct State {
     begun: Instant,
     taken: Vec<Option<Taken>>,
-    confirmations: Vec<Confirmation>,
+    /// The runs that confirmed, with their settings.
+    confirmations: Vec<(Candidate, PathBuf)>,
     failing: Vec<Failing>,
     spent: u64,
     /// A setting that was measured, to see later whether the link still lives.
@@ -169,15 +170,19 @@ impl Hunt<'_> {
         let Some((search, state, ended)) = searched? else {
             return Ok(None);
         };
-        Ok(Some(Found::new(
-            self.task,
-            search.advice(),
-            state.taken,
-            state.confirmations,
-            state.failing,
+        let advice = search.advice();
+        let best = advice.best.as_ref().filter(|best| best.confirmed);
+        let mut runs = state.confirmations.into_iter().rev();
+        let best_run = best.and_then(|best| runs.find(|(at, _)| *at == best.at));
+        Ok(Some(Found {
+            best_run: best_run.map(|(_, dir)| dir),
+            task: self.task,
+            advice,
+            taken: state.taken,
+            failing: state.failing,
             ended,
-            state.begun.elapsed(),
-        )))
+            took: state.begun.elapsed(),
+        }))
     }
 
     fn search(
@@ -327,10 +332,7 @@ impl Hunt<'_> {
                 let begun = Instant::now();
                 let tried = self.confirm(probe, &dir, meter.clone())?;
                 if let Tried::Done(_) = &tried {
-                    state.confirmations.push(Confirmation {
-                        at: probe.at,
-                        dir: dir.clone(),
-                    });
+                    state.confirmations.push((probe.at, dir.clone()));
                 }
                 let (last, tried) = match tried {
                     Tried::Done(taken) => {

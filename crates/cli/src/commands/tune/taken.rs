@@ -23,17 +23,6 @@ pub enum Taken {
 }
 
 impl Taken {
-    /// The physical limit of the link in bytes a second, where it is known.
-    pub fn limit_bytes_s(&self) -> Option<f64> {
-        match self {
-            Taken::Exchanges { point, .. } => point.limit.as_ref().map(|limit| limit.bytes_s),
-            Taken::Stream(point) => {
-                let limits = point.flows.iter().filter_map(|flow| flow.limit.as_ref());
-                limits.map(|limit| limit.bytes_s).reduce(f64::max)
-            }
-        }
-    }
-
     /// Exchanges, or transfers in all directions.
     pub fn n(&self) -> u64 {
         match self {

@@ -7,7 +7,6 @@ use wiregauge_tune::Candidate;
 use wiregauge_wire::{MESSAGE_CHECK, REQUEST_HEADER, RESPONSE_HEADER};
 
 /// The same setting in several languages.
-#[derive(Clone, Debug)]
 pub struct Usage {
     /// Words of a command that measures it.
     pub command: Vec<String>,
@@ -18,9 +17,9 @@ pub struct Usage {
     /// A MATLAB or Octave program's calls.
     pub matlab: String,
     /// What starts a program with the host settings of the search; `None` where there were none.
-    pub prefix: Option<String>,
+    pub start: Option<String>,
     /// What `wg.open` takes beside the address.
-    pub open: Value,
+    pub open: Map<String, Value>,
     /// What a device's `exchange_many`, or `read_stream` and `write_stream`, take.
     pub call: Value,
 }
@@ -33,192 +32,177 @@ pub fn of(task: &Task, at: &Candidate) -> Usage {
     }
 }
 
+/// How a device is opened.
+#[derive(Default)]
+struct Opening {
+    /// Arguments after the address, each behind a comma.
+    python: String,
+    /// Calls before `wg_open`, each with a space behind it.
+    c: String,
+    /// Arguments after the address, each behind a comma.
+    matlab: String,
+    /// Arguments of `wg.open`.
+    open: Map<String, Value>,
+}
+
+impl Opening {
+    fn new(task: &Task, protocol: Protocol, at: &Candidate) -> Opening {
+        let mut opening = Opening::default();
+        match protocol {
+            Protocol::Wiregauge => {}
+            Protocol::Echo => opening.add(["framing=wg.Raw()", "raw(options)", "'Framing', 'raw'"]),
+            // The newline is the framing's.
+            _ => opening.add([
+                "framing=wg.Terminator(b\"\\n\")",
+                "terminator(options, \"\\n\", 1)",
+                "'Framing', 'terminator'",
+            ]),
+        }
+        if names_wait(task, at) {
+            let wait = at.wait.name();
+            opening.add([
+                &format!("wait=\"{wait}\""),
+                &format!("wait(options, WG_WAIT_{})", wait.to_uppercase()),
+                &format!("'Wait', '{wait}'"),
+            ]);
+            opening.open.insert("wait".into(), wait.into());
+        }
+        if let Some(baud) = task.baud() {
+            opening.add([
+                &format!("baud={baud}"),
+                &format!("baud(options, {baud})"),
+                &format!("'Baud', {baud}"),
+            ]);
+            opening.open.insert("baud".into(), baud.into());
+        }
+        opening
+    }
+
+    fn add(&mut self, [python, c, matlab]: [&str; 3]) {
+        self.python += &format!(", {python}");
+        self.c += &format!("wg_options_{c}; ");
+        self.matlab += &format!(", {matlab}");
+    }
+
+    /// With the calls that follow, in Python, C and MATLAB.
+    fn usage(self, task: &Task, command: Vec<String>, calls: [String; 3], call: Value) -> Usage {
+        let Opening {
+            python,
+            c,
+            matlab,
+            open,
+        } = self;
+        let [in_python, in_c, in_matlab] = calls;
+        let address = &task.address;
+        let quoted = address.replace('\'', "''");
+        Usage {
+            command,
+            python: format!("device = wg.open(\"{address}\"{python})\n{in_python}"),
+            c: format!("{c}wg_open(\"{address}\", options, &device);\n{in_c}"),
+            matlab: format!("dev = wiregauge.open('{quoted}'{matlab});\n{in_matlab}"),
+            start: task.program_prefix(),
+            open,
+            call,
+        }
+    }
+}
+
+/// Where block was compared with others, it is part of the result.
+fn names_wait(task: &Task, at: &Candidate) -> bool {
+    at.wait != Wait::Block || task.space.wait.len() > 1
+}
+
+/// The command of this name with these flags and those that all runs of the search had.
+fn command(task: &Task, name: &str, flags: &[(&str, String)]) -> Vec<String> {
+    let mut words = vec!["wiregauge".to_owned(), name.into(), task.address.clone()];
+    for (flag, value) in flags {
+        words.extend([(*flag).to_owned(), value.clone()]);
+    }
+    words.extend(task.shared_flags());
+    words
+}
+
 fn of_exchanges(task: &Task, protocol: Protocol, at: &Candidate) -> Usage {
     let (out_bytes, in_bytes) = task.sizes(at);
     let depth = at.setting.depth;
-    let mut command = vec![
-        "wiregauge".to_owned(),
-        "exchange".into(),
-        task.address.clone(),
-    ];
-    let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
-    match protocol {
-        Protocol::Echo => {
-            flag("--protocol", "echo".into());
-            flag("--out", out_bytes.to_string());
-        }
-        Protocol::Wiregauge => {
-            flag("--out", out_bytes.to_string());
-            flag("--in", in_bytes.to_string());
-        }
-        Protocol::Lines
-        | Protocol::Text
-        | Protocol::Scpi
-        | Protocol::Modbus
-        | Protocol::GetStatus => {
-            flag("--protocol", protocol.name().into());
-            flag("--out", out_bytes.to_string());
-            if in_bytes > 0 {
-                flag("--in", in_bytes.to_string());
-            }
-        }
+    let mut flags = Vec::new();
+    if protocol != Protocol::Wiregauge {
+        flags.push(("--protocol", protocol.name().to_owned()));
     }
-    flag("--depth", depth.to_string());
-    let wait = at.wait.name();
-    let c_wait = format!("WG_WAIT_{}", wait.to_uppercase());
-    // Where block was compared with others, it is part of the result.
-    let names_wait = at.wait != Wait::Block || task.space.wait.len() > 1;
-    if names_wait {
-        flag("--wait", wait.into());
+    flags.push(("--out", out_bytes.to_string()));
+    // An echo has the size of its request.
+    if protocol != Protocol::Echo && in_bytes > 0 {
+        flags.push(("--in", in_bytes.to_string()));
+    }
+    flags.push(("--depth", depth.to_string()));
+    if names_wait(task, at) {
+        flags.push(("--wait", at.wait.name().to_owned()));
     }
     if at.connect == Connect::Each {
-        flag("--connect", "each".into());
+        flags.push(("--connect", "each".to_owned()));
     }
-    command.extend(task.shared_flags());
-
-    // What is left of a frame for the program's own bytes.
-    let room = |frame: u32, header: usize| (frame as usize).saturating_sub(header + MESSAGE_CHECK);
-    let (request, reply, framing, c_framing, matlab_framing) = match protocol {
+    // What a frame has besides the program's own bytes.
+    let (out_frame, in_frame) = match protocol {
         Protocol::Wiregauge => (
-            room(out_bytes, REQUEST_HEADER),
-            room(in_bytes, RESPONSE_HEADER),
-            "",
-            "",
-            "",
+            REQUEST_HEADER + MESSAGE_CHECK,
+            RESPONSE_HEADER + MESSAGE_CHECK,
         ),
-        Protocol::Echo => (
-            out_bytes as usize,
-            in_bytes as usize,
-            ", framing=wg.Raw()",
-            "wg_options_raw(options); ",
-            ", 'Framing', 'raw'",
-        ),
-        // The newline is the framing's.
-        Protocol::Lines
-        | Protocol::Text
-        | Protocol::Scpi
-        | Protocol::Modbus
-        | Protocol::GetStatus => (
-            (out_bytes as usize).saturating_sub(1),
-            (in_bytes as usize).saturating_sub(1),
-            ", framing=wg.Terminator(b\"\\n\")",
-            "wg_options_terminator(options, \"\\n\", 1); ",
-            ", 'Framing', 'terminator'",
-        ),
+        Protocol::Echo => (0, 0),
+        _ => (1, 1),
     };
-    let address = &task.address;
-    let py_wait = match names_wait {
-        false => String::new(),
-        true => format!(", wait=\"{wait}\""),
-    };
+    let request = (out_bytes as usize).saturating_sub(out_frame);
+    let reply = (in_bytes as usize).saturating_sub(in_frame);
     // A request without bytes of its own is a header: whatever the program has to say is longer.
-    let (of, request) = match request {
-        0 => (String::new(), "request_bytes".to_owned()),
-        _ => (format!("requests of {request} B"), request.to_string()),
-    };
-    let overhead = in_bytes as usize - reply.min(in_bytes as usize);
-    let replies = match protocol {
-        Protocol::Wiregauge if reply > 0 => {
-            format!("replies: {in_bytes} B less {overhead} B of header and check")
-        }
-        _ => String::new(),
-    };
-    let comment: Vec<String> = [of, replies]
-        .into_iter()
-        .filter(|s| !s.is_empty())
-        .collect();
-    let of = match comment.is_empty() {
+    let requests = (request > 0).then(|| format!("requests of {request} B"));
+    let replies = (protocol == Protocol::Wiregauge && reply > 0)
+        .then(|| format!("replies: {in_bytes} B less {in_frame} B of header and check"));
+    let sizes: Vec<String> = requests.into_iter().chain(replies).collect();
+    let comment = |sign: &str| match sizes.is_empty() {
         true => String::new(),
-        false => format!("  # {}", comment.join("; ")),
+        false => format!("  {sign} {}", sizes.join("; ")),
     };
-    let python = format!(
-        "device = wg.open(\"{address}\"{framing}{py_wait})\n\
-         replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply}){of}"
-    );
-    let set_wait = match names_wait {
-        false => String::new(),
-        true => format!("wg_options_wait(options, {c_wait}); "),
+    let request = match request {
+        0 => "request_bytes".to_owned(),
+        bytes => bytes.to_string(),
     };
-    let c = format!(
-        "{c_framing}{set_wait}wg_open(\"{address}\", options, &device);\n\
-         wg_exchange_many(device, requests, count, {request}, replies, {reply}, NULL, NULL, {depth}, \
-         &answered);"
-    );
-    let matlab_wait = match names_wait {
-        false => String::new(),
-        true => format!(", 'Wait', '{wait}'"),
-    };
-    let matlab_comment = match comment.is_empty() {
-        true => String::new(),
-        false => format!("  % {}", comment.join("; ")),
-    };
-    let matlab = format!(
-        "{}\n\
-         replies = dev.exchangeMany(requests, {reply}, {depth});{matlab_comment}",
-        matlab_open(task, &format!("{matlab_framing}{matlab_wait}"))
-    );
-    let mut open = opened(task);
-    if names_wait {
-        open.insert("wait".into(), wait.into());
-    }
-    Usage {
-        command,
-        python,
-        c,
-        matlab,
-        prefix: task.program_prefix(),
-        open: open.into(),
-        call: json!({ "depth": depth, "reply_bytes": reply }),
-    }
-}
-
-/// The options of the link that a program names when it opens it.
-fn opened(task: &Task) -> Map<String, Value> {
-    let baud = task.baud().map(|baud| ("baud".to_owned(), baud.into()));
-    baud.into_iter().collect()
-}
-
-/// How a MATLAB or Octave program opens the device; the options begin with a comma.
-fn matlab_open(task: &Task, options: &str) -> String {
-    let address = task.address.replace('\'', "''");
-    let baud = task.baud().map(|baud| format!(", 'Baud', {baud}"));
-    let baud = baud.unwrap_or_default();
-    format!("dev = wiregauge.open('{address}'{options}{baud});")
+    let calls = [
+        format!(
+            "replies = device.exchange_many(requests, depth={depth}, reply_bytes={reply}){}",
+            comment("#")
+        ),
+        format!(
+            "wg_exchange_many(device, requests, count, {request}, replies, {reply}, NULL, NULL, {depth}, &answered);"
+        ),
+        format!(
+            "replies = dev.exchangeMany(requests, {reply}, {depth});{}",
+            comment("%")
+        ),
+    ];
+    let call = json!({ "depth": depth, "reply_bytes": reply });
+    let command = command(task, "exchange", &flags);
+    Opening::new(task, protocol, at).usage(task, command, calls, call)
 }
 
 fn of_stream(task: &Task, direction: Direction, at: &Candidate) -> Usage {
     let (transfer, queue) = (task.transfer(at), at.setting.depth);
-    let mut command: Vec<String> = ["wiregauge", "stream", &task.address, "--direction"]
-        .map(str::to_owned)
-        .into();
-    command.extend([
-        direction.name().to_owned(),
-        "--transfer".into(),
-        transfer.to_string(),
-        "--queue".into(),
-        queue.to_string(),
-    ]);
-    command.extend(task.shared_flags());
-    let address = &task.address;
-    let (python, c, matlab) = match direction {
-        Direction::Out => (
+    let flags = [
+        ("--direction", direction.name().to_owned()),
+        ("--transfer", transfer.to_string()),
+        ("--queue", queue.to_string()),
+    ];
+    let calls = match direction {
+        Direction::Out => [
             format!("device.write_stream(data, transfer={transfer}, queue={queue})"),
             format!("wg_write_stream(device, data, bytes, {transfer}, {queue}, &taken);"),
             format!("taken = dev.writeStream(data, {transfer}, {queue});"),
-        ),
-        Direction::In | Direction::Both => (
+        ],
+        Direction::In | Direction::Both => [
             format!("device.read_stream(buffer, transfer={transfer}, queue={queue})"),
             format!("wg_read_stream(device, buffer, bytes, {transfer}, {queue}, &came);"),
             format!("data = dev.readStream(bytes, {transfer}, {queue});"),
-        ),
+        ],
     };
-    Usage {
-        command,
-        python: format!("device = wg.open(\"{address}\")\n{python}"),
-        c: format!("wg_open(\"{address}\", options, &device);\n{c}"),
-        matlab: format!("{}\n{matlab}", matlab_open(task, "")),
-        prefix: task.program_prefix(),
-        open: opened(task).into(),
-        call: json!({ "transfer": transfer, "queue": queue }),
-    }
+    let call = json!({ "transfer": transfer, "queue": queue });
+    let command = command(task, "stream", &flags);
+    Opening::new(task, Protocol::Wiregauge, at).usage(task, command, calls, call)
 }
