@@ -3,9 +3,9 @@
 use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
-use wiregauge_capture::{Bus, Explained, Host, Judged, Speed, Times, UrbEndpoint, UrbType};
+use wiregauge_capture::{Bus, Explained, Format, Host, Judged, Speed, Times, UrbEndpoint, UrbType};
 use wiregauge_quantity::{RateUnit, TimeUnit, percent_number};
-use wiregauge_report::tables::Table;
+use wiregauge_report::tables::{Columns, Table};
 
 /// Prints it.
 pub fn print(out: &mut impl Write, explained: &Explained, width: usize) -> io::Result<()> {
@@ -25,54 +25,50 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
         true => " (concluded from the packets)",
         false => "",
     };
-    let frames = match (bus.speed, bus.starts_of_frame) {
-        (Speed::High, 1..) => "microframes",
-        (Speed::High, 0) => "microframes of 125 us (no start of frame was captured)",
-        (_, 0) => "frames of 1 ms (no start of frame was captured)",
-        _ => "frames",
+    let (frame, length) = match bus.speed {
+        Speed::High => ("microframe", "125 us"),
+        _ => ("frame", "1 ms"),
+    };
+    let not_captured = match bus.starts_of_frame {
+        0 => format!(" of {length} (no start of frame was captured)"),
+        _ => String::new(),
     };
     writeln!(
         out,
-        "{} of a USB bus at {speed}{assumed}, {}, {:.6} s\n",
+        "{} of a USB bus at {speed}{assumed}, {}{not_captured}, {:.6} s\n",
         counted(bus.packets, "packet"),
-        match bus.frames {
-            1 => format!("1 {}", frames.replacen("frames", "frame", 1)),
-            many => format!("{many} {frames}"),
-        },
+        counted(bus.frames, frame),
         bus.duration_ns as f64 / 1e9
     )?;
-    let several = several(
-        bus.endpoints
-            .iter()
-            .map(|one| u32::from(one.endpoint.device)),
-    );
-    table(
-        out,
-        &counts(bus, several),
-        "packet B: largest packet; empty: packets without data",
-        width,
-    )?;
-    writeln!(out)?;
-    table(
-        out,
-        &times(bus, several),
-        "response: from the host's packet to the device's; next token: from the end of a transaction; gap: from the end \
-         of a transfer to the first data of the next",
-        width,
-    )?;
-    writeln!(out)?;
-    table(
-        out,
-        &parts(bus, several),
-        "of the time from the first token to the last; NAK: the device was not ready; no request: it answered NAK, and no \
-         request was outstanding; idle: the host sent no token; wire: \
-         use of the wire, of all frames and of the frame in which it was largest",
-        width,
-    )?;
-    writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
+    let several = several(bus.endpoints.iter().map(device));
+    for (printed, meaning) in [
+        (
+            counts(bus, several),
+            "packet B: largest packet; empty: packets without data",
+        ),
+        (
+            times(bus, several),
+            "response: from the host's packet to the device's; next token: from the end of a transaction; gap: from the end \
+             of a transfer to the first data of the next",
+        ),
+        (
+            parts(bus, several),
+            "of the time from the first token to the last; NAK: the device was not ready; no request: it answered NAK, and no \
+             request was outstanding; idle: the host sent no token; wire: \
+             use of the wire, of all frames and of the frame in which it was largest",
+        ),
+    ] {
+        table(out, &printed, meaning, width)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{HEADING}Bottleneck{RESET}")?;
     for judged in &bus.endpoints {
+        let endpoint = endpoint(judged);
+        let name = match several {
+            true => format!("device {}, endpoint {endpoint}", device(judged)),
+            false => format!("endpoint {endpoint}"),
+        };
         if let Some(words) = &judged.words {
-            let name = name(judged, several);
             paragraph(out, "  ", &format!("{name}: {words}"), width)?;
             if let Some(small) = &judged.small_packets {
                 let words = small.words(judged.endpoint.max_packet);
@@ -92,12 +88,7 @@ fn of_bus(out: &mut impl Write, bus: &Bus, width: usize) -> io::Result<()> {
         missing(bus.missing, bus.format),
         cut_off(bus.cut_off_at),
         time_goes_back(bus.time_goes_back_at, bus.times_back),
-        (bus.endpoints_left_out > 0).then(|| {
-            format!(
-                "{} transactions of further endpoints are not listed; the first 64 endpoints are",
-                bus.endpoints_left_out
-            )
-        }),
+        left_out(bus.endpoints_left_out, "transactions"),
     ];
     remarks(out, notes)
 }
@@ -109,63 +100,22 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
         host.records,
         host.duration_ns as f64 / 1e9
     )?;
-    let several = several(
-        host.endpoints
-            .iter()
-            .map(|one| u32::from(one.bus) << 8 | u32::from(one.device)),
-    );
-    let times = host.endpoints.iter().filter_map(|one| one.urb_time);
-    let unit = TimeUnit::of_median(times.map(|times| times.p50_ns as f64));
-    let mut columns = heads(several);
-    columns.extend([
-        "type",
-        "completed",
-        "cancelled",
-        "failed",
-        "bytes",
-        "MB/s",
-        "short",
-        "empty",
-        "pending",
-        "URB p50",
-        "URB p99",
-        "gap p50",
-        "gap p99",
-        "idle %",
-    ]);
-    let title = format!("URBs of each endpoint, times in {}", unit.name());
-    let mut printed = Table::new(title, &columns);
-    for one in &host.endpoints {
-        let mut cells = urb_names(one, several);
-        cells.extend([
-            kind(Some(one.transfer)),
-            one.transfers.to_string(),
-            one.cancelled.to_string(),
-            one.failed.to_string(),
-            one.bytes.to_string(),
-            RateUnit::Mega.show(one.bytes_s),
-            one.short.to_string(),
-            one.empty.to_string(),
-            format!("{:.2}", one.pending),
-            at(unit, one.urb_time, |times| times.p50_ns as f64),
-            at(unit, one.urb_time, |times| times.p99_ns as f64),
-            at(unit, one.host_gap, |times| times.p50_ns as f64),
-            at(unit, one.host_gap, |times| times.p99_ns as f64),
-            percent_number(one.idle),
-        ]);
-        printed.row(cells);
-    }
+    let several = several(host.endpoints.iter().map(urb_device));
     table(
         out,
-        &printed,
+        &urbs(host, several),
         "cancelled: taken back by the host; URB: from submission to completion; gap: from a completion to the next submission, with none pending; pending: \
          mean number; idle: share of the time with none pending",
         width,
     )?;
     writeln!(out, "\n{HEADING}Bottleneck{RESET}")?;
     for one in &host.endpoints {
+        let endpoint = urb_endpoint(one);
+        let name = match several {
+            true => format!("{} {endpoint}", urb_device(one)),
+            false => endpoint,
+        };
         if let Some(words) = &one.words {
-            let name = urb_names(one, several).join(" ");
             paragraph(out, "  ", &format!("{name}: {words}"), width)?;
         }
     }
@@ -177,19 +127,14 @@ fn of_host(out: &mut impl Write, host: &Host, width: usize) -> io::Result<()> {
         missing(host.missing, host.format),
         cut_off(host.cut_off_at),
         time_goes_back(host.time_goes_back_at, host.times_back),
-        (host.left_out > 0).then(|| {
-            format!(
-                "{} records of further endpoints are not listed; the first 64 endpoints are",
-                host.left_out
-            )
-        }),
+        left_out(host.left_out, "records"),
     ];
     remarks(out, notes)
 }
 
-fn missing(count: u64, format: wiregauge_capture::Format) -> Option<String> {
+fn missing(count: u64, format: Format) -> Option<String> {
     let why = match format {
-        wiregauge_capture::Format::BeagleCsv => {
+        Format::BeagleCsv => {
             "NAKs have one row for several, without their times: export with all records expanded"
         }
         _ => "packets were dropped while capturing, as the file says: the counts are too small",
@@ -208,6 +153,12 @@ fn time_goes_back(at: Option<u64>, times: u64) -> Option<String> {
              IN OUT",
             counted(times, "time")
         )
+    })
+}
+
+fn left_out(count: u64, what: &str) -> Option<String> {
+    (count > 0).then(|| {
+        format!("{count} {what} of further endpoints are not listed; the first 64 endpoints are")
     })
 }
 
@@ -247,197 +198,156 @@ fn paragraph(out: &mut impl Write, indent: &str, text: &str, width: usize) -> io
 }
 
 /// True if not all are of one device.
-fn several(devices: impl Iterator<Item = u32>) -> bool {
-    let mut devices: Vec<u32> = devices.collect();
+fn several(devices: impl Iterator<Item = String>) -> bool {
+    let mut devices: Vec<String> = devices.collect();
     devices.dedup();
     devices.len() > 1
 }
 
-fn heads(several: bool) -> Vec<&'static str> {
-    match several {
-        true => vec!["device", "endpoint"],
-        false => vec!["endpoint"],
+fn device(judged: &Judged) -> String {
+    judged.endpoint.device.to_string()
+}
+
+fn endpoint(judged: &Judged) -> String {
+    format!("0x{:02x}", judged.endpoint.endpoint)
+}
+
+fn urb_device(one: &UrbEndpoint) -> String {
+    format!("{}-{}", one.bus, one.device)
+}
+
+fn urb_endpoint(one: &UrbEndpoint) -> String {
+    format!("0x{:02x}", one.endpoint)
+}
+
+/// Columns with the name of an endpoint, and of its device if there are several.
+fn named<'a, Row: 'a>(
+    several: bool,
+    device: fn(&Row) -> String,
+    endpoint: fn(&Row) -> String,
+) -> Columns<'a, &'a Row> {
+    let mut columns = Columns::new();
+    if several {
+        columns.add("device", device);
     }
+    columns.add("endpoint", endpoint);
+    columns
 }
 
-fn names(judged: &Judged, several: bool) -> Vec<String> {
-    let (device, endpoint) = (judged.endpoint.device, judged.endpoint.endpoint);
-    match several {
-        true => vec![device.to_string(), format!("0x{endpoint:02x}")],
-        false => vec![format!("0x{endpoint:02x}")],
+fn kind(transfer: UrbType) -> &'static str {
+    match transfer {
+        UrbType::Isochronous => "isochronous",
+        UrbType::Interrupt => "interrupt",
+        UrbType::Control => "control",
+        UrbType::Bulk => "bulk",
     }
-}
-
-fn name(judged: &Judged, several: bool) -> String {
-    match several {
-        true => format!(
-            "device {}, endpoint 0x{:02x}",
-            judged.endpoint.device, judged.endpoint.endpoint
-        ),
-        false => format!("endpoint 0x{:02x}", judged.endpoint.endpoint),
-    }
-}
-
-fn urb_names(one: &UrbEndpoint, several: bool) -> Vec<String> {
-    match several {
-        true => vec![
-            format!("{}-{}", one.bus, one.device),
-            format!("0x{:02x}", one.endpoint),
-        ],
-        false => vec![format!("0x{:02x}", one.endpoint)],
-    }
-}
-
-fn kind(transfer: Option<UrbType>) -> String {
-    let name = match transfer {
-        Some(UrbType::Isochronous) => "isochronous",
-        Some(UrbType::Interrupt) => "interrupt",
-        Some(UrbType::Control) => "control",
-        Some(UrbType::Bulk) => "bulk",
-        None => "-",
-    };
-    name.into()
-}
-
-fn at(unit: TimeUnit, times: Option<Times>, of: impl Fn(&Times) -> f64) -> String {
-    times.map_or("-".into(), |times| unit.show(of(&times)))
 }
 
 fn counts(bus: &Bus, several: bool) -> Table {
-    let typed = bus
-        .endpoints
-        .iter()
-        .any(|one| one.endpoint.transfer.is_some());
-    let mut columns = heads(several);
+    let mut endpoints = bus.endpoints.iter();
+    let typed = endpoints.any(|one| one.endpoint.transfer.is_some());
+    let mut columns = named(several, device, endpoint);
     if typed {
-        columns.push("type");
+        columns.some("type", |one| one.endpoint.transfer.map(kind));
     }
-    columns.extend([
-        "packet B",
-        "transfers",
-        "packets",
-        "bytes",
-        "MB/s",
-        "tokens",
-        "NAK",
-        "retries",
-        "short",
-        "empty",
-    ]);
-    let mut table = Table::new("What passed", &columns);
-    for judged in &bus.endpoints {
-        let (one, counts) = (&judged.endpoint, &judged.endpoint.counts);
-        let mut cells = names(judged, several);
-        if typed {
-            cells.push(kind(one.transfer));
-        }
-        cells.extend([
-            one.max_packet.to_string(),
-            counts.transfers.to_string(),
-            counts.packets.to_string(),
-            counts.bytes.to_string(),
-            RateUnit::Mega.show(one.bytes_s),
-            counts.tokens.to_string(),
-            counts.naks.to_string(),
-            counts.retries.to_string(),
-            counts.short.to_string(),
-            counts.empty.to_string(),
-        ]);
-        table.row(cells);
-    }
-    table
+    columns.add("packet B", |one| one.endpoint.max_packet);
+    columns.add("transfers", |one| one.endpoint.counts.transfers);
+    columns.add("packets", |one| one.endpoint.counts.packets);
+    columns.add("bytes", |one| one.endpoint.counts.bytes);
+    columns.add("MB/s", |one| RateUnit::Mega.show(one.endpoint.bytes_s));
+    columns.add("tokens", |one| one.endpoint.counts.tokens);
+    columns.add("NAK", |one| one.endpoint.counts.naks);
+    columns.add("retries", |one| one.endpoint.counts.retries);
+    columns.add("short", |one| one.endpoint.counts.short);
+    columns.add("empty", |one| one.endpoint.counts.empty);
+    columns.of_rows("What passed", &bus.endpoints)
+}
+
+fn urbs(host: &Host, several: bool) -> Table {
+    let times = host.endpoints.iter().filter_map(|one| one.urb_time);
+    let unit = TimeUnit::of_median(times.map(|times| times.p50_ns as f64));
+    let mut columns = named(several, urb_device, urb_endpoint);
+    columns.add("type", |one| kind(one.transfer));
+    columns.add("completed", |one| one.transfers);
+    columns.add("cancelled", |one| one.cancelled);
+    columns.add("failed", |one| one.failed);
+    columns.add("bytes", |one| one.bytes);
+    columns.add("MB/s", |one| RateUnit::Mega.show(one.bytes_s));
+    columns.add("short", |one| one.short);
+    columns.add("empty", |one| one.empty);
+    columns.add("pending", |one| format!("{:.2}", one.pending));
+    let mut timed = |head: &str, of: fn(&UrbEndpoint) -> Option<u64>| {
+        columns.some(head, move |one| Some(unit.show(of(one)? as f64)));
+    };
+    timed("URB p50", |one| Some(one.urb_time?.p50_ns));
+    timed("URB p99", |one| Some(one.urb_time?.p99_ns));
+    timed("gap p50", |one| Some(one.host_gap?.p50_ns));
+    timed("gap p99", |one| Some(one.host_gap?.p99_ns));
+    columns.add("idle %", |one| percent_number(one.idle));
+    let title = format!("URBs of each endpoint, times in {}", unit.name());
+    columns.of_rows(title, &host.endpoints)
 }
 
 fn times(bus: &Bus, several: bool) -> Table {
     let unit = |of: fn(&Judged) -> Option<Times>| {
-        let shortest = bus
-            .endpoints
-            .iter()
-            .filter_map(of)
-            .map(|times| times.p50_ns)
-            .min();
+        let known = bus.endpoints.iter().filter_map(of);
+        let shortest = known.map(|times| times.p50_ns).min();
         TimeUnit::fitting(shortest.unwrap_or(0) as f64)
     };
     let token = unit(|one| one.endpoint.next_token);
     let gap = unit(|one| one.endpoint.transfer_gap);
-    let mut columns = heads(several);
-    columns.extend([
-        "response p50",
-        "max",
-        "next token p50",
-        "max",
-        "gap mean",
-        "gap p50",
-        "gap p99",
-        "gap max",
-    ]);
+    let mut columns = named(several, device, endpoint);
+    columns.some("response p50", |one| Some(one.endpoint.turn_around?.p50_ns));
+    columns.some("max", |one| Some(one.endpoint.turn_around?.max_ns));
+    let mut tokens = |head: &str, of: fn(Times) -> u64| {
+        columns.some(head, move |one| {
+            Some(token.show(of(one.endpoint.next_token?) as f64))
+        });
+    };
+    tokens("next token p50", |times| times.p50_ns);
+    tokens("max", |times| times.max_ns);
+    let mut gaps = |head: &str, of: fn(Times) -> f64| {
+        columns.some(head, move |one| {
+            Some(gap.show(of(one.endpoint.transfer_gap?)))
+        });
+    };
+    gaps("gap mean", |times| times.mean_ns);
+    gaps("gap p50", |times| times.p50_ns as f64);
+    gaps("gap p99", |times| times.p99_ns as f64);
+    gaps("gap max", |times| times.max_ns as f64);
     let title = format!(
         "Times: response in ns, next token in {}, gap in {}",
         token.name(),
         gap.name()
     );
-    let ns = |times: Option<Times>, of: fn(&Times) -> u64| {
-        times.map_or("-".into(), |times| of(&times).to_string())
-    };
-    let mut table = Table::new(title, &columns);
-    for judged in &bus.endpoints {
-        let one = &judged.endpoint;
-        let mut cells = names(judged, several);
-        cells.extend([
-            ns(one.turn_around, |times| times.p50_ns),
-            ns(one.turn_around, |times| times.max_ns),
-            at(token, one.next_token, |times| times.p50_ns as f64),
-            at(token, one.next_token, |times| times.max_ns as f64),
-            at(gap, one.transfer_gap, |times| times.mean_ns),
-            at(gap, one.transfer_gap, |times| times.p50_ns as f64),
-            at(gap, one.transfer_gap, |times| times.p99_ns as f64),
-            at(gap, one.transfer_gap, |times| times.max_ns as f64),
-        ]);
-        table.row(cells);
-    }
-    table
+    columns.of_rows(title, &bus.endpoints)
 }
 
 fn parts(bus: &Bus, several: bool) -> Table {
-    let hub = bus
-        .endpoints
-        .iter()
-        .any(|one| one.endpoint.parts.hub_ns > 0.0);
-    let requests = bus
-        .endpoints
-        .iter()
-        .any(|one| one.endpoint.parts.unrequested_ns > 0.0);
-    let mut columns = heads(several);
-    columns.extend(["data %", "NAK %"]);
-    if requests {
-        columns.push("no request %");
-    }
-    columns.push("other traffic %");
-    if hub {
-        columns.push("at a hub %");
-    }
-    columns.extend(["idle %", "wire %", "wire max %", "bottleneck"]);
-    let mut table = Table::new("Where the time goes", &columns);
-    for judged in &bus.endpoints {
-        let (one, parts) = (&judged.endpoint, judged.endpoint.parts);
-        let mut cells = names(judged, several);
-        let mut all = vec![parts.data_ns, parts.nak_ns];
-        if requests {
-            all.push(parts.unrequested_ns);
+    let any = |of: fn(&Judged) -> f64| bus.endpoints.iter().any(|one| of(one) > 0.0);
+    let mut columns = named(several, device, endpoint);
+    let all: [(&str, bool, fn(&Judged) -> f64); 6] = [
+        ("data %", true, |one| one.endpoint.parts.data_ns),
+        ("NAK %", true, |one| one.endpoint.parts.nak_ns),
+        ("no request %", false, |one| {
+            one.endpoint.parts.unrequested_ns
+        }),
+        ("other traffic %", true, |one| one.endpoint.parts.other_ns),
+        ("at a hub %", false, |one| one.endpoint.parts.hub_ns),
+        ("idle %", true, |one| one.endpoint.parts.idle_ns),
+    ];
+    for (head, is_always_shown, of) in all {
+        if is_always_shown || any(of) {
+            columns.some(head, move |one| {
+                let total_ns = one.endpoint.parts.total_ns;
+                (total_ns > 0.0).then(|| percent_number(of(one) / total_ns))
+            });
         }
-        all.push(parts.other_ns);
-        if hub {
-            all.push(parts.hub_ns);
-        }
-        all.push(parts.idle_ns);
-        cells.extend(all.into_iter().map(|ns| match parts.total_ns > 0.0 {
-            true => percent_number(ns / parts.total_ns),
-            false => "-".into(),
-        }));
-        cells.push(percent_number(one.frame_share));
-        cells.push(percent_number(one.frame_share_max));
-        cells.push(judged.verdict.map_or("-", |verdict| verdict.name()).into());
-        table.row(cells);
     }
-    table
+    columns.add("wire %", |one| percent_number(one.endpoint.frame_share));
+    columns.add("wire max %", |one| {
+        percent_number(one.endpoint.frame_share_max)
+    });
+    columns.some("bottleneck", |one| Some(one.verdict?.name()));
+    columns.of_rows("Where the time goes", &bus.endpoints)
 }
