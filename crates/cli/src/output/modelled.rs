@@ -4,13 +4,10 @@ use super::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_compare::link_name;
 use wiregauge_explain::{Modelled, Predicted};
-use wiregauge_model::{Figures, How, Residual, Setting, StageCost, response_size};
+use wiregauge_model::{Figures, How, Setting, StageCost, response_size};
 use wiregauge_quantity::{RateUnit, TimeUnit, grouped};
 use wiregauge_report::tables::{Columns, Table};
 use wiregauge_stats::Estimate;
-
-/// Residuals of more points than this are for --json.
-const RESIDUALS: usize = 8;
 
 /// Each model of a run.
 pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Result<()> {
@@ -28,8 +25,7 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
         };
         let stream = modelled.way.is_some();
         writeln!(out, "\n{HEADING}Link model{name}{RESET}")?;
-        let limit = modelled.limit_bytes_s;
-        let numbers = numbers(&figures, stream, limit);
+        let numbers = numbers(&figures, stream, modelled.limit_bytes_s);
         if !numbers.rows.is_empty() {
             write!(out, "{}", numbers.text())?;
         }
@@ -43,13 +39,6 @@ pub fn print(out: &mut impl Write, models: &[Modelled], links: bool) -> io::Resu
         for words in &modelled.words {
             writeln!(out, "  - {words}")?;
         }
-        let (title, table) = residuals(&figures, stream);
-        writeln!(out, "\n{HEADING}{title}{name}{RESET}")?;
-        write!(out, "{}", table.text())?;
-        writeln!(
-            out,
-            "  cross-validated: the error at a point of the model fitted to the other points"
-        )?;
     }
     Ok(())
 }
@@ -178,23 +167,16 @@ fn numbers(figures: &Figures, stream: bool, limit: Option<f64>) -> Table {
     };
     let depth = if stream { "queue" } else { "depth" };
     if let Some(base) = &figures.base {
-        let names = Names {
-            fixed: &format!("fixed time {one} ({depth} {})", figures.base_depth),
-            byte: "time per byte",
-            together: figures.together,
-        };
-        stage(&mut table, base, &names);
+        let fixed = format!("fixed time {one} ({depth} {})", figures.base_depth);
+        stage(&mut table, base, fixed, "time per byte", figures.together);
     }
     if let Some(slowest) = &figures.slowest {
-        let names = Names {
-            fixed: &format!("slowest stage: fixed time {one}"),
-            byte: match figures.overlap {
-                true => "slowest stage: or, if longer, time per byte",
-                false => "slowest stage: time per byte",
-            },
-            together: figures.together,
+        let fixed = format!("slowest stage: fixed time {one}");
+        let byte = match figures.overlap {
+            true => "slowest stage: or, if longer, time per byte",
+            false => "slowest stage: time per byte",
         };
-        stage(&mut table, slowest, &names);
+        stage(&mut table, slowest, fixed, byte, figures.together);
     }
     for (most, way) in [(&figures.out_bytes_s, "OUT"), (&figures.in_bytes_s, "IN")] {
         if let Some(most) = most {
@@ -227,24 +209,17 @@ fn numbers(figures: &Figures, stream: bool, limit: Option<f64>) -> Table {
     table
 }
 
-/// What the rows of a stage are called.
-struct Names<'a> {
-    fixed: &'a str,
-    byte: &'a str,
-    together: bool,
-}
-
-fn stage(table: &mut Table, cost: &StageCost, names: &Names<'_>) {
+/// The rows of a stage; `together`: a byte takes as long in either direction.
+fn stage(table: &mut Table, cost: &StageCost, fixed: String, byte: &str, together: bool) {
     let unit = TimeUnit::fitting(cost.fixed_ns.value);
-    let fixed = names.fixed.into();
     row(table, fixed, &cost.fixed_ns, unit.name(), |v| unit.show(v));
-    let bytes = match names.together {
+    let bytes = match together {
         true => vec![(&cost.in_ns_a_byte, "in either direction")],
         false => vec![(&cost.out_ns_a_byte, "OUT"), (&cost.in_ns_a_byte, "IN")],
     };
     for (a_byte, way) in bytes {
         if let Some(a_byte) = a_byte {
-            let name = format!("{} {way}", names.byte);
+            let name = format!("{byte} {way}");
             row(table, name, a_byte, "ns", |v| format!("{v:.2}"));
         }
     }
@@ -269,33 +244,6 @@ fn row(
         bound(estimate.high),
         unit.into(),
     ]);
-}
-
-/// How far off the model is, at the points where it is furthest off.
-fn residuals(figures: &Figures, stream: bool) -> (String, Table) {
-    let mut all: Vec<&Residual> = figures.residuals.iter().collect();
-    let unit = TimeUnit::fitting(all.iter().map(|r| r.point.trt_ns).fold(f64::MAX, f64::min));
-    let (n, name) = (all.len(), unit.name());
-    let title = if n > RESIDUALS {
-        all.sort_by(|a, b| b.off.abs().total_cmp(&a.off.abs()));
-        all.truncate(RESIDUALS);
-        format!(
-            "Largest errors of the model, in {name} ({RESIDUALS} of {n} points; all with --json)"
-        )
-    } else {
-        format!("Errors of the model, in {name}")
-    };
-    let off = |off: f64| format!("{:+.1}", off * 100.0);
-    let mut columns = Columns::<&Residual>::new();
-    settings(&mut columns, stream, |residual| residual.point.at);
-    let time = if stream { "per transfer" } else { "TRT" };
-    columns.add(time, |residual| unit.show(residual.point.trt_ns));
-    columns.add("model", |residual| unit.show(residual.model_ns));
-    columns.add("error %", |residual| off(residual.off));
-    columns.some("cross-validated error %", |residual| {
-        residual.off_without.map(off)
-    });
-    (title, columns.of_rows("", all))
 }
 
 /// The columns of a setting: of an exchange its sizes and depth, of a stream its transfer and queue.

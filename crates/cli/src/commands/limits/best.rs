@@ -40,48 +40,47 @@ impl Kind {
         }
     }
 
-    /// Heads of the columns that say what it is.
-    pub fn columns(&self) -> &'static [&'static str] {
+    /// What says what it is, each under the head of its column.
+    pub fn cells(&self) -> Vec<(&'static str, String)> {
         match self {
-            Kind::Usb(_) => &["speed", "type", "packet B", "packets", "interval us"],
-            Kind::Uart(_) => &["baud", "framing"],
-            Kind::Can(_) => &["frames", "kbit/s", "identifier", "data B"],
-            Kind::Ethernet(..) => &["protocol", "rate Mbit/s", "MTU B", "message B"],
-        }
-    }
-
-    /// Its cells in these columns.
-    pub fn cells(&self) -> Vec<String> {
-        match self {
-            Kind::Usb(e) if e.transfer.is_periodic() => vec![
-                speed(e).into(),
-                e.transfer.name().into(),
-                e.packet_bytes.to_string(),
-                e.packets.to_string(),
-                grouped(e.served_ns() / 1000),
+            Kind::Usb(e) => {
+                let periodic = |value: String| match e.transfer.is_periodic() {
+                    true => value,
+                    false => "-".into(),
+                };
+                vec![
+                    ("speed", speed(e).into()),
+                    ("type", e.transfer.name().into()),
+                    ("packet B", e.packet_bytes.to_string()),
+                    ("packets", periodic(e.packets.to_string())),
+                    ("interval us", periodic(grouped(e.served_ns() / 1000))),
+                ]
+            }
+            Kind::Uart(line) => vec![
+                ("baud", grouped(line.baud.into())),
+                ("framing", line.framing.to_string()),
             ],
-            Kind::Usb(e) => vec![
-                speed(e).into(),
-                e.transfer.name().into(),
-                e.packet_bytes.to_string(),
-                "-".into(),
-                "-".into(),
-            ],
-            Kind::Uart(line) => vec![grouped(line.baud.into()), line.framing.to_string()],
-            Kind::Can(can) => vec![
-                if can.is_fd() { "FD" } else { "classic" }.into(),
-                can_rates(can),
-                if can.extended { "29 bit" } else { "11 bit" }.into(),
-                can.bytes.to_string(),
-            ],
+            Kind::Can(can) => {
+                let frames = if can.is_fd() { "FD" } else { "classic" };
+                let identifier = if can.extended { "29 bit" } else { "11 bit" };
+                vec![
+                    ("frames", frames.into()),
+                    ("kbit/s", can_rates(can)),
+                    ("identifier", identifier.into()),
+                    ("data B", can.bytes.to_string()),
+                ]
+            }
             Kind::Ethernet(way, payload) => vec![
-                transport(way).into(),
-                (way.bits_s as f64 / 1e6).to_string(),
-                way.mtu.to_string(),
-                match payload {
-                    Some(bytes) => bytes.to_string(),
-                    None => format!("{} (full)", way.full_segment()),
-                },
+                ("protocol", transport(way).into()),
+                ("rate Mbit/s", (way.bits_s as f64 / 1e6).to_string()),
+                ("MTU B", way.mtu.to_string()),
+                (
+                    "message B",
+                    payload.map_or_else(
+                        || format!("{} (full)", way.full_segment()),
+                        |bytes| bytes.to_string(),
+                    ),
+                ),
             ],
         }
     }

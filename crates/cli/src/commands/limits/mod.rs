@@ -56,43 +56,12 @@ pub fn run(args: &LimitsArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
 /// The figures, one line each.
 fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::io::Result<()> {
     let with_exchange = all.iter().any(|one| one.exchange_ns.is_some());
-    let is_usb = all[0].kind.family() == MediumArg::Usb;
-    let mut columns = all[0].kind.columns().to_vec();
-    let messages = all[0].kind.messages();
-    columns.push("B/s");
-    columns.extend(messages);
-    columns.push("% of line rate");
-    if is_usb {
-        columns.push("all endpoints B/s");
-    }
-    columns.push(all[0].kind.time());
-    let has_worst = all[0].kind.worst_ns().is_some();
-    if has_worst {
-        columns.push("worst us");
-    }
-    if with_exchange {
-        columns.push("exchange us");
-    }
-    let mut table = Table::new(title, &columns);
-    for one in all {
-        let limit = &one.limit;
-        let mut cells = one.kind.cells();
-        cells.push(grouped(limit.bytes_s.round() as u64));
-        cells.extend(messages.map(|_| a_second(limit.messages_s)));
-        cells.push(percent(limit.efficiency()));
-        if is_usb {
-            let bus = one.kind.bus_bytes_s();
-            cells.push(bus.map_or("-".into(), grouped));
-        }
-        let us = |ns: f64| TimeUnit::Micro.show(ns);
-        cells.push(us(limit.message_ns));
-        if has_worst {
-            cells.push(one.kind.worst_ns().map_or("-".into(), us));
-        }
-        if with_exchange {
-            cells.push(one.exchange_ns.map_or("-".into(), us));
-        }
-        table.row(cells);
+    let rows = all.iter().map(|one| row(one, with_exchange));
+    let rows: Vec<Vec<(&str, String)>> = rows.collect();
+    let heads: Vec<&str> = rows[0].iter().map(|(head, _)| *head).collect();
+    let mut table = Table::new(title, &heads);
+    for row in rows {
+        table.row(row.into_iter().map(|(_, cell)| cell).collect());
     }
     let heads = table.columns.clone();
     let is_empty = |head: &&&str| {
@@ -111,6 +80,27 @@ fn table(out: &mut dyn Write, title: &str, all: &[&Best], width: usize) -> std::
         true => Ok(()),
         false => writeln!(out, "  with --json also: {}", left_out.join(", ")),
     }
+}
+
+/// Cells, each under the head of its column.
+fn row(one: &Best, with_exchange: bool) -> Vec<(&'static str, String)> {
+    let (kind, limit) = (&one.kind, &one.limit);
+    let us = |ns: f64| TimeUnit::Micro.show(ns);
+    let mut cells = kind.cells();
+    cells.push(("B/s", grouped(limit.bytes_s.round() as u64)));
+    let messages = kind.messages();
+    cells.extend(messages.map(|head| (head, a_second(limit.messages_s))));
+    cells.push(("% of line rate", percent(limit.efficiency())));
+    if let Kind::Usb(_) = kind {
+        let bus = kind.bus_bytes_s();
+        cells.push(("all endpoints B/s", bus.map_or("-".into(), grouped)));
+    }
+    cells.push((kind.time(), us(limit.message_ns)));
+    cells.extend(kind.worst_ns().map(|ns| ("worst us", us(ns))));
+    if with_exchange {
+        cells.push(("exchange us", one.exchange_ns.map_or("-".into(), us)));
+    }
+    cells
 }
 
 /// How the figures come about, and what they leave out.
