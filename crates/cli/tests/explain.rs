@@ -344,49 +344,49 @@ fn a_capture_whose_time_goes_back_is_named_as_such() {
 fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
     let desk = Desk::new();
     std::fs::write(desk.path("notes.txt"), "dear diary").expect("a directory of the test");
-    let text = desk.path("notes.txt");
-    let text = text.display();
-    common::refused(&format!("explain {text}"), 2, "not a capture file");
-    let missing = desk.path("missing.pcapng");
-    let missing = format!("explain {}", missing.display());
-    common::refused(&missing, 2, "cannot open");
-    common::refused(
-        &missing,
-        2,
-        "hint: check the path; `wiregauge runs` lists stored runs",
-    );
     let file = capture(&desk, 1);
-    let file = file.display();
-    common::refused(&format!("explain {file} --endpoint 0x02"), 2, "it has 0x81");
-    common::refused(
-        &format!("report {file}"),
-        2,
-        "--figure bus.html draws a page of its frames",
-    );
-    common::refused(
-        &format!("explain {file} --figure frames.jpg"),
-        2,
-        ".svg, .png or .html",
-    );
-    for (flags, printed) in [
+    let of = |flags: &str| format!("explain {} {flags}", file.display());
+    let path = |name: &str| format!("explain {}", desk.path(name).display());
+    for (command, code, says) in [
+        (path("notes.txt"), 2, "not a capture file"),
         (
-            "--begin 1min",
+            path("missing.pcapng"),
+            2,
+            "hint: check the path; `wiregauge runs` lists stored runs",
+        ),
+        (of("--endpoint 0x02"), 2, "it has 0x81"),
+        (
+            format!("report {}", file.display()),
+            2,
+            "--figure bus.html draws a page of its frames",
+        ),
+        (of("--figure frames.jpg"), 2, ".svg, .png or .html"),
+        (
+            of("--begin 1min"),
+            2,
             "no packets between --begin and --end: the capture lasts 0.040 s",
         ),
         (
-            "--begin 3ms --end 2ms",
+            of("--begin 3ms --end 2ms"),
+            2,
             "--begin 0.003 s is not before --end 0.002 s",
         ),
-        ("--figure bus.svg --endpoint 0x81", "hint: omit --endpoint"),
+        (
+            of("--figure bus.svg --endpoint 0x81"),
+            2,
+            "hint: omit --endpoint",
+        ),
+        (
+            of("--figure no-such-directory/bus.svg"),
+            3,
+            "hint: check that the directory exists",
+        ),
+        (
+            "explain last --endpoint 0x81".to_owned(),
+            2,
+            "--endpoint is for captures",
+        ),
     ] {
-        common::refused(&format!("explain {file} {flags}"), 2, printed);
+        common::refused(&command, code, says);
     }
-    let flags = "--figure no-such-directory/bus.svg";
-    let printed = "hint: check that the directory exists";
-    common::refused(&format!("explain {file} {flags}"), 3, printed);
-    common::refused(
-        "explain last --endpoint 0x81",
-        2,
-        "--endpoint is for captures",
-    );
 }

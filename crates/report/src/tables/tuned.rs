@@ -67,7 +67,10 @@ fn cells(name: &str, figure: &str, required: &str, found: Option<&Estimate>) -> 
         Some(Unit::Share) if limit.parse::<u64>().is_ok() => Some(Unit::Count),
         unit => unit,
     };
-    let shown = |value: f64| unit.map_or_else(|| significant(value), |unit| of_unit(unit, value));
+    let shown = |value: f64| match unit {
+        Some(unit) => of_unit(unit, value),
+        None => significant(value),
+    };
     let bound = |bound: Option<f64>| bound.map_or("?".into(), shown);
     let is_bare = unit == Some(Unit::Count) || figure.is_some_and(Figure::is_bare);
     let none = || "-".to_owned();

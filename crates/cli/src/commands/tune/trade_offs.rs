@@ -70,9 +70,9 @@ impl Found {
         let several = rows.iter().any(|row| method(row) != method(&rows[0]));
         let is_best_of_method = |row: &Row| {
             let mut others = rows.iter().filter(|other| method(other) == method(row));
-            let is_worse = |there: f64| {
-                let here = row.objective;
-                here.is_some_and(|here| !self.task.sense.prefers(there, here))
+            let is_worse = |there: f64| match row.objective {
+                Some(here) => !self.task.sense.prefers(there, here),
+                None => false,
             };
             several && others.all(|other| other.objective.is_none_or(is_worse))
         };
@@ -121,7 +121,8 @@ impl Found {
     pub fn better_in_probe<'a>(&self, rows: &'a [Row]) -> Option<&'a Row> {
         let sense = self.task.sense;
         let chosen = rows.iter().find(|row| row.is_best)?.objective?;
-        let probes = rows.iter().filter(|row| !row.confirmed && self.keeps(&row.at));
+        let probes = rows.iter().filter(|row| !row.confirmed);
+        let probes = probes.filter(|row| self.keeps(&row.at));
         let probes = probes.filter_map(|row| Some((row, row.objective?)));
         let (row, best) = probes.reduce(|a, b| match sense.prefers(b.1, a.1) {
             true => b,
