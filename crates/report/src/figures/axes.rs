@@ -1,9 +1,6 @@
-//! Axes: coordinates for plotters whose ticks are what people expect to read. Values stay in the
-//! unit in which they are stored (nanoseconds, bytes, bytes a second, shares of 1); only labels are
-//! in the unit that is shown.
+//! Axes whose ticks are what people expect to read. Values stay in the unit in which they are stored
+//! (nanoseconds, bytes, bytes a second, shares of 1); only labels are in the unit that is shown.
 
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
-use std::ops::Range;
 use wiregauge_quantity::{exact_time, grouped_digits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -358,27 +355,6 @@ impl Axis {
         let (low, high) = (self.place(self.low), self.place(self.high));
         let part = (self.place(value) - low) / (high - low);
         finite(part).clamp(0.0, 1.0)
-    }
-}
-
-impl Ranged for Axis {
-    type FormatOption = DefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        start + (self.part(*value) * f64::from(end - start)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        self.grid
-            .iter()
-            .copied()
-            .take(hint.max_num_points())
-            .collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
     }
 }
 

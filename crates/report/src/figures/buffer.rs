@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key};
+use super::canvas::{Canvas, Key, Limit};
 use super::cells::listed;
 use super::flows;
 use super::look::{HEIGHT, Marker, SERIES, Series};
@@ -75,7 +75,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         // Room for the names of the rates above the curves.
         let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
         beyond.extend(asked.iter().filter(|rate| !x.holds(**rate as f64)));
-        let named = |rate: u64| (rate as f64, format!("--rate {}", rate_name(rate)));
+        let named = |rate: u64| Limit::new(rate as f64, format!("--rate {}", rate_name(rate)));
         let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
         canvas.open("panel");
         let frame = canvas.frame(place, flows::title(panel.way), x, y);

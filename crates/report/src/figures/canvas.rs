@@ -1,22 +1,11 @@
 //! A sheet with a legend and one or more frames; a frame has axes, a light grid and what is drawn
 //! in it. Every figure is made with these and nothing else, so that all look alike.
 
-pub(crate) use super::place::Place;
-
 use super::Figure;
-use super::axes::Axis;
-use super::axis_labels::{Label, roomy};
+use super::axes::{Axis, Tick};
 use super::legend::Legend;
-use super::limit_names::{self, LIMIT_ROW, Line};
-use super::look::{
-    FONT_SIZE, GRID, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths, text_width,
-};
-use super::shapes::{draw_markers, put};
-use super::svg::{Anchor, Ink, Svg};
-use plotters::coord::Shift;
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use super::look::{FONT_SIZE, GRID, LINE, MUTED, SMALL, Series, WIDTH, fitting, text_width};
+use super::svg::{Anchor, Ink, Px, Svg};
 
 pub(crate) use super::legend::{Entry, Key};
 
@@ -24,36 +13,21 @@ const MARGIN: f64 = 10.0;
 /// Bold letters are wider by this factor (DejaVu Sans).
 const TITLE: f64 = 1.18;
 
-/// What the limits of a frame cover, in pixels.
-#[derive(Default)]
-pub(crate) struct LimitMarks {
-    lines: Vec<f64>,
-    labels: Vec<limit_names::Label>,
-    /// How many have no room for their name.
-    pub(crate) unnamed: usize,
-}
+/// Height of a row of names of limits.
+pub(crate) const LIMIT_ROW: f64 = 16.0;
 
-impl LimitMarks {
-    /// True if a text of this width, centred above a place, would cross a line or a name.
-    pub(crate) fn cross(&self, (x, baseline): (f64, f64), width: f64) -> bool {
-        let (left, right) = (x - width / 2.0, x + width / 2.0);
-        let (top, bottom) = (baseline - LIMIT_ROW + 4.0, baseline + 4.0);
-        let covers = |label: &limit_names::Label| {
-            let beside = right < label.left || label.right < left;
-            !beside && top < label.bottom() && label.top < bottom
-        };
-        self.lines
-            .iter()
-            .any(|line| left <= *line && *line <= right)
-            || self.labels.iter().any(covers)
-    }
+/// A place on the sheet, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
     svg: Svg,
-    root: DrawingArea<Svg, Shift>,
-    width: f64,
     height: f64,
     top: f64,
 }
@@ -66,15 +40,8 @@ impl Canvas {
         let top = legend.height();
         let height = f64::from(height) + top;
         let svg = Svg::new(WIDTH, height as u32);
-        let canvas = Canvas {
-            root: svg.clone().into_drawing_area(),
-            svg,
-            width: f64::from(WIDTH),
-            height,
-            top,
-        };
-        legend.draw(&canvas.svg, &canvas.root, MARGIN);
-        canvas
+        legend.draw(&svg, MARGIN);
+        Canvas { svg, height, top }
     }
 
     /// A sheet with so many panels, so many a row, and their places: `row` pixels high for each row, and `only` if there is
@@ -95,7 +62,7 @@ impl Canvas {
         Place {
             x: 0.0,
             y: self.top,
-            width: self.width,
+            width: f64::from(WIDTH),
             height: self.height - self.top,
         }
     }
@@ -133,12 +100,26 @@ impl Canvas {
 
     /// A frame with axes, grid and labels, in a place; its title, if it is not empty, stands above it.
     pub(crate) fn frame(&self, place: Place, title: &str, x: Axis, y: Axis) -> Frame {
-        Frame::new(self, place, title, x, y)
+        let width = |tick: &Tick| text_width(&tick.label, FONT_SIZE);
+        let widest = y.ticks.iter().map(width).fold(0.0, f64::max);
+        let left = MARGIN + widest + 8.0 + if y.title.is_empty() { 0.0 } else { 22.0 };
+        let bottom = MARGIN + 20.0 + if x.title.is_empty() { 0.0 } else { 20.0 };
+        let top = if title.is_empty() { 14.0 } else { 32.0 };
+        let right = 18.0;
+        let inner = Place {
+            x: place.x + left,
+            y: place.y + top,
+            width: (place.width - left - right).max(20.0),
+            height: (place.height - top - bottom).max(20.0),
+        };
+        let svg = self.svg.clone();
+        let frame = Frame { svg, inner, x, y };
+        frame.draw_axes(place, title);
+        frame
     }
 
     /// The finished figure.
     pub(crate) fn finish(self, name: &str, title: &str, caption: &str) -> Figure {
-        drop(self.root);
         Figure {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -158,13 +139,11 @@ pub(crate) struct Limit {
     pub(crate) point: String,
 }
 
-impl From<(f64, String)> for Limit {
-    fn from((at, name): (f64, String)) -> Limit {
-        Limit {
-            at,
-            name,
-            point: String::new(),
-        }
+impl Limit {
+    /// Of no point.
+    pub(crate) fn new(at: f64, name: String) -> Limit {
+        let point = String::new();
+        Limit { at, name, point }
     }
 }
 
@@ -172,8 +151,6 @@ impl From<(f64, String)> for Limit {
 /// not drawn, what lies outside is drawn at the edge.
 pub(crate) struct Frame {
     svg: Svg,
-    area: DrawingArea<Svg, Cartesian2d<Axis, Axis>>,
-    screen: DrawingArea<Svg, Shift>,
     /// The part between the axes, in pixels.
     pub(crate) inner: Place,
     x: Axis,
@@ -181,56 +158,33 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    fn new(canvas: &Canvas, place: Place, title: &str, x: Axis, y: Axis) -> Frame {
-        let widest = y
-            .ticks
-            .iter()
-            .map(|tick| text_width(&tick.label, FONT_SIZE))
-            .fold(0.0, f64::max);
-        let left = MARGIN + widest + 8.0 + if y.title.is_empty() { 0.0 } else { 22.0 };
-        let bottom = MARGIN + 20.0 + if x.title.is_empty() { 0.0 } else { 20.0 };
-        let top = if title.is_empty() { 14.0 } else { 32.0 };
-        let right = 18.0;
-        let inner = Place {
-            x: place.x + left,
-            y: place.y + top,
-            width: (place.width - left - right).max(20.0),
-            height: (place.height - top - bottom).max(20.0),
-        };
-        let across = tenths(inner.x)..tenths(inner.x + inner.width);
-        let up = tenths(inner.y + inner.height)..tenths(inner.y);
-        let coordinates = Cartesian2d::new(x.clone(), y.clone(), (across, up));
-        let frame = Frame {
-            svg: canvas.svg.clone(),
-            area: canvas.root.apply_coord_spec(coordinates),
-            screen: canvas.root.clone(),
-            inner,
-            x,
-            y,
-        };
-        frame.draw_axes(place, title);
-        frame
-    }
-
     fn draw_axes(&self, place: Place, title: &str) {
         let inner = self.inner;
         let (right, bottom) = (inner.x + inner.width, inner.y + inner.height);
         self.svg.open("axes");
-        let grid = stroke(GRID, 1.0, 0);
+        let line = |from, to, colour| self.svg.line("", &[from, to], (colour, 1.0, 0));
         for at in &self.x.grid {
-            self.screen_line((self.x_px(*at), inner.y), (self.x_px(*at), bottom), grid);
+            line((self.x_px(*at), inner.y), (self.x_px(*at), bottom), GRID);
         }
         for at in &self.y.grid {
-            self.screen_line((inner.x, self.y_px(*at)), (right, self.y_px(*at)), grid);
+            line((inner.x, self.y_px(*at)), (right, self.y_px(*at)), GRID);
         }
-        self.screen_line((inner.x, bottom), (right, bottom), stroke(MUTED, 1.0, 0));
+        line((inner.x, bottom), (right, bottom), MUTED);
         let muted = |anchor| Ink {
             colour: MUTED,
             ..Ink::new(anchor)
         };
-        for (at, label) in self.x_labels(place.x + place.width) {
-            self.svg
-                .text(at, bottom + 19.0, label, muted(Anchor::Middle));
+        // From the right, each label that has room beside the one before.
+        let mut free = f64::INFINITY;
+        for tick in self.x.ticks.iter().rev() {
+            let half = text_width(&tick.label, FONT_SIZE) / 2.0 + 3.0;
+            // The last one may be wider than the margin.
+            let at = self.x_px(tick.at).min(place.x + place.width - half);
+            if at + half <= free {
+                let ink = muted(Anchor::Middle);
+                self.svg.text(at, bottom + 19.0, &tick.label, ink);
+                free = at - half;
+            }
         }
         let mut last = f64::INFINITY;
         for tick in &self.y.ticks {
@@ -243,57 +197,33 @@ impl Frame {
                 last = y;
             }
         }
-        if !self.x.title.is_empty() {
-            let text = fitting(&self.x.title, FONT_SIZE, place.width - 8.0);
-            let half = text_width(&text, FONT_SIZE) / 2.0;
-            let middle = (inner.x + inner.width / 2.0)
-                .min(place.x + place.width - half - 2.0)
-                .max(place.x + half + 2.0);
-            self.svg
-                .text(middle, bottom + 40.0, &text, Ink::new(Anchor::Middle));
-        }
-        if !self.y.title.is_empty() {
-            let text = fitting(&self.y.title, FONT_SIZE, place.height - 8.0);
-            let half = text_width(&text, FONT_SIZE) / 2.0;
-            let middle = (inner.y + inner.height / 2.0)
-                .min(place.y + place.height - half - 2.0)
-                .max(place.y + half + 2.0);
-            let ink = Ink {
-                upright: true,
-                ..Ink::new(Anchor::Middle)
-            };
-            self.svg.text(place.x + MARGIN + 11.0, middle, &text, ink);
-        }
-        if !title.is_empty() {
-            let ink = Ink {
-                bold: true,
-                ..Ink::new(Anchor::Start)
-            };
-            let text = fitting(title, FONT_SIZE * TITLE, place.width - 8.0);
-            // Above the frame where it fits, else as far left as it must be.
-            let latest = place.x + place.width - 4.0 - text_width(&text, FONT_SIZE * TITLE);
-            self.svg
-                .text(inner.x.min(latest), inner.y - 12.0, &text, ink);
-        }
+        // As near to the middle of the axis as the place lets a title be.
+        let centred = |title: &str, middle: f64, from: f64, length: f64| {
+            let text = fitting(title, FONT_SIZE, length - 8.0);
+            let half = text_width(&text, FONT_SIZE) / 2.0 + 2.0;
+            (middle.min(from + length - half).max(from + half), text)
+        };
+        let middle = inner.x + inner.width / 2.0;
+        let (x, text) = centred(&self.x.title, middle, place.x, place.width);
+        self.svg
+            .text(x, bottom + 40.0, &text, Ink::new(Anchor::Middle));
+        let middle = inner.y + inner.height / 2.0;
+        let (y, text) = centred(&self.y.title, middle, place.y, place.height);
+        let upright = Ink {
+            upright: true,
+            ..Ink::new(Anchor::Middle)
+        };
+        self.svg.text(place.x + MARGIN + 11.0, y, &text, upright);
+        let bold = Ink {
+            bold: true,
+            ..Ink::new(Anchor::Start)
+        };
+        let text = fitting(title, FONT_SIZE * TITLE, place.width - 8.0);
+        // Above the frame where it fits, else as far left as it must be.
+        let latest = place.x + place.width - 4.0 - text_width(&text, FONT_SIZE * TITLE);
+        self.svg
+            .text(inner.x.min(latest), inner.y - 12.0, &text, bold);
         self.svg.close();
-    }
-
-    /// The labels of the horizontal axis that have room left of `end`.
-    fn x_labels(&self, end: f64) -> Vec<(f64, &str)> {
-        let all: Vec<Label<'_>> = (self.x.ticks.iter())
-            .map(|tick| {
-                let width = text_width(&tick.label, FONT_SIZE) + 6.0;
-                Label {
-                    tick: self.x_px(tick.at),
-                    // The last one may be wider than the margin.
-                    at: self.x_px(tick.at).min(end - width / 2.0),
-                    width,
-                    text: &tick.label,
-                }
-            })
-            .collect();
-        let shown = roomy(&all);
-        shown.iter().map(|label| (label.at, label.text)).collect()
     }
 
     /// Where a text of this width stands between the edges of the frame, as near to `x` as that can be: its middle.
@@ -312,6 +242,13 @@ impl Frame {
         self.inner.y + (1.0 - self.y.part(value)) * self.inner.height
     }
 
+    /// Where values that are finite stand on the sheet.
+    fn places(&self, values: &[(f64, f64)]) -> Vec<Px> {
+        let is_finite = |(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
+        let place = |(x, y): &(f64, f64)| (self.x_px(*x), self.y_px(*y));
+        values.iter().filter(is_finite).map(place).collect()
+    }
+
     /// A line through points.
     pub(crate) fn line(&self, points: &[(f64, f64)], series: Series) {
         self.line_of(points, series, LINE);
@@ -319,12 +256,8 @@ impl Frame {
 
     /// A line of some other width. Values that are not finite leave a gap.
     pub(crate) fn line_of(&self, points: &[(f64, f64)], series: Series, width: f64) {
-        let whole = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
-        for piece in points.split(|point| !whole(point)) {
-            if piece.len() > 1 {
-                put(&self.area, &PathElement::new(piece, series.line(width)));
-            }
-        }
+        let values: Vec<(&str, f64, f64)> = points.iter().map(|(x, y)| ("", *x, *y)).collect();
+        self.line_through(&values, series, width);
     }
 
     /// A line through values of several points, of which a page can leave out some: `(key, x, y)`. Values that
@@ -333,44 +266,30 @@ impl Frame {
         for piece in values.split(|(_, x, y)| !x.is_finite() || !y.is_finite()) {
             if piece.len() > 1 {
                 let keys: Vec<&str> = piece.iter().map(|(key, ..)| *key).collect();
-                let places: Vec<(f64, f64)> = piece.iter().map(|(_, x, y)| (*x, *y)).collect();
-                self.svg.vertices(&keys.join(" "));
-                put(&self.area, &PathElement::new(places, series.line(width)));
+                let values: Vec<(f64, f64)> = piece.iter().map(|(_, x, y)| (*x, *y)).collect();
+                let (keys, places) = (keys.join(" "), self.places(&values));
+                self.svg.line(keys.trim(), &places, series.line(width));
             }
         }
     }
 
     /// Markers.
     pub(crate) fn markers(&self, points: &[(f64, f64)], series: Series) {
-        let places: Vec<(i32, i32)> = points
-            .iter()
-            .filter(|(x, y)| x.is_finite() && y.is_finite())
-            .map(|point| self.area.map_coordinate(point))
-            .collect();
-        draw_markers(&self.screen, &places, series);
+        self.svg.markers(&self.places(points), series);
     }
 
     /// Small dots, for single samples.
     pub(crate) fn dots(&self, points: &[(f64, f64)], colour: &str, radius: f64) {
-        for point in points
-            .iter()
-            .filter(|(x, y)| x.is_finite() && y.is_finite())
-        {
-            let at = self.area.map_coordinate(point);
-            put(
-                &self.screen,
-                &Circle::new(at, tenths(radius), fill(colour, 1.0)),
-            );
+        for place in self.places(points) {
+            self.svg.circle(place, radius, (colour, 1.0));
         }
     }
 
     /// Markers so many pixels below the top edge, at values of the horizontal axis.
     pub(crate) fn marks_on_top(&self, values: &[f64], below: f64, series: Series) {
-        let places: Vec<(i32, i32)> = values
-            .iter()
-            .map(|value| (tenths(self.x_px(*value)), tenths(self.inner.y + below)))
-            .collect();
-        draw_markers(&self.screen, &places, series);
+        let place = |value: &f64| (self.x_px(*value), self.inner.y + below);
+        let places: Vec<Px> = values.iter().map(place).collect();
+        self.svg.markers(&places, series);
     }
 
     /// What so many pixels are on a linear horizontal axis.
@@ -399,48 +318,40 @@ impl Frame {
 
     /// The area between a low and a high value: `(x, low, high)`.
     pub(crate) fn band(&self, edges: &[(f64, f64, f64)], colour: &str, opacity: f64) {
-        let edges: Vec<_> = edges
-            .iter()
-            .filter(|(x, low, high)| x.is_finite() && low.is_finite() && high.is_finite())
-            .collect();
-        if edges.len() < 2 {
-            return;
-        }
         let there = edges.iter().map(|(x, low, _)| (*x, *low));
         let back = edges.iter().rev().map(|(x, _, high)| (*x, *high));
         let outline: Vec<(f64, f64)> = there.chain(back).collect();
-        put(&self.area, &Polygon::new(outline, fill(colour, opacity)));
+        let places = self.places(&outline);
+        if places.len() > 3 {
+            self.svg.polygon(&places, (colour, opacity));
+        }
     }
 
     /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (x, low, high) in bounds {
-            if x.is_finite() && low.is_finite() && high.is_finite() {
-                let ends = [*low, *high].map(|y| (self.x_px(*x), self.y_px(y)));
-                let whole = [self.y.holds(*low), self.y.holds(*high)];
-                self.whisker(ends, whole, (3.0, 0.0), colour);
-            }
+            self.whisker([(*x, *low), (*x, *high)], (3.0, 0.0), colour);
         }
     }
 
     /// The same for values along the horizontal axis: `(low, high, y)`.
     pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (low, high, y) in bounds {
-            if y.is_finite() && low.is_finite() && high.is_finite() {
-                let ends = [*low, *high].map(|x| (self.x_px(x), self.y_px(*y)));
-                let whole = [self.x.holds(*low), self.x.holds(*high)];
-                self.whisker(ends, whole, (0.0, 3.0), colour);
-            }
+            self.whisker([(*low, *y), (*high, *y)], (0.0, 3.0), colour);
         }
     }
 
     /// A line with an end where the end is seen; one that is cut by the frame has none.
-    fn whisker(&self, ends: [(f64, f64); 2], whole: [bool; 2], half: (f64, f64), colour: &str) {
-        let style = stroke(colour, 1.2, 0);
-        self.screen_line(ends[0], ends[1], style);
-        for ((x, y), whole) in ends.into_iter().zip(whole) {
-            if whole {
-                self.screen_line((x - half.0, y - half.1), (x + half.0, y + half.1), style);
+    fn whisker(&self, ends: [(f64, f64); 2], half: (f64, f64), colour: &str) {
+        let places = self.places(&ends);
+        if places.len() < ends.len() {
+            return;
+        }
+        self.svg.line("", &places, (colour, 1.2, 0));
+        for (end, (x, y)) in ends.into_iter().zip(places) {
+            if self.holds(end) {
+                let ends = [(x - half.0, y - half.1), (x + half.0, y + half.1)];
+                self.svg.line("", &ends, (colour, 1.2, 0));
             }
         }
     }
@@ -453,81 +364,64 @@ impl Frame {
 
     /// A filled bar between two values of each axis.
     pub(crate) fn bar(&self, x: (f64, f64), y: (f64, f64), colour: &str, opacity: f64) {
-        if [x.0, x.1, y.0, y.1].iter().all(|value| value.is_finite()) {
-            let corners = [(x.0, y.0), (x.1, y.1)];
-            put(&self.area, &Rectangle::new(corners, fill(colour, opacity)));
+        if let [a, b] = self.places(&[(x.0, y.0), (x.1, y.1)])[..] {
+            self.svg.rectangle(a, b, (colour, opacity));
         }
     }
 
-    /// A limit across the frame at a value of the vertical axis, with its name above the line, and its source where
-    /// there is room. Nothing if the value lies outside: the caller says so in words.
-    pub(crate) fn limit(&self, value: f64, name: &str, source: &str) {
+    /// A limit across the frame at a value of the vertical axis, with its name above the line. Nothing if the value
+    /// lies outside: the caller says so in words.
+    pub(crate) fn limit(&self, value: f64, name: &str) {
         if !self.y.holds(value) {
             return;
         }
-        let y = self.y_px(value);
-        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        let (left, y) = (self.inner.x, self.y_px(value));
+        let ends = [(left, y), (left + self.inner.width, y)];
         self.svg.open("limit");
-        self.screen_line((left, y), (right, y), Series::limit().line(1.4));
+        self.svg.line("", &ends, Series::limit().line(1.4));
         // Above the line; below it where the frame ends.
         let is_high = y - SMALL < self.inner.y - 6.0;
         let base = if is_high { y + SMALL + 3.0 } else { y - 5.0 };
+        let name = fitting(name, SMALL, self.inner.width - 8.0);
         let ink = Ink::note(Anchor::Start);
-        let room = self.inner.width - 8.0;
-        let whole = format!("{name}: {source}");
-        let name = match text_width(&whole, SMALL) <= room {
-            true if !source.is_empty() => whole,
-            _ => fitting(name, SMALL, room),
-        };
         self.svg.text(left + 4.0, base, &name, ink);
         self.svg.close();
     }
 
-    /// Limits down the frame at values of the horizontal axis, each with its name beside the line, on top of all lines.
-    /// Those outside are left out: the caller says so in words. Returns what they cover.
-    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) -> LimitMarks {
-        let limits: Vec<Limit> = limits.iter().cloned().map(L::into).collect();
-        let inside: Vec<Limit> = (limits.into_iter())
-            .filter(|limit| self.x.holds(limit.at))
-            .collect();
-        let named = inside.iter().map(|limit| {
-            let x = self.x_px(limit.at);
-            let name = match limit.name.is_empty() {
-                true => String::new(),
-                false => fitting(&limit.name, SMALL, limit_names::room(self.inner, x)),
-            };
-            let width = text_width(&name, SMALL);
-            (Line { x, width }, name)
-        });
-        let (lines, names): (Vec<Line>, Vec<String>) = named.unzip();
-        let layout = limit_names::layout(self.inner, &lines);
+    /// Limits down the frame at values of the horizontal axis, on top of all lines. From left to right each begins a
+    /// row lower, with its name there beside it. Those outside are left out: the caller says so in words.
+    pub(crate) fn limits_x(&self, limits: &[Limit]) {
+        let is_inside = |limit: &&Limit| self.x.holds(limit.at);
+        let mut inside: Vec<&Limit> = limits.iter().filter(is_inside).collect();
+        inside.sort_by(|a, b| a.at.total_cmp(&b.at));
+        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        let bottom = self.inner.y + self.inner.height;
+        let top = |row: usize| self.inner.y + LIMIT_ROW * row as f64;
         self.svg.open("limit");
-        for ((limit, line), pieces) in inside.iter().zip(&lines).zip(&layout.lines) {
+        for (row, limit) in inside.iter().enumerate() {
+            let (x, top) = (self.x_px(limit.at), top(row).min(bottom - LIMIT_ROW));
             self.svg.of_points(&limit.point, || {
-                for (from, to) in pieces {
-                    let style = Series::limit().line(1.4);
-                    self.screen_line((line.x, *from), (line.x, *to), style);
-                }
+                let ends = [(x, top), (x, bottom)];
+                self.svg.line("", &ends, Series::limit().line(1.4));
             });
         }
-        for ((limit, label), name) in inside.iter().zip(&layout.labels).zip(&names) {
-            let Some(label) = label else { continue };
-            let (anchor, x) = match label.is_behind {
-                true => (Anchor::Start, label.left),
-                false => (Anchor::End, label.right),
+        for (row, limit) in inside.iter().enumerate() {
+            let (x, baseline) = (self.x_px(limit.at), top(row) + 12.0);
+            let width = text_width(&limit.name, SMALL) + 6.0;
+            let (room, anchor, at) = if x + width <= right || x - left < right - x {
+                (right - x, Anchor::Start, x + 5.0)
+            } else {
+                (x - left, Anchor::End, x - 5.0)
             };
-            let ink = Ink::note(anchor);
-            self.svg.of_points(&limit.point, || {
-                self.svg.text(x, label.top + 12.0, name, ink);
-            });
+            // Below the frame there is no room for more names.
+            if baseline < bottom {
+                self.svg.of_points(&limit.point, || {
+                    let name = fitting(&limit.name, SMALL, room - 6.0);
+                    self.svg.text(at, baseline, &name, Ink::note(anchor));
+                });
+            }
         }
         self.svg.close();
-        LimitMarks {
-            lines: lines.iter().map(|line| line.x).collect(),
-            unnamed: names.iter().filter(|name| !name.is_empty()).count()
-                - layout.labels.iter().flatten().count(),
-            labels: layout.labels.into_iter().flatten().collect(),
-        }
     }
 
     /// A note at values of the axes, moved by pixels.
@@ -554,14 +448,6 @@ impl Frame {
     /// Ends a group.
     pub(crate) fn close(&self) {
         self.svg.close();
-    }
-
-    fn screen_line(&self, from: (f64, f64), to: (f64, f64), style: plotters::style::ShapeStyle) {
-        let at = |(x, y): (f64, f64)| (tenths(x), tenths(y));
-        put(
-            &self.screen,
-            &PathElement::new(vec![at(from), at(to)], style),
-        );
     }
 }
 

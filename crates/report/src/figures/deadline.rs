@@ -149,7 +149,7 @@ fn limits(drawn: &[&DeadlinePoint], deadline_ns: f64) -> Vec<Limit> {
     let stricter = drawn.iter().filter(|point| point.limit_ns < deadline_ns);
     let mut limits: Vec<Limit> = stricter.map(|point| of_point(point)).collect();
     let name = format!("deadline {}", exact_time(deadline_ns as u64));
-    limits.push((deadline_ns, name).into());
+    limits.push(Limit::new(deadline_ns, name));
     limits
 }
 

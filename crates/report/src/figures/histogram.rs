@@ -4,9 +4,8 @@
 use super::Figure;
 use super::axes::{Axis, number};
 use super::bars::Bars;
-use super::canvas::{Canvas, Entry, Frame, Key, LimitMarks};
+use super::canvas::{Canvas, Entry, Frame, Key, LIMIT_ROW, Limit};
 use super::cells::{first_runs, joined, label};
-use super::limit_names::LIMIT_ROW;
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
 use super::point_key;
 use super::rtt::{self, Sampled};
@@ -177,7 +176,7 @@ fn figure(
     let legend: Vec<Entry> = several.map(of_run).collect();
     let panels = choice.cells.len();
     let (canvas, places) = Canvas::with_panels((panels, 2), (HEIGHT, 240), &legend);
-    let (mut notes, mut unnamed) = (Vec::new(), 0);
+    let mut notes = Vec::new();
     // A limit that counts from the intended start has no place among RTTs.
     let has_limits = match of_what {
         Quantity::Rtt => !has_limits_from_intended(points),
@@ -216,11 +215,9 @@ fn figure(
             (kind, of_what),
             (is_share, has_limits),
         );
-        let marks = match has_limits {
-            true => limits(&frame, &of_them),
-            false => LimitMarks::default(),
-        };
-        unnamed += marks.unnamed;
+        if has_limits {
+            limits(&frame, &of_them);
+        }
         for (((at, point), bars), only) in drawn
             .iter()
             .zip(&bars)
@@ -246,7 +243,7 @@ fn figure(
             }
             frame.close();
             if marks_modes {
-                mark_modes(&frame, point, bars, height, &marks);
+                mark_modes(&frame, point, bars, height);
             }
             if bars.beyond > 0 {
                 let run = label(subjects, point.subject, runs.len());
@@ -265,10 +262,7 @@ fn figure(
         (Quantity::Trt, _) => ("trt-histogram", "TRT histogram, logarithmic axes"),
     };
     let what = (kind, of_what, has_limits, marks_modes);
-    let mut caption = caption(points, choice, what, &notes, (runs.len(), of));
-    if unnamed > 0 {
-        caption.push_str(" Names of limits are left out where there is no room.");
-    }
+    let caption = caption(points, choice, what, &notes, (runs.len(), of));
     canvas.finish(name, title, &caption)
 }
 
@@ -301,7 +295,7 @@ fn axes(
     // Room above the bars for the names of limits and the shares of peaks.
     let limits = points[0].summary.below.iter().filter(|_| has_limits);
     let named = limits.filter(|share| x.holds(share.limit as f64)).count();
-    let head = LIMIT_ROW * (named as f64 + 1.0) / (place.height - 90.0);
+    let head = (LIMIT_ROW * (named as f64 + 1.0) / (place.height - 90.0)).min(0.6);
     let y = match (kind, is_share) {
         (Kind::Linear, _) => Axis::percent("Exchanges", 0.0, tallest(true) / (1.0 - head)),
         (Kind::Log, true) => {
@@ -326,13 +320,7 @@ fn axes(
 }
 
 /// The peaks that were found in all samples, each with its share where there is room.
-fn mark_modes(
-    frame: &Frame,
-    point: &Sampled<'_>,
-    bars: &Bars,
-    height: impl Fn(u64) -> f64,
-    limits: &LimitMarks,
-) {
+fn mark_modes(frame: &Frame, point: &Sampled<'_>, bars: &Bars, height: impl Fn(u64) -> f64) {
     let modes = &point.summary.modes;
     if modes.len() < 2 {
         return;
@@ -377,8 +365,7 @@ fn mark_modes(
             .iter()
             .all(|(other, moved, _)| clear_of_label(other, *moved))
             && places.iter().all(clear_of_mark)
-            && bars.all().all(clear_of_bar)
-            && !limits.cross((x, y - 9.0), width);
+            && bars.all().all(clear_of_bar);
         if is_clear {
             labels.push((*at, x - top, text));
         }
@@ -390,7 +377,7 @@ fn mark_modes(
 }
 
 /// The limits of `--below` with the share below each.
-fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
+fn limits(frame: &Frame, points: &[&Sampled<'_>]) {
     let name = |(at, limit): (usize, &Share)| {
         let shares = points
             .iter()
@@ -398,12 +385,10 @@ fn limits(frame: &Frame, points: &[&Sampled<'_>]) -> LimitMarks {
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
         let shares = shares.join(" / ");
         let text = format!("< {}: {shares}", exact_time(limit.limit));
-        (limit.limit as f64, text)
+        Limit::new(limit.limit as f64, text)
     };
     let limits = points[0].summary.below.iter().enumerate();
-    let mut limits: Vec<(f64, String)> = limits.map(name).collect();
-    limits.sort_by(|a, b| a.0.total_cmp(&b.0));
-    frame.limits_x(&limits)
+    frame.limits_x(&limits.map(name).collect::<Vec<_>>());
 }
 
 fn caption(

@@ -1,11 +1,7 @@
 //! The legend of a figure: rows of names, each behind a sample of what it names.
 
-use super::look::{FONT_SIZE, LINE, Series, fill, fitting, tenths, text_width};
-use super::shapes::{draw_markers, put};
+use super::look::{FONT_SIZE, LINE, Series, fitting, text_width};
 use super::svg::{Anchor, Ink, Svg};
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
-use plotters::element::{PathElement, Rectangle};
 
 const ROW: f64 = 22.0;
 const KEY_WIDTH: f64 = 30.0;
@@ -92,14 +88,14 @@ impl Legend {
     }
 
     /// Draws it, so far from the edges.
-    pub(super) fn draw(&self, svg: &Svg, root: &DrawingArea<Svg, Shift>, margin: f64) {
+    pub(super) fn draw(&self, svg: &Svg, margin: f64) {
         svg.open("legend");
         for (row, entries) in self.rows.iter().enumerate() {
             let mut x = margin;
             let y = margin + ROW * (row as f64 + 0.5);
             for entry in entries {
                 svg.of_points(&entry.points, || {
-                    draw_key(root, entry.key, x, y);
+                    draw_key(svg, entry.key, x, y);
                     let ink = Ink::new(Anchor::Start);
                     svg.text(x + KEY_WIDTH + 6.0, y + 4.5, &entry.name, ink);
                 });
@@ -114,24 +110,16 @@ fn entry_width(name: &str) -> f64 {
     KEY_WIDTH + 6.0 + text_width(name, FONT_SIZE) + 14.0
 }
 
-fn draw_key(root: &DrawingArea<Svg, Shift>, key: Key, x: f64, y: f64) {
-    let at = |x: f64, y: f64| (tenths(x), tenths(y));
-    let line = |series: Series| {
-        let ends = vec![at(x, y), at(x + KEY_WIDTH, y)];
-        put(root, &PathElement::new(ends, series.line(LINE)));
-    };
+fn draw_key(svg: &Svg, key: Key, x: f64, y: f64) {
+    let (middle, end) = (x + KEY_WIDTH / 2.0, x + KEY_WIDTH);
+    if let Key::Line(series) | Key::Points(series) = key {
+        svg.line("", &[(x, y), (end, y)], series.line(LINE));
+    }
     match key {
-        Key::Line(series) => line(series),
-        Key::Points(series) => {
-            line(series);
-            draw_markers(root, &[at(x + KEY_WIDTH / 2.0, y)], series);
-        }
-        Key::Mark(series) => {
-            draw_markers(root, &[at(x + KEY_WIDTH / 2.0 + 4.0, y)], series);
-        }
+        Key::Line(_) => {}
+        Key::Points(series) | Key::Mark(series) => svg.markers(&[(middle, y)], series),
         Key::Area(colour, opacity) => {
-            let corners = [at(x + 7.0, y - 6.0), at(x + KEY_WIDTH, y + 6.0)];
-            put(root, &Rectangle::new(corners, fill(colour, opacity)));
+            svg.rectangle((x + 7.0, y - 6.0), (end, y + 6.0), (colour, opacity));
         }
     }
 }

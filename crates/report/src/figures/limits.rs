@@ -122,14 +122,14 @@ impl Limits {
             // Where each link has its own panel, the panel names it.
             let owner = if self.is_one_run { "" } else { &known.owner };
             let limit = &known.limit;
-            frame.limit(limit.bytes_s, &name(limit, owner), short(&limit.source));
+            frame.limit(limit.bytes_s, &name(limit, owner));
         }
     }
 
     /// As lines whose names stand in the legend, where data would run through them.
     pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
         for known in self.of_links(&[link]) {
-            frame.limit(known.limit.bytes_s, "", "");
+            frame.limit(known.limit.bytes_s, "");
         }
     }
 

@@ -1,7 +1,6 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
 mod axes;
-mod axis_labels;
 mod bars;
 mod below;
 mod buffer;
@@ -20,7 +19,6 @@ mod histogram;
 mod legend;
 #[cfg(feature = "png")]
 mod lettering;
-mod limit_names;
 mod limits;
 pub(crate) mod look;
 mod loops;
@@ -28,14 +26,12 @@ mod marked;
 mod matrix;
 mod percentile_axis;
 pub(crate) mod percentile_line;
-mod place;
 mod png;
 pub(crate) mod point_key;
 mod rates;
 mod rtt;
 mod series;
 mod service;
-mod shapes;
 mod signals;
 mod size;
 mod split;
@@ -53,11 +49,11 @@ pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
+pub(crate) use look::corners;
 pub(crate) use percentile_axis::FEW;
 pub use png::NoPng;
 pub(crate) use rtt::has_turnarounds;
 pub(crate) use series::bad_mark;
-pub(crate) use shapes::corners;
 
 use crate::Subject;
 

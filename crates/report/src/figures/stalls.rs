@@ -216,7 +216,7 @@ fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
             fitting(&text, SMALL, frame.inner.width / 2.0)
         }
     };
-    let mut lines: Vec<Limit> = floors
+    let lines: Vec<Limit> = floors
         .iter()
         .map(|floor| Limit {
             at: floor.latency_ns,
@@ -224,7 +224,6 @@ fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
             point: floor.key.clone(),
         })
         .collect();
-    lines.sort_by(|a, b| b.at.total_cmp(&a.at));
     frame.limits_x(&lines);
 }
 

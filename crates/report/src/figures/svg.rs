@@ -1,18 +1,13 @@
-//! A plotters backend that writes SVG in tenths of a pixel. plotters-svg rounds to whole pixels,
-//! cannot dash a line and spends 100 bytes on every marker; here neighbours of one style are one
-//! path. Text stays text.
+//! SVG in tenths of a pixel; neighbours of one look are one path. Text stays text.
 
-use super::look::{DASH_STEP, DASHES, FONT_SIZE, INK, PAPER, SMALL, tenths};
+use super::look::{DASHES, FONT_SIZE, Fill, INK, MARKER, PAPER, SMALL, Series, Stroke, corners};
 use crate::signs::proper;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
 use std::cell::RefCell;
-use std::convert::Infallible;
 use std::fmt::Write;
 use std::rc::Rc;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+/// A place on the sheet, in pixels.
+pub(crate) type Px = (f64, f64);
 
 /// Where a text is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,32 +21,29 @@ pub(crate) enum Anchor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ink {
     pub(crate) anchor: Anchor,
-    pub(crate) size: f64,
     pub(crate) colour: &'static str,
     pub(crate) bold: bool,
     /// Read from bottom to top.
     pub(crate) upright: bool,
-    /// On a rim of paper, to be read across lines.
-    pub(crate) rim: bool,
+    /// Small, on a rim of paper, to be read across lines.
+    pub(crate) note: bool,
 }
 
 impl Ink {
     pub(crate) fn new(anchor: Anchor) -> Ink {
         Ink {
             anchor,
-            size: FONT_SIZE,
             colour: INK,
             bold: false,
             upright: false,
-            rim: false,
+            note: false,
         }
     }
 
     /// Of a note inside a frame.
     pub(crate) fn note(anchor: Anchor) -> Ink {
         Ink {
-            size: SMALL,
-            rim: true,
+            note: true,
             ..Ink::new(anchor)
         }
     }
@@ -70,8 +62,6 @@ struct Body {
     text: String,
     /// The path that still grows: its attributes and its `d`.
     path: Option<(String, String)>,
-    /// The points of the line that comes next.
-    vertices: Option<String>,
 }
 
 impl Body {
@@ -106,9 +96,7 @@ impl Svg {
 
     /// Opens a group; what is in it can be found by its class.
     pub(crate) fn open(&self, class: &str) {
-        let mut body = self.body.borrow_mut();
-        body.end_path();
-        let _ = writeln!(body.text, "<g class=\"{}\">", escape(class));
+        self.open_point(class, "");
     }
 
     /// Opens a group that belongs to the points with these keys, separated by spaces.
@@ -116,11 +104,8 @@ impl Svg {
         let mut body = self.body.borrow_mut();
         body.end_path();
         body.text.push_str("<g");
-        for (name, value) in [("class", class), ("data-point", points)] {
-            if !value.is_empty() {
-                let _ = write!(body.text, " {name}=\"{}\"", escape(value));
-            }
-        }
+        attribute(&mut body.text, "class", class);
+        attribute(&mut body.text, "data-point", points);
         body.text.push_str(">\n");
     }
 
@@ -134,11 +119,6 @@ impl Svg {
         self.close();
     }
 
-    /// The next line goes through the points with these keys, separated by spaces.
-    pub(crate) fn vertices(&self, points: &str) {
-        self.body.borrow_mut().vertices = Some(points.to_owned());
-    }
-
     /// Ends the group.
     pub(crate) fn close(&self) {
         let mut body = self.body.borrow_mut();
@@ -146,34 +126,98 @@ impl Svg {
         body.text.push_str("</g>\n");
     }
 
-    /// Writes a text whose baseline begins, is centred or ends at a place.
+    /// Writes a text whose baseline begins, is centred or ends at a place; nothing if it is empty.
     pub(crate) fn text(&self, x: f64, y: f64, text: &str, ink: Ink) {
+        if text.is_empty() {
+            return;
+        }
         let mut body = self.body.borrow_mut();
         body.end_path();
-        let (x, y) = (number(tenths(x)), number(tenths(y)));
+        let (x, y) = (number(x), number(y));
         let out = &mut body.text;
         let _ = write!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{}\"", ink.colour);
-        match ink.anchor {
-            Anchor::Start => {}
-            Anchor::Middle => out.push_str(" text-anchor=\"middle\""),
-            Anchor::End => out.push_str(" text-anchor=\"end\""),
-        }
-        if ink.size != FONT_SIZE {
-            let _ = write!(out, " font-size=\"{}\"", number(tenths(ink.size)));
-        }
-        if ink.bold {
-            out.push_str(" font-weight=\"bold\"");
-        }
+        let anchor = match ink.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        attribute(out, "text-anchor", anchor);
+        attribute(out, "font-weight", if ink.bold { "bold" } else { "" });
         if ink.upright {
-            let _ = write!(out, " transform=\"rotate(-90 {x} {y})\"");
+            attribute(out, "transform", &format!("rotate(-90 {x} {y})"));
         }
-        if ink.rim {
-            let _ = write!(
-                out,
-                " paint-order=\"stroke\" stroke=\"{PAPER}\" stroke-width=\"4\""
-            );
+        if ink.note {
+            attribute(out, "font-size", &number(SMALL));
+            attribute(out, "paint-order", "stroke");
+            attribute(out, "stroke", PAPER);
+            attribute(out, "stroke-width", "4");
         }
         let _ = writeln!(out, ">{}</text>", escape(&proper(text)));
+    }
+
+    /// A line through places. Their keys, separated by spaces, if they belong to points; else nothing.
+    pub(crate) fn line(&self, keys: &str, places: &[Px], (colour, width, dash): Stroke<'_>) {
+        let width = number(width);
+        let mut look = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"");
+        attribute(&mut look, "stroke-dasharray", DASHES[dash % DASHES.len()]);
+        attribute(&mut look, "data-vertices", keys);
+        let mut body = self.body.borrow_mut();
+        trace(body.path(look), places);
+        if !keys.is_empty() {
+            body.end_path();
+        }
+    }
+
+    /// A filled area with these corners.
+    pub(crate) fn polygon(&self, places: &[Px], fill: Fill<'_>) {
+        self.fill(fill, |d| {
+            trace(d, places);
+            d.push('z');
+        });
+    }
+
+    /// A filled rectangle between two corners.
+    pub(crate) fn rectangle(&self, a: Px, b: Px, fill: Fill<'_>) {
+        self.polygon(&[a, (b.0, a.1), b, (a.0, b.1)], fill);
+    }
+
+    /// A filled circle.
+    pub(crate) fn circle(&self, (x, y): Px, radius: f64, fill: Fill<'_>) {
+        let (left, y) = (number(x - radius), number(y));
+        let (r, across) = (number(radius), number(2.0 * radius));
+        self.fill(fill, |d| {
+            let _ = write!(
+                d,
+                "M{left} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0 -{across} 0z"
+            );
+        });
+    }
+
+    /// The markers of a series.
+    pub(crate) fn markers(&self, places: &[Px], series: Series) {
+        let shapes = |colour: &str, radius: f64| {
+            for (x, y) in places {
+                let corner = |(dx, dy): &(f64, f64)| (x + radius * dx, y + radius * dy);
+                let shape: Vec<Px> = corners(series.marker).iter().map(corner).collect();
+                if shape.is_empty() {
+                    self.circle((*x, *y), radius, (colour, 1.0));
+                } else {
+                    self.polygon(&shape, (colour, 1.0));
+                }
+            }
+        };
+        shapes(series.colour, MARKER);
+        if series.hollow {
+            shapes(PAPER, MARKER * 0.55);
+        }
+    }
+
+    fn fill(&self, (colour, opacity): Fill<'_>, shape: impl FnOnce(&mut String)) {
+        let mut look = format!("fill=\"{colour}\"");
+        if opacity < 1.0 {
+            attribute(&mut look, "fill-opacity", &format!("{opacity:.2}"));
+        }
+        shape(self.body.borrow_mut().path(look));
     }
 
     /// The whole document.
@@ -191,56 +235,25 @@ impl Svg {
             body.text
         )
     }
+}
 
-    fn stroke(&self, style: &impl BackendStyle, points: impl IntoIterator<Item = BackendCoord>) {
-        let (dash, width) = (
-            style.stroke_width() / DASH_STEP,
-            style.stroke_width() % DASH_STEP,
-        );
-        let width = number(i32::try_from(width).expect("below DASH_STEP"));
-        let mut attributes = String::from("fill=\"none\"");
-        paint(&mut attributes, "stroke", style.color());
-        let _ = write!(attributes, " stroke-width=\"{width}\"");
-        let dash = DASHES[dash as usize % DASHES.len()];
-        if !dash.is_empty() {
-            let _ = write!(attributes, " stroke-dasharray=\"{dash}\"");
-        }
-        let mut body = self.body.borrow_mut();
-        match body.vertices.take() {
-            None => line(body.path(attributes), points),
-            Some(keys) => {
-                body.end_path();
-                let _ = write!(attributes, " data-vertices=\"{}\"", escape(&keys));
-                line(body.path(attributes), points);
-                body.end_path();
-            }
-        }
-    }
-
-    fn fill(&self, style: &impl BackendStyle, shape: impl FnOnce(&mut String)) {
-        let mut attributes = String::new();
-        paint(&mut attributes, "fill", style.color());
-        shape(
-            self.body
-                .borrow_mut()
-                .path(attributes.trim_start().to_owned()),
-        );
+/// ` name="value"`; nothing if the value is empty.
+fn attribute(out: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        let _ = write!(out, " {name}=\"{}\"", escape(value));
     }
 }
 
-/// ` fill="#RRGGBB"` or the like, with its opacity if it has one.
-fn paint(attributes: &mut String, what: &str, colour: BackendColor) {
-    let (r, g, b) = colour.rgb;
-    let _ = write!(attributes, " {what}=\"#{r:02x}{g:02x}{b:02x}\"");
-    if colour.alpha < 1.0 {
-        let _ = write!(attributes, " {what}-opacity=\"{:.2}\"", colour.alpha);
-    }
+/// Tenths of a pixel.
+fn tenths(px: f64) -> i32 {
+    // What is not finite or lies far outside is no place on paper.
+    (px.clamp(-1e5, 1e5) * 10.0).round() as i32
 }
 
-/// Tenths of a pixel in pixels.
-fn number(tenths: i32) -> String {
+/// Pixels with one decimal, if it is not 0.
+fn number(px: f64) -> String {
     let mut text = String::new();
-    push(&mut text, tenths);
+    push(&mut text, tenths(px));
     text
 }
 
@@ -254,34 +267,22 @@ fn push(text: &mut String, tenths: i32) {
     };
 }
 
-/// Adds a line to a path: its first point absolute, the others relative, which is shorter.
-fn line(d: &mut String, points: impl IntoIterator<Item = BackendCoord>) {
-    let mut last: Option<BackendCoord> = None;
-    for (x, y) in points {
-        let (dx, dy) = match last {
-            None => {
-                d.push('M');
-                (x, y)
-            }
-            Some(last) => {
-                if !d.ends_with('l') {
-                    d.push(' ');
-                }
-                (x - last.0, y - last.1)
-            }
-        };
-        push(d, dx);
-        if dy >= 0 {
+/// Adds a line to a path: its first place absolute, the others relative, which is shorter.
+fn trace(d: &mut String, places: &[Px]) {
+    let (mut last_x, mut last_y) = (0, 0);
+    for (at, (x, y)) in places.iter().enumerate() {
+        let (x, y) = (tenths(*x), tenths(*y));
+        d.push(match at {
+            0 => 'M',
+            1 => 'l',
+            _ => ' ',
+        });
+        push(d, x - last_x);
+        if y >= last_y {
             d.push(' ');
         }
-        push(d, dy);
-        if last.is_none() {
-            d.push('l');
-        }
-        last = Some((x, y));
-    }
-    if d.ends_with('l') {
-        d.pop();
+        push(d, y - last_y);
+        (last_x, last_y) = (x, y);
     }
 }
 
@@ -301,108 +302,4 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     out
-}
-
-impl DrawingBackend for Svg {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
-        (self.width * 10, self.height * 10)
-    }
-
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Drawn {
-        self.draw_rect(point, (point.0 + 10, point.1 + 10), &colour, true)
-    }
-
-    fn draw_line<S: BackendStyle>(
-        &mut self,
-        from: BackendCoord,
-        to: BackendCoord,
-        style: &S,
-    ) -> Drawn {
-        self.stroke(style, [from, to]);
-        Ok(())
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        path: I,
-        style: &S,
-    ) -> Drawn {
-        self.stroke(style, path);
-        Ok(())
-    }
-
-    fn draw_rect<S: BackendStyle>(
-        &mut self,
-        a: BackendCoord,
-        b: BackendCoord,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        let corners = [a, (b.0, a.1), b, (a.0, b.1)];
-        if fill {
-            self.fill_polygon(corners, style)
-        } else {
-            self.draw_path(corners.into_iter().chain([a]), style)
-        }
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        path: I,
-        style: &S,
-    ) -> Drawn {
-        self.fill(style, |d| {
-            line(d, path);
-            d.push('z');
-        });
-        Ok(())
-    }
-
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        centre: BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        let radius = i32::try_from(radius).unwrap_or(i32::MAX / 4);
-        if fill {
-            self.fill(style, |d| {
-                let (left, r, across) = (
-                    number(centre.0 - radius),
-                    number(radius),
-                    number(2 * radius),
-                );
-                let y = number(centre.1);
-                let _ = write!(
-                    d,
-                    "M{left} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0 -{across} 0z"
-                );
-            });
-            return Ok(());
-        }
-        // A ring is drawn as a line, so that it can have dashes and neighbours.
-        let ring = (0..=16).map(|step| {
-            let angle = f64::from(step) * std::f64::consts::TAU / 16.0;
-            let at = |part: f64| (f64::from(radius) * part).round() as i32;
-            (centre.0 + at(angle.cos()), centre.1 + at(angle.sin()))
-        });
-        self.draw_path(ring, style)
-    }
-
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, _: &S, at: BackendCoord) -> Drawn {
-        let (x, y) = (f64::from(at.0) / 10.0, f64::from(at.1) / 10.0);
-        self.text(x, y, text, Ink::new(Anchor::Start));
-        Ok(())
-    }
 }

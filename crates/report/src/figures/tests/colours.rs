@@ -1,6 +1,6 @@
 //! The colours of series are visible on their background and distinguishable, also for the colour-blind.
 
-use crate::figures::look::{DARK, DASHES, PAPER, SERIES, SERIES_ON_DARK, rgb};
+use crate::figures::look::{DARK, DASHES, PAPER, SERIES, SERIES_ON_DARK};
 
 /// WCAG 2, 1.4.11: parts of a figure.
 const CONTRAST: f64 = 3.0;
@@ -44,8 +44,8 @@ const VISION: [(&str, [[f64; 3]; 3]); 4] = [
 ];
 
 fn linear(colour: &str) -> [f64; 3] {
-    let colour = rgb(colour);
-    [colour.0, colour.1, colour.2].map(|part| {
+    [1_usize, 3, 5].map(|at| {
+        let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("a colour is #rrggbb");
         let part = f64::from(part) / 255.0;
         match part <= 0.04045 {
             true => part / 12.92,
@@ -58,11 +58,12 @@ fn times(matrix: &[[f64; 3]; 3], of: [f64; 3]) -> [f64; 3] {
     matrix.map(|row| row.iter().zip(of).map(|(a, b)| a * b).sum())
 }
 
+fn luminance(colour: &str) -> f64 {
+    let [r, g, b] = linear(colour);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
 fn contrast(one: &str, other: &str) -> f64 {
-    let luminance = |colour| {
-        let [r, g, b] = linear(colour);
-        0.2126 * r + 0.7152 * g + 0.0722 * b
-    };
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
@@ -112,6 +113,14 @@ fn series_can_be_seen_on_their_background() {
         }
     }
     assert!(contrast("#f0e442", PAPER) < 1.5, "a pale yellow cannot");
+}
+
+#[test]
+fn neighbouring_series_differ_in_grey_print() {
+    for pair in SERIES.windows(2) {
+        let difference = (luminance(pair[0]) - luminance(pair[1])).abs();
+        assert!(difference > 0.05, "{pair:?}");
+    }
 }
 
 #[test]
