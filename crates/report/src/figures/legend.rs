@@ -55,9 +55,7 @@ pub(super) struct Legend {
 impl Legend {
     /// Rows of at most this width. A single series needs no name.
     pub(super) fn new(entries: &[Entry], width: f64) -> Legend {
-        if matches!(entries, [only] if only.key != Key::Line(Series::limit())) {
-            return Legend { rows: Vec::new() };
-        }
+        let entries: &[Entry] = if entries.len() == 1 { &[] } else { entries };
         let mut rows: Vec<Vec<Entry>> = Vec::new();
         let mut left = 0.0;
         for entry in entries {

@@ -1,22 +1,10 @@
 //! Physical limits of links as lines in a figure, or in words where they lie far above it.
 
-use super::canvas::{Entry, Frame, Key};
-use super::cells::{distinct, listed};
-use super::look::Series;
+use super::canvas::Frame;
+use super::cells::{distinct, joined, label, listed};
 use crate::Subject;
-use std::collections::BTreeSet;
 use wiregauge_quantity::rate;
 use wiregauge_record::BusLimit;
-
-/// The limits that concern a figure.
-pub(super) struct Limits {
-    drawn: Vec<Known>,
-    beyond: Vec<Known>,
-    /// All links of the figure have the same ones.
-    for_all: bool,
-    /// The points are of one run.
-    is_one_run: bool,
-}
 
 /// A run and its link.
 type Link = (usize, u32);
@@ -25,35 +13,36 @@ type Link = (usize, u32);
 struct Known {
     limit: BusLimit,
     links: Vec<Link>,
-    /// ` of link 0`, ` of RUN`; nothing if all links have it.
+    /// ` of link 0`, ` of RUN`; nothing if all links of the figure have it.
     owner: String,
+    is_drawn: bool,
 }
 
-/// Those of `all` links that have a limit in words, by what tells them apart from the others.
-fn owner(subjects: &[Subject], having: &[Link], all: &BTreeSet<Link>) -> String {
-    let runs = distinct(all.iter().map(|link| link.0));
-    let of_run = |run: usize| -> Vec<u32> {
-        let links = having.iter().filter(|link| link.0 == run);
-        links.map(|link| link.1).collect()
-    };
-    let named = |links: &[u32]| match links {
-        [link] => format!("link {link}"),
-        links => format!("links {}", listed(links)),
-    };
-    let first = of_run(runs[0]);
-    // The same links of all runs.
-    if runs.iter().all(|run| of_run(*run) == first) {
-        return format!(" of {}", named(&first));
+impl Known {
+    /// `1.216 MB/s of link 0`.
+    fn name(&self) -> String {
+        format!("{}{}", rate(self.limit.bytes_s), self.owner)
     }
-    let of_runs = runs.iter().map(|run| {
-        let (label, links) = (&subjects[*run].label, of_run(*run));
-        match all.iter().filter(|link| link.0 == *run).count() {
-            _ if links.is_empty() => None,
-            count if count == links.len() => Some(label.clone()),
-            _ => Some(format!("{} of {label}", named(&links))),
-        }
-    });
-    format!(" of {}", listed(&of_runs.flatten().collect::<Vec<_>>()))
+}
+
+/// The limits that concern a figure.
+pub(super) struct Limits(Vec<Known>);
+
+/// Links in words, by what tells them apart in `all`.
+fn owner(subjects: &[Subject], having: &[Link], all: &[Link]) -> String {
+    let runs = distinct(all.iter().map(|link| link.0)).len();
+    let links = distinct(all.iter().map(|link| link.1)).len();
+    let name = |(run, link): &Link| {
+        let run = label(subjects, *run, runs);
+        let link = if links > 1 {
+            format!("link {link}")
+        } else {
+            String::new()
+        };
+        joined([run, link], " ")
+    };
+    let names: Vec<String> = having.iter().map(name).collect();
+    format!(" of {}", listed(&names))
 }
 
 impl Limits {
@@ -65,10 +54,10 @@ impl Limits {
         measured: f64,
         reach: f64,
     ) -> Limits {
-        let mut all: Vec<Known> = Vec::new();
-        let mut links = BTreeSet::new();
+        let mut limits: Vec<Known> = Vec::new();
+        let mut links = Vec::new();
         for (link, limit) in points {
-            links.insert(link);
+            links.push(link);
             let sound = |limit: &&BusLimit| limit.bytes_s.is_finite() && limit.bytes_s > 0.0;
             let Some(limit) = limit.filter(sound) else {
                 continue;
@@ -76,119 +65,60 @@ impl Limits {
             let same = |other: &&mut Known| {
                 other.limit.bytes_s == limit.bytes_s && other.limit.source == limit.source
             };
-            match all.iter_mut().find(same) {
-                Some(known) if known.links.contains(&link) => {}
+            match limits.iter_mut().find(same) {
                 Some(known) => known.links.push(link),
-                None => all.push(Known {
+                None => limits.push(Known {
                     limit: limit.clone(),
                     links: vec![link],
                     owner: String::new(),
+                    is_drawn: limit.bytes_s <= measured * reach,
                 }),
             }
         }
-        let is_one_run = distinct(links.iter().map(|link: &Link| link.0)).len() < 2;
-        let for_all = all.iter().all(|known| known.links.len() == links.len());
-        for known in all.iter_mut().filter(|_| !for_all) {
-            known.links.sort_unstable();
-            known.owner = owner(subjects, &known.links, &links);
+        let links = distinct(links);
+        for known in &mut limits {
+            known.links = distinct(known.links.iter().copied());
+            if known.links != links {
+                known.owner = owner(subjects, &known.links, &links);
+            }
         }
-        let (drawn, beyond) = all
-            .into_iter()
-            .partition(|known| known.limit.bytes_s <= measured * reach);
-        Limits {
-            drawn,
-            beyond,
-            for_all,
-            is_one_run,
-        }
+        Limits(limits)
     }
 
-    /// True if some links of a run have a limit that others do not have: each link needs a panel of its own.
-    pub(super) fn differ(&self) -> bool {
-        self.is_one_run && !self.for_all && !self.drawn.is_empty()
+    fn drawn(&self) -> impl Iterator<Item = &Known> {
+        self.0.iter().filter(|known| known.is_drawn)
     }
 
     /// The highest that is drawn; 0 if none is.
     pub(super) fn highest(&self) -> f64 {
-        self.drawn
-            .iter()
-            .map(|known| known.limit.bytes_s)
-            .fold(0.0, f64::max)
+        let rates = self.drawn().map(|known| known.limit.bytes_s);
+        rates.fold(0.0, f64::max)
     }
 
     /// Those of some links, as lines with their names.
     pub(super) fn draw(&self, frame: &Frame, links: &[u32]) {
-        for known in self.of_links(links) {
-            // Where each link has its own panel, the panel names it.
-            let owner = if self.is_one_run { "" } else { &known.owner };
-            let limit = &known.limit;
-            frame.limit(limit.bytes_s, &name(limit, owner));
+        for known in self.drawn() {
+            if known.links.iter().any(|link| links.contains(&link.1)) {
+                frame.limit(known.limit.bytes_s, &format!("limit {}", known.name()));
+            }
         }
-    }
-
-    /// As lines whose names stand in the legend, where data would run through them.
-    pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
-        for known in self.of_links(&[link]) {
-            frame.limit(known.limit.bytes_s, "");
-        }
-    }
-
-    fn of_links(&self, links: &[u32]) -> impl Iterator<Item = &Known> {
-        let of_them = |known: &&Known| known.links.iter().any(|link| links.contains(&link.1));
-        self.drawn.iter().filter(of_them)
-    }
-
-    /// For the legend.
-    pub(super) fn legend(&self) -> impl Iterator<Item = Entry> {
-        let entry = |known: &Known| {
-            let (limit, owner) = (&known.limit, &known.owner);
-            let name = format!("{}: {}", name(limit, owner), short(&limit.source));
-            Key::Line(Series::limit()).named(name)
-        };
-        self.drawn.iter().map(entry)
     }
 
     /// What a reader must know of them.
     pub(super) fn caption(&self) -> String {
         let mut caption = String::new();
-        for known in self.drawn.iter().take(4) {
-            let (limit, owner) = (&known.limit, &known.owner);
-            let shared = if limit.shared {
-                ", shared by both directions"
-            } else {
-                ""
+        for known in self.0.iter().take(8) {
+            let (name, source) = (known.name(), &known.limit.source);
+            let what = match known.is_drawn {
+                true => "The limit",
+                false => "Not shown, because it is far above: the limit",
             };
-            // Of several, by which the lines are known.
-            let rate = match owner.is_empty() {
-                true => String::new(),
-                false => format!(", {}", rate(limit.bytes_s)),
+            let shared = match known.limit.shared {
+                true => ", shared by both directions",
+                false => "",
             };
-            caption.push_str(&format!(
-                " The limit{owner}{rate}: {}{shared}.",
-                limit.source
-            ));
-        }
-        for known in self.beyond.iter().take(4) {
-            let (limit, owner) = (&known.limit, &known.owner);
-            let owner = match owner.is_empty() {
-                true => String::new(),
-                false => format!(" the limit{owner},"),
-            };
-            caption.push_str(&format!(
-                " Not shown, because it is far above:{owner} {}, {}.",
-                rate(limit.bytes_s),
-                limit.source
-            ));
+            caption += &format!(" {what} {name}: {source}{shared}.");
         }
         caption
     }
-}
-
-fn name(limit: &BusLimit, owner: &str) -> String {
-    format!("limit{owner} {}", rate(limit.bytes_s))
-}
-
-/// What comes before the place where it is written.
-fn short(source: &str) -> &str {
-    source.split([',', ';']).next().unwrap_or(source)
 }

@@ -81,7 +81,7 @@ fn figure(
         let entry = Key::Area(colour, opacity).named(name(*bar));
         entry.of(point_key::list(keys))
     };
-    let mut legend: Vec<Entry> = bars.iter().map(entry).collect();
+    let legend: Vec<Entry> = bars.iter().map(entry).collect();
 
     let value = |cell: &FlowCell<'_>| cell.flow.rate.map(|rate| rate.value);
     let range = bounds(cells.iter().filter_map(value)).unwrap_or((0.0, 1.0));
@@ -96,10 +96,6 @@ fn figure(
         if logarithmic { 30.0 } else { 2.5 },
     );
     let only = only(&legend);
-    if legend.len() < 2 {
-        legend.clear();
-    }
-    legend.extend(limits.legend());
     let upper = cells.iter().filter_map(|cell| cell.flow.rate?.high);
     let high = upper.fold(range.1.max(limits.highest()), f64::max);
 
@@ -150,7 +146,7 @@ fn figure(
                 frame.intervals(&[interval], super::look::INK);
             });
         }
-        limits.draw_bare(&frame, panel.link);
+        limits.draw(&frame, &[panel.link]);
         canvas.close();
     }
     let caption = format!(

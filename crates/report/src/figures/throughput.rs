@@ -3,18 +3,13 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry};
-use super::cells::{
-    self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, shown, spread, wide,
-};
+use super::cells::{self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, wide};
 use super::limits::Limits;
 use super::look::HEIGHT;
 use super::marked;
 use crate::Subject;
-use wiregauge_compare::{alone_or_together, link_name};
+use wiregauge_compare::alone_or_together;
 use wiregauge_record::PointSummary;
-
-/// More panels would be too small.
-const MOST_PANELS: usize = 6;
 
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let mut cells = cells::exchange(subjects);
@@ -54,7 +49,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     );
     let (low, high) = (range.0, range.1.max(limits.highest()));
 
-    let (panels, left_out) = panels(sweep, limits.differ());
+    let panels = panels(sweep);
     let (canvas, places) = Canvas::with_panels((panels.len(), 2), (HEIGHT, 280), &legend);
     let sizes: Vec<u32> = sweep
         .cells
@@ -72,7 +67,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
             true => Axis::log_rate(what, low, high),
             false => Axis::rate(what, high),
         };
-        let title = if panels.len() > 1 { name.as_str() } else { "" };
+        let title = if panels.len() > 1 { *name } else { "" };
         canvas.open("panel");
         let frame = canvas.frame(place, title, x, y);
         for curve in keys.curves(cells, size, rate) {
@@ -83,7 +78,7 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
         canvas.close();
     }
     let caption = format!(
-        "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{left_out}{}{}",
+        "Bytes of complete, correct exchanges, divided by the measured time.{}{}{}{}{}{}",
         only(&legend),
         cells::schedule(subjects),
         limits.caption(),
@@ -95,25 +90,13 @@ fn figure(subjects: &[Subject], sweep: &Sweep<'_>) -> Figure {
     canvas.finish(&format!("throughput-{}", sweep.stem), &title, &caption)
 }
 
-/// Alone and together stand side by side; so do the links where their limits differ. With what is left out, in words.
-fn panels<'a>(sweep: &Sweep<'a>, by_link: bool) -> (Vec<(String, Vec<Cell<'a>>)>, String) {
-    let of = |cell: &Cell<'_>| {
-        let point = cell.point();
-        (point.together, if by_link { point.link } else { 0 })
+/// Alone and together stand side by side.
+fn panels<'a>(sweep: &Sweep<'a>) -> Vec<(&'static str, Vec<Cell<'a>>)> {
+    let all = distinct(sweep.cells.iter().map(|cell| cell.point().together));
+    let panel = |together: &bool| {
+        let of_it = sweep.cells.iter();
+        let of_it = of_it.filter(|cell| cell.point().together == *together);
+        (alone_or_together(*together), of_it.copied().collect())
     };
-    let all = distinct(sweep.cells.iter().map(of));
-    let drawn = spread(&all, MOST_PANELS);
-    let has_both = all.iter().any(|panel| panel.0 != all[0].0);
-    let panel = |panel: &(bool, u32)| {
-        let name = match (by_link, has_both) {
-            (true, _) => link_name(panel.1, panel.0),
-            (false, true) => alone_or_together(panel.0).to_owned(),
-            (false, false) => String::new(),
-        };
-        let of_it = sweep.cells.iter().filter(|cell| of(cell) == *panel);
-        (name, of_it.copied().collect())
-    };
-    let what = "combinations of link and alone or together";
-    let left_out = shown(drawn.len(), all.len(), what);
-    (drawn.iter().map(panel).collect(), left_out)
+    all.iter().map(panel).collect()
 }
