@@ -468,14 +468,6 @@ pub(super) fn few<T: Clone>(
     (drawn, left_out)
 }
 
-/// How many of all runs are drawn, for a caption; nothing if all are.
-pub(super) fn first_runs(drawn: usize, all: usize) -> String {
-    match drawn < all {
-        true => format!(" Only the first {drawn} of {all} runs are shown."),
-        false => String::new(),
-    }
-}
-
 /// The settings that all of these runs have; if there are none, all that there are.
 pub(super) fn common<T: Copy + Ord>(measured: &[(usize, T)], runs: &[usize]) -> Vec<T> {
     let mut all = distinct(measured.iter().map(|(_, cell)| *cell));

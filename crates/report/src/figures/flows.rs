@@ -1,7 +1,7 @@
 //! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
 
 use super::canvas::{Entry, Key};
-use super::cells::{common, first_runs, joined, label, points};
+use super::cells::{common, joined, label, points, shown};
 use super::look::Series;
 use super::point_key;
 use super::which::{Cell, Choice};
@@ -106,11 +106,7 @@ pub(super) fn chosen(
     let without: Vec<_> = without.collect();
     let drawn: usize = panels.iter().map(|panel| panel.curves.len()).sum();
     // Each way of a point is a curve of its own.
-    let mut left_out = match choice.which.as_str() {
-        "" => String::new(),
-        which => format!(" {drawn} of {} curves are shown: {which}.", flows.len()),
-    };
-    left_out += &first_runs(runs.len(), of);
+    let left_out = shown(drawn, flows.len(), "curves") + &shown(runs.len(), of, "runs");
     Some(Drawn {
         panels,
         without,

@@ -5,7 +5,7 @@ use super::Figure;
 use super::axes::{Axis, number};
 use super::bars::Bars;
 use super::canvas::{Canvas, Entry, Frame, Key, LIMIT_ROW, Limit};
-use super::cells::{first_runs, joined, label};
+use super::cells::{joined, label, shown};
 use super::look::{HEIGHT, Marker, SERIES, SMALL, Series, text_width};
 use super::point_key;
 use super::rtt::{self, Sampled};
@@ -437,7 +437,7 @@ fn caption(
              is not below. A limit beyond the axis is not shown.",
         );
     }
-    text += &first_runs(runs, of);
+    text += &shown(runs, of, "runs");
     text.push_str(&choice.rule);
     text
 }

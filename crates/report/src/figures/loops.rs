@@ -1,7 +1,7 @@
 //! The points of loop runs: which are drawn where there is no room for all, and what they are called.
 //! The same in every figure of a loop.
 
-use super::cells::{common, distinct, first_runs, joined, label, points, spread};
+use super::cells::{common, distinct, joined, label, points, shown, spread};
 use super::look::Series;
 use super::point_key;
 use crate::Subject;
@@ -96,7 +96,7 @@ impl<'a> LoopChoice<'a> {
         let measured: Vec<_> = points.iter().map(|one| (one.subject, one.cell)).collect();
         let all = common(&measured, &runs);
         let (cells, mut rule) = few(&all, most / runs.len().max(1));
-        rule += &first_runs(runs.len(), of_runs.len());
+        rule += &shown(runs.len(), of_runs.len(), "runs");
         LoopChoice {
             runs,
             cells,

@@ -4,7 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Place};
-use super::cells::{first_runs, joined, label};
+use super::cells::{joined, label, shown};
 use super::look::{HEIGHT, Series};
 use super::percentile_line::PercentileLine;
 use super::point_key;
@@ -175,7 +175,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
              sees it.",
         );
     }
-    caption += &first_runs(runs.len(), of);
+    caption += &shown(runs.len(), of, "runs");
     caption.push_str(&choice.rule);
     vec![canvas.finish("rtt-percentiles", "RTT percentiles", &caption)]
 }
