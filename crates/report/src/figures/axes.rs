@@ -6,6 +6,8 @@ use wiregauge_quantity::{exact_time, grouped_digits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
     Linear,
+    /// Linear, each label between two whole numbers.
+    Slots,
     Log,
     /// -log10(1 - p): 0, 50, 90, 99, 99.9 % ... of the samples, the tail as wide as the bulk.
     Nines,
@@ -40,8 +42,6 @@ pub(crate) struct Axis {
     pub(crate) title: String,
     /// Where labels stand.
     pub(crate) ticks: Vec<Tick>,
-    /// Where grid lines stand.
-    pub(crate) grid: Vec<f64>,
     scale: Scale,
     low: f64,
     high: f64,
@@ -58,47 +58,49 @@ pub(crate) fn bounds(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
         })
 }
 
-/// The unit in which a time axis up to `high` nanoseconds is read: nanoseconds a unit, and its name.
-fn time_unit(high: f64) -> (f64, &'static str) {
-    match high >= 1e6 {
-        true => (1e6, "ms"),
-        false => (1e3, "us"),
-    }
-}
+/// Units of an axis, the smallest first: how many of the stored unit each is, and its name.
+type Units = [(f64, &'static str)];
 
-fn rate_unit(high: f64) -> (f64, &'static str) {
-    match high >= 1e6 {
-        true => (1e6, "MB/s"),
-        false => (1e3, "kB/s"),
-    }
+const TIMES: [(f64, &str); 3] = [(1e3, "us"), (1e6, "ms"), (1e9, "s")];
+const RATES: [(f64, &str); 2] = [(1e3, "kB/s"), (1e6, "MB/s")];
+const BYTES: [(f64, &str); 3] = [(1.0, "B"), (1e3, "kB"), (1e6, "MB")];
+
+/// The largest unit of which `high` is at least one.
+fn unit_of(high: f64, units: &Units) -> (f64, &'static str) {
+    let largest = units.iter().rfind(|(unit, _)| high >= *unit);
+    *largest.unwrap_or(&units[0])
 }
 
 impl Axis {
-    fn linear_in(name: &str, low: f64, high: f64, (unit, named): (f64, &str)) -> Axis {
+    fn new(title: String, scale: Scale, (low, high): (f64, f64), ticks: Vec<Tick>) -> Axis {
+        Axis {
+            title,
+            ticks,
+            scale,
+            low,
+            high,
+        }
+    }
+
+    fn linear_in(name: &str, low: f64, high: f64, units: &Units) -> Axis {
+        let (unit, named) = unit_of(high, units);
         Axis::linear(&format!("{name} ({named})"), low, high, unit)
     }
 
-    fn log_in(name: &str, low: f64, high: f64, (unit, named): (f64, &str)) -> Axis {
+    fn log_in(name: &str, low: f64, high: f64, units: &Units) -> Axis {
+        let (unit, named) = unit_of(high, units);
         let label = |value: f64| number(value, value);
         Axis::log(&format!("{name} ({named}, log)"), low, high, unit, label)
     }
 
     /// Times in nanoseconds from 0 up.
     pub(crate) fn time(name: &str, high: f64) -> Axis {
-        Axis::linear_in(name, 0.0, high, time_unit(high))
-    }
-
-    /// Times in nanoseconds from 0 to the end of a period, where the axis ends.
-    pub(crate) fn period(name: &str, high: f64) -> Axis {
-        let mut axis = Axis::time(name, high);
-        axis.high = high;
-        axis.keep_within();
-        axis
+        Axis::time_between(name, 0.0, high)
     }
 
     /// Times in nanoseconds in a range that need not begin at 0.
     pub(crate) fn time_between(name: &str, low: f64, high: f64) -> Axis {
-        Axis::linear_in(name, low, high, time_unit(high))
+        Axis::linear_in(name, low, high, &TIMES[..2])
     }
 
     /// Times in nanoseconds, logarithmic; over more than four decades every label has its own unit.
@@ -106,65 +108,44 @@ impl Axis {
         if finite(high) > 2e4 * finite(low).max(1.0) {
             return Axis::log(&format!("{name} (log)"), low, high, 1.0, log_time_label);
         }
-        Axis::log_in(name, low, high, time_unit(high))
+        Axis::log_in(name, low, high, &TIMES[..2])
     }
 
-    /// Moments in nanoseconds since a start, shown in seconds.
-    pub(crate) fn elapsed(name: &str, high: f64) -> Axis {
-        // A run of milliseconds is better read in them.
-        let high = finite(high).max(1.0);
-        let unit = if high < 1e8 { (1e6, "ms") } else { (1e9, "s") };
-        let mut axis = Axis::linear_in(name, 0.0, high, unit);
-        axis.high = high;
-        axis.keep_within();
+    /// Moments in nanoseconds since a start, up to the end, where the axis ends.
+    pub(crate) fn elapsed(name: &str, end: f64) -> Axis {
+        let end = finite(end).max(1.0);
+        let mut axis = Axis::linear_in(name, 0.0, end, &TIMES);
+        axis.high = end;
+        axis.ticks.retain(|tick| tick.at <= end);
         axis
     }
 
     /// Bytes a second from 0 up.
     pub(crate) fn rate(name: &str, high: f64) -> Axis {
-        Axis::linear_in(name, 0.0, high, rate_unit(high))
+        Axis::linear_in(name, 0.0, high, &RATES)
     }
 
     /// Bytes a second, logarithmic.
     pub(crate) fn log_rate(name: &str, low: f64, high: f64) -> Axis {
-        Axis::log_in(name, low, high, rate_unit(high))
+        Axis::log_in(name, low, high, &RATES)
     }
 
-    /// Sizes in bytes, logarithmic to base 2. The sizes that were measured are named where there is
-    /// room.
+    /// Sizes in bytes, logarithmic to base 2. Those that were measured are named; of many every second, third ...
     pub(crate) fn sizes(name: &str, sizes: &[u32]) -> Axis {
         // Nothing at all has its place half an octave below one byte.
         let place = |size: u32| f64::from(size).max(0.7);
-        let (low, high) = bounds(sizes.iter().map(|size| place(*size))).unwrap_or((1.0, 2.0));
-        let span = (high / low).log2().max(1.0);
-        let margin = (span * 0.05).exp2();
-        let mut marks = sizes.to_vec();
-        marks.sort_unstable();
-        marks.dedup();
-        if marks.len() > MOST_NAMED {
-            let step = (span / 9.0).ceil() as usize;
-            let powers = (0..32).filter(|power| {
-                let size = f64::from(*power).exp2();
-                size >= low / margin && size <= high * margin
-            });
-            marks = powers
-                .step_by(step.max(1))
-                .map(|power| 1_u32 << power)
-                .collect();
-        }
-        let ticks: Vec<Tick> = marks
-            .into_iter()
-            .map(|size| Tick::new(place(size), size_label(size)))
-            .collect();
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let range = bounds(sizes.iter().map(|size| place(*size)));
+        let (low, high) = range.unwrap_or((1.0, 2.0));
+        let margin = ((high / low).log2().max(1.0) * 0.05).exp2();
+        let every = sizes.len().div_ceil(MOST_NAMED).max(1);
+        let tick = |size: u32| Tick::new(place(size), size_label(size));
+        let ticks: Vec<Tick> = sizes.into_iter().step_by(every).map(tick).collect();
         let unit = size_unit(ticks.iter().map(|tick| &tick.label));
-        Axis {
-            title: format!("{name} ({unit}, log)"),
-            grid: ticks.iter().map(|tick| tick.at).collect(),
-            ticks,
-            scale: Scale::Log,
-            low: low / margin,
-            high: high * margin,
-        }
+        let title = format!("{name} ({unit}, log)");
+        Axis::new(title, Scale::Log, (low / margin, high * margin), ticks)
     }
 
     /// Depths or queues: whole numbers, logarithmic, each one named.
@@ -177,31 +158,19 @@ impl Axis {
         axis
     }
 
-    /// Percentiles of `n` samples on an axis of percentile_axis; values are shares, 0 to below 1.
+    /// Percentiles of `n` samples on a percentile axis; values are shares, 0 to below 1.
     pub(crate) fn percentiles(name: &str, n: u64) -> Axis {
         let decades = (n.max(1) as f64).log10().clamp(1.0, 12.0);
-        let mut ticks = vec![(0.0, "0 %".to_owned()), (0.5, "50 %".to_owned())];
-        for count in 1..=decades.ceil() as usize {
-            let label = match count {
-                1 => "90 %".to_owned(),
-                2 => "99 %".to_owned(),
-                _ => format!("99.{} %", "9".repeat(count - 2)),
-            };
-            ticks.push((1.0 - 10_f64.powi(-(count as i32)), label));
-        }
+        let nines = (1..=(decades + 1e-9) as usize).map(|nines| {
+            let share = 1.0 - 10_f64.powf(-(nines as f64));
+            let digits = nines.saturating_sub(2);
+            Tick::new(share, format!("{:.digits$} %", 100.0 * share))
+        });
+        let bulk = [(0.0, "0 %"), (0.5, "50 %")];
+        let bulk = bulk.map(|(at, label)| Tick::new(at, label.to_owned()));
+        let ticks = bulk.into_iter().chain(nines).collect();
         let high = 1.0 - 10_f64.powf(-decades);
-        ticks.retain(|(at, _)| *at <= high * (1.0 + 1e-15));
-        Axis {
-            title: name.to_owned(),
-            grid: ticks.iter().map(|(at, _)| *at).collect(),
-            ticks: ticks
-                .into_iter()
-                .map(|(at, label)| Tick::new(at, label))
-                .collect(),
-            scale: Scale::Nines,
-            low: 0.0,
-            high,
-        }
+        Axis::new(name.to_owned(), Scale::Nines, (0.0, high), ticks)
     }
 
     /// Shares of 1, shown in percent.
@@ -211,23 +180,15 @@ impl Axis {
 
     /// Bytes, logarithmic.
     pub(crate) fn log_bytes(name: &str, low: f64, high: f64) -> Axis {
-        Axis::log_in(name, low, high, bytes_unit(high))
+        Axis::log_in(name, low, high, &BYTES)
     }
 
     /// Places side by side, each with a name; place `n` goes from `n` to `n + 1`.
     pub(crate) fn slots(name: &str, labels: &[String]) -> Axis {
-        Axis {
-            title: name.to_owned(),
-            ticks: labels
-                .iter()
-                .enumerate()
-                .map(|(slot, label)| Tick::new(slot as f64 + 0.5, label.clone()))
-                .collect(),
-            grid: Vec::new(),
-            scale: Scale::Linear,
-            low: 0.0,
-            high: labels.len().max(1) as f64,
-        }
+        let tick = |(slot, label): (usize, &String)| Tick::new(slot as f64 + 0.5, label.clone());
+        let ticks = labels.iter().enumerate().map(tick).collect();
+        let high = labels.len().max(1) as f64;
+        Axis::new(name.to_owned(), Scale::Slots, (0.0, high), ticks)
     }
 
     /// Points one above the other, the first on top: label and key of each.
@@ -261,14 +222,8 @@ impl Axis {
                 Tick::new(value * unit, number(value, step))
             })
             .collect();
-        Axis {
-            title: title.to_owned(),
-            grid: ticks.iter().map(|tick| tick.at).collect(),
-            low: first * step * unit,
-            high: last * step * unit,
-            ticks,
-            scale: Scale::Linear,
-        }
+        let range = (first * step * unit, last * step * unit);
+        Axis::new(title.to_owned(), Scale::Linear, range, ticks)
     }
 
     /// Any positive values, logarithmic. What is not positive stands at the low end.
@@ -291,36 +246,20 @@ impl Axis {
             d if d < 3.0 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
-        let every = (decades / 8.0).ceil().max(1.0) as i32;
         let exponent = |value: f64| (value / unit).log10().floor() as i32;
-        let mut ticks = Vec::new();
-        let mut grid = Vec::new();
-        for power in exponent(low)..=exponent(high) {
-            for part in parts {
-                let at = part * 10_f64.powi(power) * unit;
-                if at < low || at > high {
-                    continue;
-                }
-                grid.push(at);
-                if power.rem_euclid(every) == 0 {
-                    ticks.push(Tick::new(at, label(at / unit)));
-                }
-            }
-        }
-        Axis {
-            title: title.to_owned(),
-            ticks,
-            grid,
-            scale: Scale::Log,
-            low,
-            high,
-        }
+        let powers = exponent(low)..=exponent(high);
+        let values = powers.flat_map(|power| {
+            let scale = 10_f64.powi(power);
+            parts.iter().map(move |part| part * scale)
+        });
+        let inside = values.filter(|value| (low..=high).contains(&(value * unit)));
+        let ticks = inside.map(|value| Tick::new(value * unit, label(value)));
+        Axis::new(title.to_owned(), Scale::Log, (low, high), ticks.collect())
     }
 
     /// A logarithmic axis on which 0 stands at `at`, apart from all values, which begin beyond `from`.
     pub(crate) fn with_zero(mut self, at: f64, from: f64) -> Axis {
         self.ticks.retain(|tick| tick.at > from);
-        self.grid.retain(|grid| *grid > from);
         self.ticks.insert(0, Tick::new(at, "0".to_owned()));
         self
     }
@@ -335,16 +274,15 @@ impl Axis {
         self.low <= value && value <= self.high
     }
 
-    /// The same axis without the labels that stand outside its range.
-    fn keep_within(&mut self) {
-        let (low, high) = (self.low, self.high);
-        self.ticks.retain(|tick| low <= tick.at && tick.at <= high);
-        self.grid.retain(|at| low <= *at && *at <= high);
+    /// Where grid lines stand: at the labels, unless these name what lies between two places.
+    pub(crate) fn grid(&self) -> impl Iterator<Item = f64> {
+        let ticks = self.ticks.iter().filter(|_| self.scale != Scale::Slots);
+        ticks.map(|tick| tick.at)
     }
 
     fn place(&self, value: f64) -> f64 {
         match self.scale {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Slots => value,
             Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
             Scale::Nines => -(1.0 - value.min(1.0)).max(1e-15).log10(),
         }
@@ -362,14 +300,6 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-fn bytes_unit(high: f64) -> (f64, &'static str) {
-    match high {
-        h if h >= 1e6 => (1e6, "MB"),
-        h if h >= 1e4 => (1e3, "kB"),
-        _ => (1.0, "B"),
-    }
-}
-
 /// 1, 2 or 5 times a power of ten, at least `step`.
 fn nice_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
@@ -382,14 +312,12 @@ fn nice_step(step: f64) -> f64 {
 
 /// A number with the decimals that steps of `step` need, its thousands set off.
 pub(crate) fn number(value: f64, step: f64) -> String {
-    let mut decimals = 0;
     // Steps of 2.5 need one decimal more than their power of ten.
-    while decimals < 9
-        && (step * 10_f64.powi(decimals)).fract().abs() > 1e-6
-        && (step * 10_f64.powi(decimals)).fract().abs() < 1.0 - 1e-6
-    {
-        decimals += 1;
-    }
+    let is_enough = |decimals: &i32| {
+        let scaled = step * 10_f64.powi(*decimals);
+        (scaled - scaled.round()).abs() < 1e-6
+    };
+    let decimals = (0..9).find(is_enough).unwrap_or(9);
     let text = format!("{:.*}", decimals as usize, value.abs());
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let mut out = String::new();
@@ -453,6 +381,10 @@ mod tests {
         let axis = Axis::time("RTT", 1_000.0);
         assert_eq!(axis.title, "RTT (us)");
         assert_eq!(labels(&axis).first(), Some(&"0.0"));
+        for (end, title) in [(125e3, "t (us)"), (20e6, "t (ms)"), (3e9, "t (s)")] {
+            let axis = Axis::elapsed("t", end);
+            assert_eq!((axis.title.as_str(), axis.range().1), (title, end));
+        }
     }
 
     #[test]
@@ -481,7 +413,7 @@ mod tests {
         assert_eq!(axis.title, "Transfer size (B, k = 1,024, log)");
         let many: Vec<u32> = (1..=100).map(|n| n * 100).collect();
         let axis = Axis::sizes("IN size", &many);
-        assert!(axis.ticks.len() <= 10, "{axis:?}");
+        assert!(axis.ticks.len() <= MOST_NAMED, "{axis:?}");
     }
 
     #[test]

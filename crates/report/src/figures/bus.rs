@@ -39,7 +39,7 @@ pub fn of_bus(picture: &Picture) -> Figure {
         .collect();
     let canvas = Canvas::new(ROW * rows as u32 + 80, &legend);
     let frame_ns = picture.frame_ns as f64;
-    let x = Axis::period("Time in the frame", frame_ns);
+    let x = Axis::elapsed("Time in the frame", frame_ns);
     let y = Axis::slots("Start of the frame (ms)", &labels);
     let frame = canvas.frame(canvas.place(), "", x, y);
     // A packet is drawn at least half a pixel wide.

@@ -163,11 +163,11 @@ impl Frame {
         let (right, bottom) = (inner.x + inner.width, inner.y + inner.height);
         self.svg.open("axes");
         let line = |from, to, colour| self.svg.line("", &[from, to], (colour, 1.0, 0));
-        for at in &self.x.grid {
-            line((self.x_px(*at), inner.y), (self.x_px(*at), bottom), GRID);
+        for at in self.x.grid() {
+            line((self.x_px(at), inner.y), (self.x_px(at), bottom), GRID);
         }
-        for at in &self.y.grid {
-            line((inner.x, self.y_px(*at)), (right, self.y_px(*at)), GRID);
+        for at in self.y.grid() {
+            line((inner.x, self.y_px(at)), (right, self.y_px(at)), GRID);
         }
         line((inner.x, bottom), (right, bottom), MUTED);
         let muted = |anchor| Ink {

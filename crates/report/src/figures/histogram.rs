@@ -312,7 +312,6 @@ fn axes(
             let mut y = Axis::log("Exchanges (log)", 0.5, top, 1.0, label);
             let is_count = |at: f64| at >= 1.0 && (at - at.round()).abs() < 1e-9 * at;
             y.ticks.retain(|tick| is_count(tick.at));
-            y.grid.retain(|at| is_count(*at));
             y
         }
     };
