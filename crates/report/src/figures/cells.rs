@@ -187,14 +187,6 @@ fn held<'a>(way: Swept, cells: &[Cell<'a>]) -> Sweep<'a> {
     }
 }
 
-/// What distinguishes curves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CurveKey {
-    pub(super) subject: usize,
-    pub(super) link: u32,
-    pub(super) depth: u32,
-}
-
 /// One curve, ascending in x.
 pub(super) struct Curve {
     pub(super) name: String,
@@ -242,12 +234,16 @@ pub(super) fn bare(value: f64) -> Estimate {
     }
 }
 
+/// What distinguishes curves: run, link and depth.
+type CurveKey = (usize, u32, u32);
+
+fn curve_key(cell: &Cell<'_>) -> CurveKey {
+    (cell.subject, cell.point().link, cell.point().depth)
+}
+
 /// What keys of curves there are among cells, and how each is named and drawn.
 pub(super) struct Keys {
-    keys: Vec<CurveKey>,
-    names: Vec<String>,
-    colours: Vec<(usize, u32)>,
-    depths: Vec<u32>,
+    keys: Vec<(CurveKey, String, Series)>,
     /// In words, what was left out.
     pub(super) left_out: String,
 }
@@ -255,32 +251,26 @@ pub(super) struct Keys {
 impl Keys {
     /// At most so many curves: if there are more, depths are left out.
     pub(super) fn of(subjects: &[Subject], cells: &[Cell<'_>], most: usize) -> Keys {
-        let key = |cell: &Cell<'_>| CurveKey {
-            subject: cell.subject,
-            link: cell.point().link,
-            depth: cell.point().depth,
-        };
-        let mut keys = distinct(cells.iter().map(key));
-        let all_depths = distinct(keys.iter().map(|key| key.depth));
-        let colours = distinct(keys.iter().map(|key| (key.subject, key.link)));
-        let per_run = (most / colours.len().max(1)).clamp(1, most);
-        let (depths, left_out) = few(&all_depths, per_run, "depths", u32::to_string);
-        keys.retain(|key| depths.contains(&key.depth));
-        let runs = distinct(keys.iter().map(|key| key.subject)).len();
-        let links = distinct(keys.iter().map(|key| key.link)).len();
-        let name = |key: &CurveKey| {
+        let keys = distinct(cells.iter().map(curve_key));
+        let runs = distinct(keys.iter().map(|key| key.0)).len();
+        let links = distinct(keys.iter().map(|key| key.1)).len();
+        let colours = distinct(keys.iter().map(|key| (key.0, key.1)));
+        let depths = distinct(keys.iter().map(|key| key.2));
+        let a_colour = (most / colours.len().max(1)).clamp(1, most);
+        let (depths, left_out) = few(&depths, a_colour, "depths", u32::to_string);
+        let drawn = |key: CurveKey| {
+            let (run, link, depth) = key;
+            let pattern = depths.iter().position(|other| *other == depth)?;
+            let colour = colours.iter().position(|other| *other == (run, link))?;
             let of = |is_named: bool, name: String| if is_named { name } else { String::new() };
-            let is_alone = runs == 1 && links == 1;
-            let run = label(subjects, key.subject, runs);
-            let link = of(links > 1, format!("link {}", key.link));
-            let depth = of(depths.len() > 1 || is_alone, format!("depth {}", key.depth));
-            joined([run, link, depth], ", ")
+            let link = of(links > 1, format!("link {link}"));
+            let is_alone = colours.len() == 1;
+            let depth = of(depths.len() > 1 || is_alone, format!("depth {depth}"));
+            let name = joined([label(subjects, run, runs), link, depth], ", ");
+            Some((key, name, Series::of_run(colours.len(), colour, pattern)))
         };
         Keys {
-            names: keys.iter().map(name).collect(),
-            colours,
-            depths,
-            keys,
+            keys: keys.into_iter().filter_map(drawn).collect(),
             left_out,
         }
     }
@@ -292,34 +282,17 @@ impl Keys {
         x: impl Fn(&Point) -> f64,
         y: impl Fn(&PointSummary) -> Option<Estimate>,
     ) -> Vec<Curve> {
-        let mut curves = Vec::new();
-        for (key, name) in self.keys.iter().zip(&self.names) {
-            let of_it = cells.iter().filter(|cell| {
-                let point = cell.point();
-                (cell.subject, point.link, point.depth) == (key.subject, key.link, key.depth)
-            });
+        let curve = |(key, name, series): &(CurveKey, String, Series)| {
+            let of_it = cells.iter().filter(|cell| curve_key(cell) == *key);
             let mut values = marked(of_it, &x, &y);
             values.retain(|value| value.x.is_finite() && value.y.value.is_finite());
-            if !values.is_empty() {
-                curves.push(Curve {
-                    name: name.clone(),
-                    series: self.series(key),
-                    values,
-                });
-            }
-        }
-        curves
-    }
-
-    fn series(&self, key: &CurveKey) -> Series {
-        let place = |found: Option<usize>| found.unwrap_or(0);
-        let depth = place(self.depths.iter().position(|depth| *depth == key.depth));
-        if self.colours.len() > 1 {
-            let of = (key.subject, key.link);
-            Series::with(place(self.colours.iter().position(|c| *c == of)), depth)
-        } else {
-            Series::of(depth)
-        }
+            (!values.is_empty()).then(|| Curve {
+                name: name.clone(),
+                series: *series,
+                values,
+            })
+        };
+        self.keys.iter().filter_map(curve).collect()
     }
 }
 
@@ -389,13 +362,10 @@ impl<H: Copy + Ord> Panel<H> {
         }
     }
 
-    fn is_same_link(&self, other: &Panel<H>) -> bool {
-        (self.link, self.together) == (other.link, other.together)
-    }
-
     /// The link where there are several; what is held where it varies, or there is but one panel.
     pub(super) fn name(&self, all: &[Panel<H>], held: impl Fn(H) -> String) -> String {
-        let links = !all.iter().all(|other| self.is_same_link(other));
+        let link = |panel: &Panel<H>| (panel.link, panel.together);
+        let links = all.iter().any(|other| link(other) != link(self));
         let is_held = !links || all.iter().any(|other| other.held != self.held);
         let link = links.then(|| link_name(self.link, self.together));
         let held = is_held.then(|| held(self.held));
@@ -404,8 +374,9 @@ impl<H: Copy + Ord> Panel<H> {
 
     /// Those that are drawn: of too many all links at one setting, so that what is left can be compared, then evenly.
     pub(super) fn few(all: &[Panel<H>]) -> Vec<Panel<H>> {
+        let links = distinct(all.iter().map(|panel| (panel.link, panel.together)));
         let mut kept = all.to_vec();
-        if kept.len() > MOST_PANELS && !all.iter().all(|panel| panel.is_same_link(&all[0])) {
+        if kept.len() > MOST_PANELS && links.len() > 1 {
             let first = all.iter().map(|panel| panel.held).min();
             kept.retain(|panel| Some(panel.held) == first);
         }
@@ -509,17 +480,16 @@ pub(super) fn listed_points<'a>(
 
 /// Names for points, short enough to stand beside an axis: only what distinguishes them.
 fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
-    let runs = distinct(cells.iter().map(|cell| cell.subject)).len() > 1;
+    let runs = distinct(cells.iter().map(|cell| cell.subject)).len();
     let settings = |cell: &Cell<'_>| Settings::of_exchange(&cell.point());
     let all: Vec<Settings> = cells.iter().map(settings).collect();
     let name = |cell: &Cell<'_>| {
-        let run = runs.then(|| fitting(&subjects[cell.subject].label, FONT_SIZE, 110.0));
+        let run = fitting(&label(subjects, cell.subject, runs), FONT_SIZE, 110.0);
         let mut point = settings(cell).name_among(&all);
         if point.is_empty() {
             point = response_size(cell.point().in_bytes);
         }
-        let parts: Vec<String> = run.into_iter().chain([point]).collect();
-        fitting(&parts.join(", "), FONT_SIZE, 260.0)
+        fitting(&joined([run, point], ", "), FONT_SIZE, 260.0)
     };
     cells.iter().map(name).collect()
 }

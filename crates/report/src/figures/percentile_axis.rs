@@ -43,22 +43,20 @@ impl Curve<'_> {
 
     /// The corners of the curve, as share and value, up to where fewer than `FEW` samples lie beyond, and from there on.
     fn parts(&self) -> (Corners, Corners) {
-        let corners = PercentileLine::of(self.values).corners();
+        let mut corners = PercentileLine::of(self.values).corners();
         let known = (self.n() / FEW).max(1.0).log10();
         let split = corners.partition_point(|corner| corner.0 <= known);
-        let between = match (split.checked_sub(1), corners.get(split)) {
-            (Some(last), Some(after)) => {
-                let before = corners[last];
-                let part = (known - before.0) / (after.0 - before.0).max(f64::MIN_POSITIVE);
-                Some((known, before.1 + part * (after.1 - before.1)))
-            }
-            _ => None,
-        };
-        let (thick, thin) = corners.split_at(split);
+        if let [.., before] = corners[..split]
+            && let Some(&after) = corners.get(split)
+        {
+            let part = (known - before.0) / (after.0 - before.0);
+            corners.insert(split, (known, before.1 + part * (after.1 - before.1)));
+        }
         let share = |&(place, value): &(f64, f64)| (1.0 - 10_f64.powf(-place), value);
+        let thick = &corners[..corners.len().min(split + 1)];
         (
-            thick.iter().chain(&between).map(share).collect(),
-            between.iter().chain(thin).map(share).collect(),
+            thick.iter().map(share).collect(),
+            corners[split..].iter().map(share).collect(),
         )
     }
 }

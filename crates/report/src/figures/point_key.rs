@@ -1,6 +1,7 @@
 //! Keys of points: the same setting has the same key in all figures, in the data of the page and in its list of points,
 //! also in several runs. A key has no spaces, because elements of several points have a list of them.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use wiregauge_compare::Key;
 use wiregauge_record::{Aim, Direction, LoopPoint, Point, StreamPoint, Way};
@@ -60,13 +61,8 @@ pub(crate) fn compared(point: &Key) -> String {
 
 /// Keys as an element of several points has them, each once.
 pub(super) fn list(keys: impl IntoIterator<Item = String>) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for key in keys {
-        if !all.contains(&key) {
-            all.push(key);
-        }
-    }
-    all.join(" ")
+    let all: BTreeSet<String> = keys.into_iter().collect();
+    all.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// Empty for the first link alone, as most points have it: keys occur often in a figure.
@@ -116,6 +112,6 @@ mod tests {
             "16-48-2-link-1-together",
         ];
         assert_eq!(keys, expected);
-        assert_eq!(list(["b", "a", "b"].map(str::to_owned)), "b a");
+        assert_eq!(list(["b", "a", "b"].map(str::to_owned)), "a b");
     }
 }
