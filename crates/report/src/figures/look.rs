@@ -213,17 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_distinct_values() {
-        let mut all: Vec<&str> = [PAPER, INK, MUTED, GRID]
-            .into_iter()
-            .chain(SERIES)
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), 14);
-    }
-
-    #[test]
     fn a_long_text_keeps_its_begin_and_its_end() {
         assert_eq!(fitting("short", 14.0, 100.0), "short");
         let cut = fitting("tcp://a-long-name.example:7700", 14.0, 120.0);

@@ -146,29 +146,7 @@ fn several_runs_share_a_figure_and_keep_their_names() {
 
 #[test]
 fn links_alone_and_together_are_kept_apart() {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for together in [false, true] {
-        for link in 0..2 {
-            for in_bytes in [48, 4800] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-            let last = *plan.points.last().expect("it was just made");
-            plan.points.push(Point {
-                index: last.index + 1,
-                depth: 4,
-                ..last
-            });
-        }
-    }
-    let figures = sound(&[exchange("a", plan, likely)]);
+    let figures = sound(&[exchange("a", on_links(&[48, 4800], &[1, 4]), likely)]);
     let titles = texts(&figures["rtt-size-in"]);
     for title in ["link 0 alone, depth 1", "link 1 together, depth 1"] {
         assert!(titles.iter().any(|text| text == title), "{titles:?}");

@@ -17,22 +17,7 @@ fn usb(bytes_s: f64) -> BusLimit {
 
 /// Two links, alone and together, at two sizes; the first has a limit.
 fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for together in [false, true] {
-        for link in 0..2 {
-            for in_bytes in [48, 4800] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-        }
-    }
+    let plan = on_links(&[48, 4800], &[1]);
     let points = plan.points.iter().map(|point| PointSummary {
         limit: known[point.link as usize].clone(),
         ..summarised(&plan, *point, likely(*point))
@@ -275,22 +260,7 @@ fn a_floor_is_the_longest_delay_of_the_loop_itself() {
 
 #[test]
 fn titles_of_panels_are_whole_and_sizes_are_named_where_there_is_room() {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for link in 0..2 {
-        for together in [false, true] {
-            for in_bytes in [48, 100, 200, 400, 800, 1600, 3200, 6400] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-        }
-    }
+    let plan = on_links(&[48, 100, 200, 400, 800, 1600, 3200, 6400], &[1]);
     // Labels of the vertical axis are as wide as can be.
     let figure = &sound(&[exchange("a", plan, |point| {
         likely(point).into_iter().map(|rtt| rtt * 100).collect()

@@ -75,6 +75,23 @@ pub(super) fn sweep(sizes: &[u32], depths: &[u32]) -> Plan {
     plan
 }
 
+/// Every combination of sizes and depths on two links, each alone and together with the other.
+pub(super) fn on_links(sizes: &[u32], depths: &[u32]) -> Plan {
+    let mut plan = plan(0);
+    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
+    for (together, link) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+        for point in sweep(sizes, depths).points {
+            plan.points.push(Point {
+                index: plan.points.len() as u32,
+                link,
+                together,
+                ..point
+            });
+        }
+    }
+    plan
+}
+
 /// RTTs such as those of a device on a bus.
 pub(super) fn likely(point: Point) -> Vec<u64> {
     let mut random = Random(u64::from(point.index) * 77 + 1);
