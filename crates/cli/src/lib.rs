@@ -13,7 +13,6 @@ mod deadline_limit;
 mod declared;
 mod fail_if;
 mod failure;
-mod hints;
 mod limit_value;
 mod loop_model;
 #[cfg(test)]
@@ -61,7 +60,7 @@ pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
     if let Some(topic) = commands::warning_help::topic(&words) {
         return code(commands::warning_help::run(topic, &session));
     }
-    let arguments = match parsed(&words) {
+    let arguments = match args::Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
         Err(error) => return print_parsing(&error),
     };
@@ -74,12 +73,6 @@ pub fn main(mut words: Vec<OsString>, program: Vec<OsString>) -> u8 {
         }
         ended => ended,
     })
-}
-
-fn parsed(words: &[OsString]) -> Result<args::Arguments, clap::Error> {
-    let command = words.get(1).and_then(|word| word.to_str());
-    args::Arguments::try_parse_from(words)
-        .map_err(|error| hints::with_hint(error, command.unwrap_or_default()))
 }
 
 fn code(ended: anyhow::Result<Outcome>) -> u8 {
@@ -96,6 +89,6 @@ pub fn call(words: &[OsString], caller: &dyn Caller) -> Result<Outcome, Failure>
     let words: Vec<OsString> = std::iter::once(OsString::from("wiregauge"))
         .chain(words.iter().cloned())
         .collect();
-    let arguments = parsed(&words).map_err(|e| Failure::of_words(&e))?;
+    let arguments = args::Arguments::try_parse_from(&words).map_err(|e| Failure::of_words(&e))?;
     commands::run(arguments, &Session::new(caller, &words)).map_err(|e| Failure::of_command(&e))
 }

@@ -362,39 +362,6 @@ fn a_size_over_the_limit_of_the_device_is_refused_with_the_limit() {
 }
 
 #[test]
-fn words_of_other_tools_get_a_hint_that_names_the_right_one() {
-    let desk = Desk::new();
-    for (command, says) in [
-        ("ping tcp://10.0.0.5", "wiregauge exchange ADDRESS"),
-        ("mesure tcp://10.0.0.5", "wiregauge exchange ADDRESS"),
-        ("throughput tcp://10.0.0.5", "wiregauge stream ADDRESS"),
-        (
-            "exchange null:// --size 64",
-            "--out (requests) and --in (responses)",
-        ),
-        (
-            "exchange null:// --sizes=64",
-            "--out (requests) and --in (responses)",
-        ),
-        ("exchange null:// -n 5", "is --count"),
-        ("exchange null:// --iterations 5", "is --count"),
-        ("stream null:// --size 64", "is --transfer"),
-    ] {
-        desk.wiregauge(command).assert().code(2).stderr(
-            contains("tip: ")
-                .and(contains(says))
-                .and(contains("similar").not())
-                .and(contains("as a value").not()),
-        );
-    }
-    // What is only misspelled is still clap's.
-    desk.wiregauge("exchange null:// --cout 5")
-        .assert()
-        .code(2)
-        .stderr(contains("'--count'"));
-}
-
-#[test]
 fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
     let desk = Desk::new();
     for (flags, says) in [
