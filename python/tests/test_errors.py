@@ -56,7 +56,7 @@ def test_a_link_that_fails_says_what_the_program_says():
         ({"timeout": "5"}, "timeout", "timeout: `5` is not a duration: use a number and a unit"),
         ({"priority": 100}, "priority", "priority must be 1 to 99, not 100"),
         ({"wait": "nap"}, "wait", "wait must be one of 'block', 'poll', 'spin', not 'nap'"),
-        ({"require": "p98<2ms"}, "require", "require: unknown figure `p98`; did you mean p90 or p99?"),
+        ({"require": "p98<2ms"}, "require", "require: unknown figure `p98`; figures are p50, p90"),
         ({"count": 5, "duration": 1.0}, "count", "the argument count cannot be used with duration"),
         ({"in_sizes": 10**12}, "in_sizes", "in_sizes: 1000000000000 is too large"),
         ({"in_sizes": "1.."}, "in_sizes", "in_sizes: an empty value in '1..' is not a valid size"),

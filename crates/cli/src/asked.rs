@@ -1,6 +1,5 @@
 //! What `explain --predict` was asked for: read from the command line, completed from the run.
 
-use crate::similar::did_you_mean;
 use crate::values;
 use wiregauge_explain::{Modelled, Wanted};
 use wiregauge_model::{Figures, Setting};
@@ -11,45 +10,19 @@ use wiregauge_record::Way;
 pub struct Asked {
     /// As it was typed.
     pub text: String,
-    parts: Vec<(Key, u32)>,
+    /// Names and values, without the direction.
+    parts: Vec<(&'static str, u32)>,
     way: Option<Way>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    Out,
-    In,
-    Depth,
-    Transfer,
-    Queue,
-}
-
-const KEYS: [(&str, Key); 5] = [
-    ("out", Key::Out),
-    ("in", Key::In),
-    ("depth", Key::Depth),
-    ("transfer", Key::Transfer),
-    ("queue", Key::Queue),
+/// The settings that are numbers, what several values of one are called, and the least value.
+const NUMBERS: [(&str, &str, u32); 5] = [
+    ("out", "sizes OUT", 0),
+    ("in", "sizes IN", 0),
+    ("depth", "depths", 1),
+    ("transfer", "transfer sizes", 0),
+    ("queue", "queues", 1),
 ];
-
-impl Key {
-    fn name(self) -> &'static str {
-        KEYS.iter()
-            .find(|(_, key)| *key == self)
-            .map_or("", |(name, _)| name)
-    }
-
-    /// Several values of it.
-    fn plural(self) -> &'static str {
-        match self {
-            Key::Out => "sizes OUT",
-            Key::In => "sizes IN",
-            Key::Depth => "depths",
-            Key::Transfer => "transfer sizes",
-            Key::Queue => "queues",
-        }
-    }
-}
 
 /// `in=3000,depth=3`, `transfer=8k,queue=2,direction=in`.
 pub fn parse(text: &str) -> Result<Asked, String> {
@@ -60,43 +33,31 @@ pub fn parse(text: &str) -> Result<Asked, String> {
     };
     for part in text.split(',') {
         let wrong = || {
-            let name = part.split('=').next().unwrap_or_default();
-            let mut names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
-            names.push("direction");
-            let hint = match part.contains('=') {
-                true => did_you_mean(name, &names),
-                false => None,
-            };
-            let uses = || {
-                ": use out=, in=, depth= for exchanges, transfer=, queue=, direction= for streams, such as \
-                 in=3000,depth=3"
-                    .to_owned()
-            };
-            format!("unknown setting `{part}`{}", hint.unwrap_or_else(uses))
+            format!(
+                "unknown setting `{part}`: use out=, in=, depth= for exchanges, transfer=, queue=, direction= for streams, \
+                 such as in=3000,depth=3"
+            )
         };
         let (name, value) = part.split_once('=').ok_or_else(wrong)?;
-        if name == "direction" {
-            let way = [Way::In, Way::Out]
-                .into_iter()
-                .find(|way| way.name() == value);
+        let is_twice = if name == "direction" {
+            let mut ways = [Way::In, Way::Out].into_iter();
+            let way = ways.find(|way| way.name() == value);
             let way = way.ok_or_else(|| format!("unknown direction `{value}`: use in or out"))?;
-            if asked.way.replace(way).is_some() {
-                return Err("direction= is given twice".into());
+            asked.way.replace(way).is_some()
+        } else {
+            let known = NUMBERS.iter().find(|(known, ..)| *known == name);
+            let (name, _, least) = *known.ok_or_else(wrong)?;
+            let number = values::size(value)?;
+            if number < least {
+                return Err(format!("{part} is not valid: the minimum is {least}"));
             }
-            continue;
-        }
-        let (_, key) = *KEYS
-            .iter()
-            .find(|(known, _)| *known == name)
-            .ok_or_else(wrong)?;
-        if asked.part(key).is_some() {
+            let is_twice = asked.part(name).is_some();
+            asked.parts.push((name, number));
+            is_twice
+        };
+        if is_twice {
             return Err(format!("{name}= is given twice"));
         }
-        let number = values::size(value)?;
-        if number == 0 && matches!(key, Key::Depth | Key::Queue) {
-            return Err(format!("{name}=0 is not valid: the minimum is 1"));
-        }
-        asked.parts.push((key, number));
     }
     Ok(asked)
 }
@@ -116,44 +77,31 @@ pub fn share(text: &str) -> Result<f64, String> {
 }
 
 impl Asked {
-    fn part(&self, wanted: Key) -> Option<u32> {
-        self.parts
-            .iter()
-            .find(|(key, _)| *key == wanted)
-            .map(|(_, number)| *number)
+    fn part(&self, wanted: &str) -> Option<u32> {
+        let found = self.parts.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, number)| *number)
     }
 
     /// What more points would have to enclose.
     pub fn wanted(&self) -> Wanted {
         Wanted {
-            out_bytes: self.part(Key::Out),
-            in_bytes: self.part(Key::In).or_else(|| self.part(Key::Transfer)),
-            depth: self.part(Key::Depth).or_else(|| self.part(Key::Queue)),
+            out_bytes: self.part("out"),
+            in_bytes: self.part("in").or_else(|| self.part("transfer")),
+            depth: self.part("depth").or_else(|| self.part("queue")),
         }
     }
 
     /// Whether it can be of such a run at all.
     pub fn check(&self, is_stream: bool) -> anyhow::Result<()> {
-        let foreign: &[Key] = if is_stream {
-            &[Key::Out, Key::In, Key::Depth]
-        } else {
-            &[Key::Transfer, Key::Queue]
+        let (kind, [one, other, last]) = match is_stream {
+            true => ("a stream", ["transfer", "queue", "direction"]),
+            false => ("an exchange run", ["out", "in", "depth"]),
         };
-        if let Some(key) = foreign.iter().find(|key| self.part(**key).is_some()) {
-            let (kind, keys) = if is_stream {
-                ("a stream", "transfer=, queue= and direction=")
-            } else {
-                ("an exchange run", "out=, in= and depth=")
-            };
+        let direction = self.way.map(|_| "direction");
+        let mut names = self.parts.iter().map(|(name, _)| *name).chain(direction);
+        if let Some(foreign) = names.find(|name| ![one, other, last].contains(name)) {
             anyhow::bail!(
-                "cannot predict {}: this is {kind}, which has no {}; it has {keys}",
-                self.text,
-                key.name()
-            );
-        }
-        if !is_stream && self.way.is_some() {
-            anyhow::bail!(
-                "cannot predict {}: an exchange has no direction; use out=, in= and depth=",
+                "cannot predict {}: this is {kind}, which has no {foreign}; it has {one}=, {other}= and {last}=",
                 self.text
             );
         }
@@ -167,13 +115,15 @@ impl Asked {
         figures: &Figures,
     ) -> anyhow::Result<Option<Setting>> {
         let (from, to) = (figures.from, figures.to);
-        let fill = |key: Key, from: u32, to: u32| match self.part(key) {
+        let fill = |name: &str, from: u32, to: u32| match self.part(name) {
             Some(number) => Ok(number),
             None if from == to => Ok(from),
             None => {
                 let and = if to - from == 1 { "and" } else { "to" };
-                let several = format!("the run has several {} ({from} {and} {to})", key.plural());
-                let (text, name) = (&self.text, key.name());
+                let known = NUMBERS.iter().find(|(known, ..)| *known == name);
+                let plural = known.map_or("", |(_, plural, _)| *plural);
+                let several = format!("the run has several {plural} ({from} {and} {to})");
+                let text = &self.text;
                 Err(match &modelled.why_not {
                     Some(why) => anyhow::anyhow!(
                         "cannot predict {text}: no model: {why}\n  hint: add {name}= for a rough prediction: {several}"
@@ -184,26 +134,23 @@ impl Asked {
         };
         let Some(way) = modelled.way else {
             return Ok(Some(Setting {
-                out_bytes: fill(Key::Out, from.out_bytes, to.out_bytes)?,
-                in_bytes: fill(Key::In, from.in_bytes, to.in_bytes)?,
-                depth: fill(Key::Depth, from.depth, to.depth)?,
+                out_bytes: fill("out", from.out_bytes, to.out_bytes)?,
+                in_bytes: fill("in", from.in_bytes, to.in_bytes)?,
+                depth: fill("depth", from.depth, to.depth)?,
             }));
         };
         if self.way.is_some_and(|wanted| wanted != way) {
             return Ok(None);
         }
-        let depth = fill(Key::Queue, from.depth, to.depth)?;
-        Ok(Some(match way {
-            Way::Out => Setting {
-                out_bytes: fill(Key::Transfer, from.out_bytes, to.out_bytes)?,
-                in_bytes: 0,
-                depth,
-            },
-            Way::In => Setting {
-                out_bytes: 0,
-                in_bytes: fill(Key::Transfer, from.in_bytes, to.in_bytes)?,
-                depth,
-            },
+        let (mut out_bytes, mut in_bytes) = (0, 0);
+        match way {
+            Way::Out => out_bytes = fill("transfer", from.out_bytes, to.out_bytes)?,
+            Way::In => in_bytes = fill("transfer", from.in_bytes, to.in_bytes)?,
+        }
+        Ok(Some(Setting {
+            out_bytes,
+            in_bytes,
+            depth: fill("queue", from.depth, to.depth)?,
         }))
     }
 }
@@ -215,9 +162,9 @@ mod tests {
     #[test]
     fn a_setting_is_read_with_the_sizes_of_the_other_flags() {
         let asked = parse("in=4k,depth=3").unwrap();
-        assert_eq!(asked.part(Key::In), Some(4096));
-        assert_eq!(asked.part(Key::Depth), Some(3));
-        assert_eq!(asked.part(Key::Out), None);
+        assert_eq!(asked.part("in"), Some(4096));
+        assert_eq!(asked.part("depth"), Some(3));
+        assert_eq!(asked.part("out"), None);
         assert_eq!(
             parse("direction=out,transfer=64").unwrap().way,
             Some(Way::Out)

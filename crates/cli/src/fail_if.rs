@@ -1,7 +1,7 @@
 //! `--fail-if` of `wiregauge compare`: a difference that must not be there.
 
 use crate::constraint;
-use crate::similar::did_you_mean;
+use crate::point_filter::{PointFilter, filter};
 use crate::values;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Figure, Key, Portion, Unmatched};
 use wiregauge_record::{Better, Unit};
@@ -13,8 +13,8 @@ use wiregauge_tune::{Bound, Compliance};
 pub struct FailIf {
     /// As it was written.
     pub text: String,
-    /// Names and values that a point must have.
-    points: Vec<(String, String)>,
+    /// Where it must hold; `None`: at every point.
+    points: Option<PointFilter>,
     figure: Figure,
     /// A part of 1.
     bound: f64,
@@ -47,18 +47,6 @@ pub struct Judged {
     pub undecided: Vec<String>,
 }
 
-const KEYS: &[&str] = &[
-    "in",
-    "out",
-    "depth",
-    "direction",
-    "transfer",
-    "queue",
-    "way",
-    "link",
-    "together",
-];
-
 /// A figure by its name; `below(2ms)` and `buffer(24MB/s)` by what they are for.
 pub fn figure(text: &str) -> Result<Figure, String> {
     let text = text.trim();
@@ -89,8 +77,8 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
         )
     };
     let (points, rest) = match text.split_once(':') {
-        Some((points, rest)) => (filter(points).map_err(|why| wrong(&why))?, rest),
-        None => (Vec::new(), text),
+        Some((points, rest)) => (Some(filter(points).map_err(|why| wrong(&why))?), rest),
+        None => (None, text),
     };
     let (name, rest) = rest
         .split_once('>')
@@ -123,23 +111,6 @@ pub fn parse(text: &str) -> Result<FailIf, String> {
     })
 }
 
-fn filter(text: &str) -> Result<Vec<(String, String)>, String> {
-    let part = |part: &str| {
-        let (name, value) = part
-            .split_once('=')
-            .ok_or_else(|| format!("`{}` is not a point", part.trim()))?;
-        let (name, value) = (name.trim(), value.trim());
-        if !KEYS.contains(&name) {
-            let hint = did_you_mean(name, KEYS).unwrap_or_default();
-            return Err(format!("`{name}` is not one of {}{hint}", KEYS.join(", ")));
-        }
-        // Sizes may be written as in a plan.
-        let value = values::size(value).map_or_else(|_| value.to_owned(), |size| size.to_string());
-        Ok((name.to_owned(), value))
-    };
-    text.split(',').map(part).collect()
-}
-
 impl FailIf {
     /// The figure that it limits.
     pub fn figure(&self) -> Figure {
@@ -147,8 +118,8 @@ impl FailIf {
     }
 
     fn selects(&self, key: &Key) -> bool {
-        let has = |(name, value): &(String, String)| key.value(name) == Some(value);
-        self.points.iter().all(has)
+        let points = self.points.as_ref();
+        points.is_none_or(|points| points.wants(key.parts()))
     }
 
     /// Holds a comparison to it. An error says why the condition says nothing of these runs.
@@ -223,25 +194,24 @@ impl FailIf {
     /// Whether a change is within the bound, by its interval.
     fn compliance(&self, better: Better, found: Estimate) -> Compliance {
         // As a change for the worse, the better or either, so that more of it is more to object to.
-        let signs: &[f64] = match (self.change, better) {
-            (Change::Different, _) => &[1.0, -1.0],
-            (Change::More, _)
-            | (Change::Worse, Better::Lower)
-            | (Change::Better, Better::Higher) => &[1.0],
-            (Change::Less, _)
-            | (Change::Worse, Better::Higher)
-            | (Change::Better, Better::Lower) => &[-1.0],
+        let is_better_low = better == Better::Lower;
+        let (up, down) = match self.change {
+            Change::Different => (true, true),
+            Change::More => (true, false),
+            Change::Less => (false, true),
+            Change::Worse => (is_better_low, !is_better_low),
+            Change::Better => (!is_better_low, is_better_low),
         };
         let negative = Estimate {
             value: -found.value,
             low: found.high.map(|high| -high),
             high: found.low.map(|low| -low),
         };
-        let of_sign = signs.iter().map(|&sign| match sign > 0.0 {
-            true => Compliance::by_interval(Bound::AtMost(self.bound), found),
-            false => Compliance::by_interval(Bound::AtMost(self.bound), negative),
-        });
-        of_sign.max().unwrap_or(Compliance::Undecided)
+        let changes = [(up, found), (down, negative)].into_iter();
+        let changes = changes.filter(|(is_limited, _)| *is_limited);
+        let bound = Bound::AtMost(self.bound);
+        let judged = changes.map(|(_, change)| Compliance::by_interval(bound, change));
+        judged.max().unwrap_or(Compliance::Undecided)
     }
 }
 
@@ -267,8 +237,7 @@ mod tests {
     #[test]
     fn a_condition_names_a_figure_a_bound_and_a_way() {
         let condition = parse(" in=1k, depth=4 : below(1000us) > 0.5 % less").unwrap();
-        let expected = [("in", "1024"), ("depth", "4")].map(|(a, b)| (a.into(), b.into()));
-        assert_eq!(condition.points, expected);
+        assert_eq!(condition.points, filter("in=1k, depth=4").ok());
         assert_eq!(condition.figure, Figure::Below(1_000_000));
         assert_eq!((condition.bound, condition.change), (0.005, Change::Less));
         assert_eq!(parse("p99>5%worse").unwrap().bound, 0.05);
@@ -313,8 +282,10 @@ mod tests {
                 "worse, better, different, more or less is missing",
             ),
             ("p99 > 5% slower", "`slower` is not worse"),
-            ("size=48: p99 > 5% worse", "`size` is not one of"),
-            ("48: p99 > 5% worse", "`48` is not a point"),
+            (
+                "48: p99 > 5% worse",
+                "`48` is not a valid selection of points",
+            ),
             ("below(2) > 5% worse", "`2` is not a duration"),
             ("", "`>` is missing"),
         ] {

@@ -23,7 +23,6 @@ mod parent;
 mod platform;
 mod point_filter;
 mod query_values;
-mod similar;
 #[cfg(feature = "loop")]
 mod stage_list;
 mod terminal;

@@ -1,4 +1,4 @@
-//! The points of runs that `wiregauge report --points` chooses.
+//! The points of runs that `report --points` and a condition of `compare --fail-if` choose.
 
 use crate::values;
 use anyhow::bail;
@@ -13,27 +13,25 @@ pub struct PointFilter {
 
 /// Parses `in=48,1000,depth=4`: a value without a name belongs to the name before it.
 pub fn filter(text: &str) -> Result<PointFilter, String> {
+    let text = text.trim();
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid selection of points: use names and values, separated by commas, such as in=48,depth=4"
+        )
+    };
     let mut terms: Vec<(String, Vec<String>)> = Vec::new();
-    if text.contains(char::is_whitespace) {
-        return Err(format!(
-            "`{text}` is not a valid selection of points: separate names and values by commas, without blanks, such as \
-             in=48,depth=4"
-        ));
-    }
     for part in text.split(',') {
-        match (part.split_once('='), terms.last_mut()) {
-            (Some((name, value)), _) if !name.is_empty() && !value.is_empty() => {
-                match terms.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, values)) => values.push(value.to_owned()),
-                    None => terms.push((name.to_owned(), vec![value.to_owned()])),
-                }
-            }
-            (None, Some((_, values))) if !part.is_empty() => values.push(part.to_owned()),
-            _ => {
-                return Err(format!(
-                    "`{text}` is not a valid selection of points: use names and values, such as in=48,depth=4"
-                ));
-            }
+        let (name, value) = match (part.split_once('='), terms.last()) {
+            (Some((name, value)), _) => (name.trim().to_owned(), value.trim()),
+            (None, Some((name, _))) => (name.clone(), part.trim()),
+            (None, None) => return Err(wrong()),
+        };
+        if name.is_empty() || value.is_empty() || value.contains(char::is_whitespace) {
+            return Err(wrong());
+        }
+        match terms.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value.to_owned()),
+            None => terms.push((name, vec![value.to_owned()])),
         }
     }
     Ok(PointFilter {
@@ -120,7 +118,8 @@ impl PointFilter {
         Ok((file.points.len(), there.len()))
     }
 
-    fn wants(&self, settings: &[(&'static str, String)]) -> bool {
+    /// True of a point with these settings.
+    pub fn wants(&self, settings: &[(&'static str, String)]) -> bool {
         self.terms.iter().all(|(name, values)| {
             settings.iter().any(|(known, is)| {
                 known == name && values.iter().any(|value| same(name, value, is))

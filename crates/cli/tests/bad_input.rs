@@ -385,7 +385,7 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
         ("--rate NaN", "such as 1000"),
         ("--host-load disk=3", "such as cpu=4"),
         ("--host-load cpu=9999", "such as cpu=4"),
-        ("--require p98<2ms", "did you mean p90 or p99?"),
+        ("--require p98<2ms", "unknown figure `p98`; figures are"),
         ("--require speed<2ms", "figures are p50, p90"),
         ("--require p99>2ms", "use < or <="),
         ("--below soon", "such as 300ms"),

@@ -268,20 +268,6 @@ impl Figure {
         }
     }
 
-    /// Every name that [`Figure::parse`] reads.
-    pub fn names() -> Vec<String> {
-        let times = TIMES.iter().map(|(times, _)| *times);
-        let parts = PARTS.iter().map(|(part, _)| *part);
-        let of_times = times
-            .clone()
-            .flat_map(|times| parts.clone().map(move |part| format!("{times}.{part}")));
-        let bare = parts.clone().chain(times);
-        let bare = bare.chain(PROBLEMS.iter().map(|(name, _)| *name));
-        let bare = bare.chain(OTHERS.iter().chain(&ALIASES).map(|(name, _)| *name));
-        let all = bare.map(str::to_owned).chain(of_times);
-        all.filter(|name| Figure::parse(name).is_some()).collect()
-    }
-
     /// In which unit it is.
     pub fn unit(self) -> Unit {
         match self {
@@ -399,24 +385,6 @@ mod tests {
             read += 1;
         }
         assert!(read > 100, "{read}");
-    }
-
-    #[test]
-    fn every_name_that_is_read_is_listed_once() {
-        let names = Figure::names();
-        let listed = |name: &str| names.iter().filter(|known| *known == name).count();
-        for name in [
-            "p99",
-            "trt",
-            "gap.p99.9",
-            "host-gap.max",
-            "lost",
-            "stalls",
-            "rate",
-        ] {
-            assert_eq!(listed(name), 1, "{name}");
-        }
-        assert_eq!((listed("gap"), listed("p98")), (0, 0));
     }
 
     #[test]
