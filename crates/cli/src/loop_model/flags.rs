@@ -1,9 +1,52 @@
-//! The flags of a loop as they were given, for a command line that is to describe the same loop.
+//! The model of a loop as it was given: the flags, for a command line that is to describe the same loop, and the file, for a
+//! page.
 
 use crate::args::{MissArgs, ModelArgs};
+use anyhow::Context;
 use clap::ValueEnum;
 use std::time::Duration;
+use wiregauge_command_line::quoted;
 use wiregauge_quantity::flag_time;
+
+/// A longer file is named only.
+const MOST_BYTES: usize = 20_000;
+
+/// True if any flag of a loop was given, except those of its cycles: `--period` and `--deadline`.
+pub fn is_given(args: &ModelArgs, misses: &MissArgs) -> bool {
+    let args = ModelArgs {
+        period: None,
+        ..args.clone()
+    };
+    let misses = MissArgs {
+        deadline: None,
+        ..misses.clone()
+    };
+    !flags(&args, &misses).is_empty()
+}
+
+/// What the parts of the model are called, and their text.
+pub fn described(args: &ModelArgs, misses: &MissArgs) -> anyhow::Result<Vec<(String, String)>> {
+    let mut parts = Vec::new();
+    if let Some(file) = &args.model {
+        let model = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.file_name().unwrap_or(file.as_os_str());
+        let text = match model.len() <= MOST_BYTES {
+            true => model,
+            false => format!("{} bytes: too long for this page", model.len()),
+        };
+        parts.push((format!("Model file {}", name.display()), text));
+    }
+    let without_file = ModelArgs {
+        model: None,
+        ..args.clone()
+    };
+    let flags = flags(&without_file, misses);
+    if !flags.is_empty() {
+        parts.push(("Model: flags".into(), quoted(&flags)));
+    }
+    Ok(parts)
+}
 
 /// Those that were given, each followed by its value; relative paths stay relative.
 pub fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {

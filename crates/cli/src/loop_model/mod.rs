@@ -1,12 +1,10 @@
 //! The model of a control loop, from flags and from a file: flags override the keys of the file.
 
-mod described;
 mod flags;
 
 use crate::args::{MissArgs, ModelArgs};
 use anyhow::bail;
-pub use described::{described, is_given};
-pub use flags::{duration, flags};
+pub use flags::{described, duration, flags, is_given};
 use std::time::Duration;
 use wiregauge_control::{Cost, Loop, Pid, Rules, StateSpace, TransferFunction};
 use wiregauge_program::model::{
