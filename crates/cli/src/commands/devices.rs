@@ -5,9 +5,75 @@ use crate::args::DevicesArgs;
 use crate::caller::Session;
 use crate::output::style::{HEADING, RESET};
 use comfy_table::{ContentArrangement, Table};
-use std::io::Write;
-use wiregauge_link::devices::{Answer, Survey, survey};
+use std::io::{self, Write};
+use wiregauge_link::devices::{
+    Answer, CanInterface, HidDevice, NetworkDevice, PORT, SerialPort, Survey, TmcDevice, UsbDevice,
+    survey,
+};
 use wiregauge_measure::probe::probe;
+
+/// A column of a table: its head, and the cell of a device; a dash where there is none.
+type Column<T> = (&'static str, fn(&T) -> Option<String>);
+
+const USB: [Column<UsbDevice>; 9] = [
+    // Without an address a device can at least be identified by its ids.
+    ("address", |one| {
+        one.address.clone().or_else(|| Some(ids(one)))
+    }),
+    ("device", |one| Some(name(one))),
+    ("serial", |one| one.serial.clone()),
+    ("speed", |one| one.speed.clone()),
+    ("driver", |one| joined(&one.drivers)),
+    ("path", |one| Some(one.path.clone())),
+    ("through hubs", |one| joined(&one.hubs)),
+    ("controller", |one| one.controller.clone()),
+    ("responder", |one| responder(&one.answer)),
+];
+
+const HID: [Column<HidDevice>; 8] = [
+    ("address", |one| Some(one.address.clone())),
+    ("device", |one| one.product.clone()),
+    ("serial", |one| one.serial.clone()),
+    ("usage", |one| one.usage.clone()),
+    ("reports", |one| one.reports.clone()),
+    ("polled every", |one| one.interval.clone()),
+    ("bus", |one| Some(one.bus.clone())),
+    ("file", |one| Some(one.path.clone())),
+];
+
+const USBTMC: [Column<TmcDevice>; 6] = [
+    ("address", |one| Some(one.address.clone())),
+    ("device", |one| one.product.clone()),
+    ("serial", |one| one.serial.clone()),
+    ("file", |one| one.file.clone()),
+    ("driver", |one| one.driver.clone()),
+    ("path", |one| Some(one.usb.clone())),
+];
+
+const SERIAL: [Column<SerialPort>; 6] = [
+    ("address", |one| Some(one.address.clone())),
+    ("driver", |one| one.driver.clone()),
+    ("device", |one| one.product.clone()),
+    ("USB path", |one| one.usb.clone()),
+    ("by id", |one| one.by_id.clone()),
+    ("responder", |one| responder(&one.answer)),
+];
+
+const CAN: [Column<CanInterface>; 7] = [
+    ("address", |one| Some(one.address.clone())),
+    ("kind", |one| one.kind.clone()),
+    ("driver", |one| one.driver.clone()),
+    ("bit rate", |one| bit_rate(one.bitrate)),
+    ("data bit rate", |one| bit_rate(one.data_bitrate)),
+    ("FD", |one| Some(if one.fd { "yes" } else { "no" }.into())),
+    ("state", |one| Some(one.state.clone())),
+];
+
+const NETWORK: [Column<NetworkDevice>; 3] = [
+    ("address", |one| Some(one.address.clone())),
+    ("where", |one| Some(one.place.clone())),
+    ("responder", |one| responder(&one.answer)),
+];
 
 /// Runs the command.
 pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
@@ -17,16 +83,35 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     let mut out = session.caller.words();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &found).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &found).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(Outcome::Done);
     }
     usb(&mut out, &found)?;
-    hid(&mut out, &found)?;
-    usbtmc(&mut out, &found)?;
-    serial(&mut out, &found)?;
-    can(&mut out, &found)?;
-    network(&mut out, &found, args.probe)?;
+    hid(&mut out, &found.hid)?;
+    // A computer without an instrument, or without CAN, needs no line about it.
+    if !found.usbtmc.is_empty() {
+        writeln!(out, "{HEADING}USBTMC{RESET}")?;
+        table(&mut out, &USBTMC, &found.usbtmc)?;
+    }
+    writeln!(out, "{HEADING}Serial{RESET}")?;
+    match found.serial.is_empty() {
+        true => writeln!(out, " no port")?,
+        false => table(&mut out, &SERIAL, &found.serial)?,
+    }
+    if !found.can.is_empty() {
+        writeln!(out, "{HEADING}CAN{RESET}")?;
+        table(&mut out, &CAN, &found.can)?;
+    }
+    writeln!(out, "{HEADING}Network{RESET}")?;
+    match (found.network.is_empty(), args.probe) {
+        (false, _) => table(&mut out, &NETWORK, &found.network)?,
+        (true, true) => writeln!(
+            out,
+            " no responder on port {PORT} of this host, its gateway or its neighbours"
+        )?,
+        (true, false) => writeln!(out, " nothing listens on port {PORT} of this host")?,
+    }
     if !args.probe {
         writeln!(
             out,
@@ -36,7 +121,7 @@ pub fn run(args: &DevicesArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
+fn usb(out: &mut dyn Write, found: &Survey) -> io::Result<()> {
     writeln!(out, "{HEADING}USB{RESET}")?;
     if let Some(problem) = &found.usb_problem {
         return writeln!(out, " {problem}");
@@ -44,44 +129,7 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
     if found.usb.is_empty() {
         return writeln!(out, " no device except the hubs of this computer");
     }
-    let mut table = table(&[
-        "address",
-        "device",
-        "serial",
-        "speed",
-        "driver",
-        "path",
-        "through hubs",
-        "controller",
-        "responder",
-    ]);
-    for device in &found.usb {
-        let name = [&device.manufacturer, &device.product]
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let ids = format!("{}:{}", device.vendor_id, device.product_id);
-        // Without an address a device can at least be identified by its ids.
-        let address = device.address.clone().unwrap_or(format!("({ids})"));
-        let name = match name.is_empty() {
-            true => device.interfaces.join(", "),
-            false => name,
-        };
-        table.add_row([
-            address,
-            name,
-            or_dash(device.serial.clone()),
-            or_dash(device.speed.clone()),
-            or_dash(joined(&device.drivers)),
-            device.path.clone(),
-            or_dash(joined(&device.hubs)),
-            or_dash(device.controller.clone()),
-            responder(&device.answer),
-        ]);
-    }
-    print(out, &table)?;
+    table(out, &USB, &found.usb)?;
     if found.usb.iter().any(|device| device.address.is_none()) {
         writeln!(
             out,
@@ -92,39 +140,16 @@ fn usb(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
 }
 
 /// Only devices of vendor usage pages: nobody exchanges data with a keyboard.
-fn hid(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
-    if found.hid.is_empty() {
+fn hid(out: &mut dyn Write, found: &[HidDevice]) -> io::Result<()> {
+    if found.is_empty() {
         return Ok(());
     }
     writeln!(out, "{HEADING}HID{RESET}")?;
-    let (boards, others): (Vec<_>, Vec<_>) = found.hid.iter().partition(|hid| hid.is_vendor);
-    if !boards.is_empty() {
-        let header = [
-            "address",
-            "device",
-            "serial",
-            "usage",
-            "reports",
-            "polled every",
-            "bus",
-            "file",
-        ];
-        let mut table = table(&header);
-        for hid in boards {
-            table.add_row([
-                hid.address.clone(),
-                or_dash(hid.product.clone()),
-                or_dash(hid.serial.clone()),
-                or_dash(hid.usage.clone()),
-                or_dash(hid.reports.clone()),
-                or_dash(hid.interval.clone()),
-                hid.bus.clone(),
-                hid.path.clone(),
-            ]);
-        }
-        print(out, &table)?;
+    let others = found.iter().filter(|hid| !hid.is_vendor).count();
+    if others < found.len() {
+        table(out, &HID, found.iter().filter(|hid| hid.is_vendor))?;
     }
-    match others.len() {
+    match others {
         0 => Ok(()),
         many => writeln!(
             out,
@@ -133,135 +158,52 @@ fn hid(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
     }
 }
 
-/// A computer without an instrument needs no line about it.
-fn usbtmc(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
-    if found.usbtmc.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{HEADING}USBTMC{RESET}")?;
-    let mut table = table(&["address", "device", "serial", "file", "driver", "path"]);
-    for instrument in &found.usbtmc {
-        table.add_row([
-            instrument.address.clone(),
-            or_dash(instrument.product.clone()),
-            or_dash(instrument.serial.clone()),
-            or_dash(instrument.file.clone()),
-            or_dash(instrument.driver.clone()),
-            instrument.usb.clone(),
-        ]);
-    }
-    print(out, &table)
-}
-
-fn serial(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
-    writeln!(out, "{HEADING}Serial{RESET}")?;
-    if found.serial.is_empty() {
-        return writeln!(out, " no port");
-    }
-    let mut table = table(&[
-        "address",
-        "driver",
-        "device",
-        "USB path",
-        "by id",
-        "responder",
-    ]);
-    for port in &found.serial {
-        table.add_row([
-            port.address.clone(),
-            or_dash(port.driver.clone()),
-            or_dash(port.product.clone()),
-            or_dash(port.usb.clone()),
-            or_dash(port.by_id.clone()),
-            responder(&port.answer),
-        ]);
-    }
-    print(out, &table)
-}
-
-/// A computer without a CAN interface needs no line about it.
-fn can(out: &mut dyn Write, found: &Survey) -> std::io::Result<()> {
-    if found.can.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{HEADING}CAN{RESET}")?;
-    let mut table = table(&[
-        "address",
-        "kind",
-        "driver",
-        "bit rate",
-        "data bit rate",
-        "FD",
-        "state",
-    ]);
-    for one in &found.can {
-        let rate = |rate: Option<u32>| {
-            or_dash(rate.map(|rate| format!("{} kbit/s", f64::from(rate) / 1e3)))
-        };
-        table.add_row([
-            one.address.clone(),
-            or_dash(one.kind.clone()),
-            or_dash(one.driver.clone()),
-            rate(one.bitrate),
-            rate(one.data_bitrate),
-            if one.fd { "yes" } else { "no" }.into(),
-            one.state.clone(),
-        ]);
-    }
-    print(out, &table)
-}
-
-fn network(out: &mut dyn Write, found: &Survey, probed: bool) -> std::io::Result<()> {
-    writeln!(out, "{HEADING}Network{RESET}")?;
-    if found.network.is_empty() {
-        let port = wiregauge_link::devices::PORT;
-        return match probed {
-            true => writeln!(
-                out,
-                " no responder on port {port} of this host, its gateway or its neighbours"
-            ),
-            false => writeln!(out, " nothing listens on port {port} of this host"),
-        };
-    }
-    let mut table = table(&["address", "where", "responder"]);
-    for one in &found.network {
-        table.add_row([
-            one.address.clone(),
-            one.place.clone(),
-            responder(&one.answer),
-        ]);
-    }
-    print(out, &table)
-}
-
-fn responder(answer: &Answer) -> String {
-    match answer {
-        Answer::NotAsked => "not probed".into(),
-        Answer::SaysSo => "yes, by its name".into(),
-        Answer::Responder { name } => format!("yes: {name}"),
-        Answer::None { why } => format!("no: {why}"),
-    }
-}
-
-fn table(header: &[&str]) -> Table {
+fn table<'a, T: 'a>(
+    out: &mut dyn Write,
+    columns: &[Column<T>],
+    devices: impl IntoIterator<Item = &'a T>,
+) -> io::Result<()> {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
-    table
-}
-
-fn print(out: &mut dyn Write, table: &Table) -> std::io::Result<()> {
+    table.set_header(columns.iter().map(|(head, _)| *head));
+    for device in devices {
+        let cells = columns.iter().map(|(_, cell)| cell(device));
+        table.add_row(cells.map(|cell| cell.unwrap_or_else(|| "-".into())));
+    }
     for line in table.to_string().lines() {
         writeln!(out, " {}", line.trim_end())?;
     }
     Ok(())
 }
 
-fn joined(words: &[String]) -> Option<String> {
-    (!words.is_empty()).then(|| words.join(", "))
+fn ids(device: &UsbDevice) -> String {
+    format!("({}:{})", device.vendor_id, device.product_id)
 }
 
-fn or_dash(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "-".into())
+fn name(device: &UsbDevice) -> String {
+    let words = [&device.manufacturer, &device.product];
+    let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+    let name = words.join(" ");
+    match name.is_empty() {
+        true => device.interfaces.join(", "),
+        false => name,
+    }
+}
+
+fn bit_rate(rate: Option<u32>) -> Option<String> {
+    rate.map(|rate| format!("{} kbit/s", f64::from(rate) / 1e3))
+}
+
+fn responder(answer: &Answer) -> Option<String> {
+    Some(match answer {
+        Answer::NotAsked => "not probed".into(),
+        Answer::SaysSo => "yes, by its name".into(),
+        Answer::Responder { name } => format!("yes: {name}"),
+        Answer::None { why } => format!("no: {why}"),
+    })
+}
+
+fn joined(words: &[String]) -> Option<String> {
+    (!words.is_empty()).then(|| words.join(", "))
 }
