@@ -10,40 +10,60 @@ use wiregauge_stats::Estimate;
 use wiregauge_tune::Compliance;
 
 /// What a control loop must keep.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum ControlLimit {
     /// `control.cost<20`, `control.growth<1`.
     Figure(Constraint),
     /// A verdict.
-    Verdict(Verdict),
+    Verdict(&'static Verdict),
 }
 
-/// A verdict that can be required, by its word in the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// On this trace.
-    Held,
-    /// In the long run.
-    Holds,
-    /// In any order.
-    Proved,
+/// A verdict that can be required.
+#[derive(Debug)]
+pub struct Verdict {
+    /// Its word in the tables.
+    name: &'static str,
+    /// The word where it is open.
+    open: &'static str,
+    /// What it is about.
+    about: &'static str,
+    found: fn(&LoopVerdicts) -> &'static str,
 }
+
+static VERDICTS: [Verdict; 3] = [
+    Verdict {
+        name: "held",
+        open: "",
+        about: "on this trace",
+        found: |all| all.on_trace,
+    },
+    Verdict {
+        name: "holds",
+        open: "no statement",
+        about: "in the long run",
+        found: |all| all.long_run,
+    },
+    Verdict {
+        name: "proved",
+        open: "not proved",
+        about: "in any order",
+        found: |all| all.any_order,
+    },
+];
 
 /// `control.cost<20`, `control.growth<1`, `held`, `holds`, `proved`.
 pub fn parse(text: &str) -> Result<ControlLimit, String> {
-    let verdict = match text.trim() {
-        "held" => Verdict::Held,
-        "holds" => Verdict::Holds,
-        "proved" => Verdict::Proved,
-        other if !other.contains(['<', '>', '=']) => {
-            return Err(
-                "use control.cost<NUMBER or control.growth<NUMBER, or a verdict: held, holds or proved"
-                    .into(),
-            );
+    let verdict = VERDICTS.iter().find(|known| known.name == text.trim());
+    match verdict {
+        Some(verdict) => Ok(ControlLimit::Verdict(verdict)),
+        None if text.contains(['<', '>', '=']) => {
+            constraint::of_control(text).map(ControlLimit::Figure)
         }
-        _ => return constraint::of_control(text).map(ControlLimit::Figure),
-    };
-    Ok(ControlLimit::Verdict(verdict))
+        None => Err(
+            "use control.cost<NUMBER or control.growth<NUMBER, or a verdict: held, holds or proved"
+                .into(),
+        ),
+    }
 }
 
 impl ControlLimit {
@@ -51,9 +71,7 @@ impl ControlLimit {
     pub fn text(&self) -> &str {
         match self {
             ControlLimit::Figure(constraint) => &constraint.text,
-            ControlLimit::Verdict(Verdict::Held) => "held",
-            ControlLimit::Verdict(Verdict::Holds) => "holds",
-            ControlLimit::Verdict(Verdict::Proved) => "proved",
+            ControlLimit::Verdict(verdict) => verdict.name,
         }
     }
 
@@ -91,17 +109,12 @@ fn of_figure(limit: &Constraint, assessment: &Assessment) -> Held {
 }
 
 impl Verdict {
-    fn judge(self, assessment: &Assessment) -> Held {
-        let found = LoopVerdicts::of(assessment);
-        let (found, met, open, of) = match self {
-            Verdict::Held => (found.on_trace, "held", "", "on this trace"),
-            Verdict::Holds => (found.long_run, "holds", "no statement", "in the long run"),
-            Verdict::Proved => (found.any_order, "proved", "not proved", "in any order"),
-        };
-        let line = format!("{of}: {found}");
-        let (compliance, value) = if found == met {
+    fn judge(&self, assessment: &Assessment) -> Held {
+        let found = (self.found)(&LoopVerdicts::of(assessment));
+        let line = format!("{}: {found}", self.about);
+        let (compliance, value) = if found == self.name {
             (Compliance::Met, String::new())
-        } else if found == open {
+        } else if found == self.open {
             (Compliance::Undecided, line.clone())
         } else {
             (Compliance::Violated, line.clone())

@@ -1,6 +1,7 @@
 //! What a result has where it should meet a limit: the value, its interval, and how far it is beyond the limit.
 
 use crate::constraint::{Constraint, Relation};
+use std::cmp::Ordering;
 use wiregauge_quantity::{of_unit, percent, times};
 use wiregauge_record::{Figure, Times};
 use wiregauge_report::tables::loop_figure;
@@ -8,6 +9,7 @@ use wiregauge_stats::Estimate;
 use wiregauge_tune::Compliance;
 
 /// A limit at one place of a result.
+#[derive(Clone)]
 pub struct Held {
     /// Whether it is met.
     pub compliance: Compliance,
@@ -74,6 +76,12 @@ impl Held {
             value: why.clone(),
             line: why,
         }
+    }
+
+    /// The worse one is greater.
+    pub fn compare(&self, other: &Held) -> Ordering {
+        let by_compliance = self.compliance.cmp(&other.compliance);
+        by_compliance.then(self.excess.total_cmp(&other.excess))
     }
 
     /// With the place behind both, if the limit is not met there: one that is met is met at every place.

@@ -7,13 +7,13 @@ use crate::Outcome;
 use crate::args::ExchangeArgs;
 use crate::caller::Session;
 use crate::constraint::Constraint;
-use crate::limit_value::{Held, shown};
+use crate::limit_value::Held;
 use crate::output::progress::Extent;
 use std::time::Duration;
 use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
 use wiregauge_quantity::{grouped, percent};
-use wiregauge_record::{Figure, Limit, Part, PointSummary, Problem};
+use wiregauge_record::{Limit, PointSummary};
 use wiregauge_report::tables::Places;
 use wiregauge_run::{Exchange, RunFile};
 use wiregauge_tune::Compliance;
@@ -59,14 +59,15 @@ fn judged(args: &ExchangeArgs, file: &RunFile) -> Vec<Judged> {
 
 /// The limit at its worst point, at which others it is met, and at how many it is not met either.
 fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option<Held> {
-    let point = points.iter().max_by(|a, b| {
-        let by_compliance = limit.of_point(a).cmp(&limit.of_point(b));
-        let (a, b) = (excess(limit, a), excess(limit, b));
-        by_compliance.then(a.0.cmp(&b.0)).then(a.1.total_cmp(&b.1))
-    })?;
-    let held = found(limit, point).at(&places.at(point.point.index));
-    let same = |other: &&PointSummary| limit.of_point(other) == held.compliance;
-    let count = points.iter().filter(same).count() - 1;
+    let all = points.iter().map(|point| (point, found(limit, point)));
+    let all: Vec<(&PointSummary, Held)> = all.collect();
+    let those = |compliance: Compliance| -> Vec<u32> {
+        let those = all.iter().filter(|(_, held)| held.compliance == compliance);
+        those.map(|(point, _)| point.point.index).collect()
+    };
+    let (point, held) = all.iter().max_by(|(_, a), (_, b)| a.compare(b))?;
+    let held = held.clone().at(&places.at(point.point.index));
+    let count = those(held.compliance).len() - 1;
     let more = match held.compliance {
         Compliance::Met => String::new(),
         Compliance::Violated => others(count, "missed"),
@@ -83,8 +84,7 @@ fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option
         (Compliance::Undecided, "undecided"),
     ];
     let elsewhere = elsewhere.map(|(compliance, word)| {
-        let those = points.iter().filter(|p| limit.of_point(p) == compliance);
-        let those: Vec<u32> = those.map(|p| p.point.index).collect();
+        let those = those(compliance);
         match those.is_empty() || held.compliance <= compliance {
             true => String::new(),
             false => format!("; {word} at {}", places.in_sentence(&those)),
@@ -106,81 +106,25 @@ fn others(count: usize, verdict: &str) -> String {
     }
 }
 
-/// How bad a value is: the larger, the worse. Worse than any value are many unanswered exchanges, then no measurement.
-fn excess(limit: &Constraint, point: &PointSummary) -> (u8, f64) {
-    match (limit.unanswered_share(point), limit.figure.of_point(point)) {
-        (None, Some(found)) if limit.is_lower() => (0, -found.value),
-        (None, Some(found)) => (0, found.value),
-        (Some(share), _) => (1, share),
-        (None, None) => (2, 0.0),
-    }
-}
-
-/// What a point has where it should meet a limit: `15.99 ms (95 %: 8.331 ms .. ?)`.
+/// What a point has where it should meet a limit: `15.99 ms (95 %: 8.331 ms .. ?)`. Worse than any value are many unanswered
+/// exchanges, then no measurement.
 fn found(limit: &Constraint, point: &PointSummary) -> Held {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
         (Some(share), _) => {
-            let slowest = slowest(limit, point, share).unwrap_or_default();
-            let why = format!(
-                "{} of the exchanges have no correct answer in time",
-                percent(share)
-            );
+            let share_text = percent(share);
             Held {
-                value: format!("undefined: {why}"),
-                ..Held::missed(format!("undefined, because {why}{slowest}"))
+                excess: f64::MAX * share,
+                ..Held::missed(format!(
+                    "undefined: {share_text} of the exchanges have no correct answer in time"
+                ))
             }
         }
         (None, Some(found)) => {
             let is_scheduled = point.from_intended.is_some();
-            let held = Held::new(limit, limit.of_point(point), &found, is_scheduled);
-            Held {
-                line: held.line + &without_answer(limit, point),
-                ..held
-            }
+            Held::new(limit, limit.of_point(point), &found, is_scheduled)
         }
         (None, None) => Held::missed("not measured".into()),
     }
-}
-
-/// The highest percentile that is defined over all exchanges: the slowest correct answer.
-fn slowest(limit: &Constraint, point: &PointSummary, share: f64) -> Option<String> {
-    let Figure::Time(times, _) = limit.figure else {
-        return None;
-    };
-    let figure = Figure::Time(times, Part::Max);
-    let longest = figure.of_point(point)?.value;
-    // Downwards, with two digits more than the share begins with: it is never the 100th.
-    let digits = (-(share * 100.0).log10()).ceil().max(0.0) as usize + 2;
-    let one = 10_f64.powi(digits as i32);
-    let below = ((1.0 - share) * 100.0 * one).floor() / one;
-    let percentile = format!("{below:.digits$}");
-    let percentile = percentile.trim_end_matches('0').trim_end_matches('.');
-    Some(format!(
-        "; the slowest correct answer (p{percentile}) took {}",
-        shown(figure, longest)
-    ))
-}
-
-/// What `lost` counts besides the exchanges without a response, which other tables count apart.
-fn without_answer(limit: &Constraint, point: &PointSummary) -> String {
-    let counts = &point.counts;
-    let is_lost = matches!(
-        limit.figure,
-        Figure::Share(Problem::Lost) | Figure::Count(Problem::Lost)
-    );
-    let kinds = [
-        (counts.lost + counts.late, "lost or late"),
-        (counts.corrupted, "with wrong bytes"),
-        (counts.unexpected, "with an unexpected reply"),
-    ];
-    let others = counts.corrupted + counts.unexpected;
-    if !is_lost || others == 0 {
-        return String::new();
-    }
-    let kinds = kinds.into_iter().filter(|(number, _)| *number > 0);
-    let kinds = kinds.map(|(number, how)| format!("{} {how}", grouped(number)));
-    let kinds: Vec<String> = kinds.collect();
-    format!(", of {}: {}", grouped(counts.exchanges), kinds.join(", "))
 }
 
 #[cfg(test)]
@@ -211,27 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn what_lost_counts_besides_losses_is_named() {
-        let limit: Constraint = constraint::of_exchanges("lost<0.1%").expect("a limit");
-        let both = found(&limit, &point(0, 3, 1)).line;
-        assert!(both.starts_with("4 % (95 %: "), "{both}");
-        assert!(
-            both.ends_with(", of 100: 3 lost or late, 1 with wrong bytes"),
-            "{both}"
-        );
-        let lost = found(&limit, &point(0, 3, 0)).line;
-        assert!(!lost.contains("of 100"), "{lost}");
-    }
-
-    #[test]
     fn of_undefined_percentiles_the_point_with_the_most_unanswered_is_the_worst() {
         let limit: Constraint = constraint::of_exchanges("p99<2ms").expect("a limit");
-        let (more, fewer) = (
-            excess(&limit, &point(0, 5, 0)),
-            excess(&limit, &point(1, 2, 1)),
-        );
-        assert!(more > fewer, "{more:?} {fewer:?}");
-        assert!(fewer > excess(&limit, &point(2, 0, 0)));
+        let excess = |point: &PointSummary| found(&limit, point).excess;
+        let (more, fewer) = (excess(&point(0, 5, 0)), excess(&point(1, 2, 1)));
+        assert!(more > fewer, "{more} {fewer}");
+        assert!(fewer > excess(&point(2, 0, 0)));
     }
 
     #[test]

@@ -65,10 +65,7 @@ impl Judged {
             }
         });
         let unmet = unmet.collect();
-        let worst = places.into_iter().max_by(|a, b| {
-            let by_compliance = a.compliance.cmp(&b.compliance);
-            by_compliance.then(a.excess.total_cmp(&b.excess))
-        });
+        let worst = places.into_iter().max_by(Held::compare);
         let (compliance, value) = worst.map_or((Compliance::Met, String::new()), |worst| {
             (worst.compliance, worst.value)
         });
