@@ -62,20 +62,6 @@ pub fn parse(text: &str) -> Result<Asked, String> {
     Ok(asked)
 }
 
-/// `90%`, `0.9`.
-pub fn share(text: &str) -> Result<f64, String> {
-    let wrong = || {
-        format!("`{text}` is not a valid share: use a number between 0 and 1, such as 90% or 0.9")
-    };
-    let share = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map_err(|_| wrong())? / 100.0,
-        None => text.parse().map_err(|_| wrong())?,
-    };
-    (share > 0.0 && share < 1.0)
-        .then_some(share)
-        .ok_or_else(wrong)
-}
-
 impl Asked {
     fn part(&self, wanted: &str) -> Option<u32> {
         let found = self.parts.iter().find(|(name, _)| *name == wanted);
@@ -184,10 +170,5 @@ mod tests {
             let printed = parse(text).unwrap_err();
             assert!(printed.contains(word), "{text}: {printed}");
         }
-        for text in ["0", "100%", "1", "many", "-5%"] {
-            assert!(share(text).is_err(), "{text}");
-        }
-        assert_eq!(share("90%"), Ok(0.9));
-        assert_eq!(share("0.8"), Ok(0.8));
     }
 }

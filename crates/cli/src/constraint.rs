@@ -239,7 +239,7 @@ fn valued(figure: Figure, text: &str) -> Result<(Figure, f64), String> {
     };
     Ok(match figure {
         Figure::Time(..) => (figure, values::duration(text)?.as_nanos() as f64),
-        Figure::Rate(_) => (figure, values::byte_rate(text)?.0 as f64),
+        Figure::Rate(_) => (figure, values::byte_rate(text)? as f64),
         Figure::LimitUsed => (figure, percent().ok_or_else(|| wrong("a share", "90%"))?),
         Figure::Exchanges => {
             let number = text.strip_suffix("/s").and_then(|number| {

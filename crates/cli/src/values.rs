@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_link::Address;
 
-pub use wiregauge_program::values::{bit_rate, decimal_unit, duration, host_load, intensity, size};
+pub use wiregauge_program::values::{bit_rate, decimal, duration, host_load, intensity, size};
 
 /// A list of sizes or depths, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,10 +15,6 @@ pub struct Sizes(pub Vec<u32>);
 /// A number of exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u64);
-
-/// The time between two starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Every(pub Duration);
 
 /// More points than this in a sweep are a slip of the keyboard.
 const MOST: usize = 10_000;
@@ -68,14 +64,13 @@ const LEAST_FILE: u64 = 64 << 10;
 
 /// The size of a file: [`size`], also `1G`.
 pub fn file_size(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
-        Some(b'G') => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1),
+    let bytes = match text.strip_suffix('G') {
+        Some(digits) => digits
+            .parse()
+            .ok()
+            .map(|number: u32| u64::from(number) << 30),
+        None => size(text).ok().map(u64::from),
     };
-    let number: Option<u64> = digits.parse().ok();
-    let bytes = number.and_then(|number| number.checked_mul(unit));
     match bytes {
         None => Err(format!(
             "`{text}` is not a valid size of a file: use 1G or 100M"
@@ -87,60 +82,39 @@ pub fn file_size(text: &str) -> Result<u64, String> {
 
 /// `48,100,500..8000:500,16k..64k`; a range without steps goes by doubling.
 pub fn sizes(text: &str) -> Result<Sizes, String> {
-    list(text, |from, to| {
-        let next = |at: &u32| at.checked_mul(2).filter(|next| *next <= to);
-        std::iter::successors(Some(from), next).collect()
-    })
+    list(text, size, doubling)
 }
 
-/// `1,2,4`; a range without steps goes by doubling.
+/// `1,2,4`: depths or queues; a range without steps goes by doubling.
 pub fn depths(text: &str) -> Result<Sizes, String> {
-    counted(text, "depth", sizes)
+    list(text, depth, doubling)
 }
 
-/// As [`depths`], of a queue.
-pub fn queues(text: &str) -> Result<Sizes, String> {
-    counted(text, "queue", sizes)
+fn doubling(from: u32, to: u32) -> Vec<u32> {
+    let next = |at: &u32| at.checked_mul(2).filter(|next| *next <= to);
+    std::iter::successors(Some(from), next).collect()
 }
 
-/// Numbers that begin at 1.
-fn counted(
-    text: &str,
-    what: &str,
-    parse: impl Fn(&str) -> Result<Sizes, String>,
-) -> Result<Sizes, String> {
-    for number in text.split([',', ':']).flat_map(|part| part.split("..")) {
-        match size(number) {
-            Ok(0) => return Err(format!("{what} 0 is not valid: the minimum is 1")),
-            Ok(_) => {}
-            Err(_) => {
-                return Err(format!(
-                    "`{number}` is not a valid {what}: use a list such as 1,2,4"
-                ));
-            }
-        }
+/// A number from 1.
+fn depth(text: &str) -> Result<u32, String> {
+    match size(text) {
+        Ok(0) => Err("0 is not valid: the minimum is 1".into()),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!(
+            "`{text}` is not a valid number: use a list such as 1,2,4"
+        )),
     }
-    parse(text)
 }
 
 /// Sizes to choose from: a range without steps has every multiple of 16 (or of a larger power of
 /// two, where those are too many), and both its ends.
 pub fn choices_of_sizes(text: &str) -> Result<Sizes, String> {
-    list(text, |from, to| finely(from, to, 16, 512)).map(sorted)
+    list(text, size, |from, to| finely(from, to, 16, 512)).map(sorted)
 }
 
-/// Depths to choose from: a range without steps has every number, or every so many.
+/// Depths or queues to choose from: a range without steps has every number, or every so many.
 pub fn choices_of_depths(text: &str) -> Result<Sizes, String> {
-    counted(text, "depth", choices_of_numbers)
-}
-
-/// As [`choices_of_depths`], of a queue.
-pub fn choices_of_queues(text: &str) -> Result<Sizes, String> {
-    counted(text, "queue", choices_of_numbers)
-}
-
-fn choices_of_numbers(text: &str) -> Result<Sizes, String> {
-    list(text, |from, to| finely(from, to, 1, 64)).map(sorted)
+    list(text, depth, |from, to| finely(from, to, 1, 64)).map(sorted)
 }
 
 fn sorted(Sizes(mut list): Sizes) -> Sizes {
@@ -162,18 +136,22 @@ fn finely(from: u32, to: u32, step: u32, most: u32) -> Vec<u32> {
     std::iter::once(from).chain(between).chain(ends).collect()
 }
 
-fn list(text: &str, between: impl Fn(u32, u32) -> Vec<u32>) -> Result<Sizes, String> {
+fn list(
+    text: &str,
+    number: fn(&str) -> Result<u32, String>,
+    between: impl Fn(u32, u32) -> Vec<u32>,
+) -> Result<Sizes, String> {
     let mut list = Vec::new();
     for part in text.split(',') {
         let Some((from, rest)) = part.split_once("..") else {
-            list.push(size(part)?);
+            list.push(number(part)?);
             continue;
         };
         let (to, step) = match rest.split_once(':') {
-            Some((to, step)) => (to, Some(size(step)?)),
+            Some((to, step)) => (to, Some(number(step)?)),
             None => (rest, None),
         };
-        let (from, to) = (size(from)?, size(to)?);
+        let (from, to) = (number(from)?, number(to)?);
         if from > to || from == 0 || step == Some(0) {
             return Err(format!(
                 "`{part}` is not a valid range: use FROM..TO or FROM..TO:STEP, such as 500..8000:500 or 64..4k"
@@ -218,40 +196,27 @@ pub fn positive_count(text: &str) -> Result<Count, String> {
 
 /// `1000`, `10k`, `100M`; k is 1000.
 pub fn count(text: &str) -> Result<Count, String> {
-    let wrong = || {
+    // Sequence numbers on the wire have 32 bits.
+    let is_valid = |count: &f64| count.fract() == 0.0 && (0.0..=4e9).contains(count);
+    let count = decimal(text).filter(is_valid);
+    count.map(|count| Count(count as u64)).ok_or_else(|| {
         format!(
             "`{text}` is not a valid number of exchanges: use a number such as 1000, 10k or 100M"
         )
-    };
-    let (digits, unit) = decimal_unit(text);
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    // Sequence numbers on the wire have 32 bits.
-    let count = number
-        .checked_mul(unit)
-        .filter(|&count| count <= 4_000_000_000);
-    count.map(Count).ok_or_else(wrong)
+    })
 }
 
-/// Exchanges a second.
-pub fn rate(text: &str) -> Result<Every, String> {
-    let wrong =
-        || format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k");
-    let (digits, unit) = decimal_unit(text);
-    let per_second: f64 = digits.parse::<f64>().map_err(|_| wrong())? * unit as f64;
-    if !(1e-6..=1e8).contains(&per_second) {
-        return Err(wrong());
-    }
-    Ok(Every(Duration::from_nanos(
-        (1e9 / per_second).round() as u64
-    )))
+/// Exchanges a second, as the time between two starts.
+pub fn rate(text: &str) -> Result<Duration, String> {
+    let per_second = decimal(text).filter(|rate| (1e-6..=1e8).contains(rate));
+    let interval = per_second.map(|rate| Duration::from_nanos((1e9 / rate).round() as u64));
+    interval.ok_or_else(|| {
+        format!("`{text}` is not a valid rate: use a number per second, such as 1000 or 2.5k")
+    })
 }
 
-/// Bytes a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteRate(pub u64);
-
-/// `24MB/s`, `500kB/s`, `8Mbit/s`; powers of ten.
-pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
+/// Bytes a second: `24MB/s`, `500kB/s`, `8Mbit/s`; powers of ten.
+pub fn byte_rate(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("`{text}` is not a valid rate: use a unit, such as 24MB/s, 500kB/s or 8Mbit/s");
     let split = text
@@ -272,21 +237,26 @@ pub fn byte_rate(text: &str) -> Result<ByteRate, String> {
     if !(1.0..=1e12).contains(&rate) {
         return Err(wrong());
     }
-    Ok(ByteRate(rate as u64))
+    Ok(rate as u64)
 }
 
-/// `1e-6`, `0.1%`.
-pub fn loss(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is not a valid probability: use 1e-6 or 0.1%, for example");
-    let loss: f64 = match text.strip_suffix('%') {
-        Some(percent) => percent.parse::<f64>().map_err(|_| wrong())? / 100.0,
-        None => text.parse().map_err(|_| wrong())?,
+/// `90%`, `1e-6`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent
+            .trim()
+            .parse()
+            .ok()
+            .map(|percent: f64| percent / 100.0),
+        None => text.parse().ok(),
     };
-    if (1e-15..1.0).contains(&loss) {
-        Ok(loss)
-    } else {
-        Err(wrong())
-    }
+    share
+        .filter(|share| (1e-15..1.0).contains(share))
+        .ok_or_else(|| {
+            format!(
+                "`{text}` is not a valid share: use a number between 0 and 1, such as 90% or 1e-6"
+            )
+        })
 }
 
 /// `0.96,0,0.049`: gain, integral time and derivative time in seconds.
@@ -358,21 +328,29 @@ mod tests {
         );
         assert_eq!(choices_of_sizes("100").unwrap().0, [100]);
         assert_eq!(choices_of_sizes("100..100,64").unwrap().0, [64, 100]);
-        assert_eq!(choices_of_numbers("1..5").unwrap().0, [1, 2, 3, 4, 5]);
-        assert_eq!(choices_of_numbers("1..9:4,2").unwrap().0, [1, 2, 5, 9]);
+        assert_eq!(choices_of_depths("1..5").unwrap().0, [1, 2, 3, 4, 5]);
+        assert_eq!(choices_of_depths("1..9:4,2").unwrap().0, [1, 2, 5, 9]);
         assert!(choices_of_sizes("1..4000000000").unwrap().0.len() < 600);
     }
 
     #[test]
     fn rates_of_data_need_a_unit() {
-        assert_eq!(byte_rate("24MB/s"), Ok(ByteRate(24_000_000)));
-        assert_eq!(byte_rate("8Mbit/s"), Ok(ByteRate(1_000_000)));
-        assert_eq!(byte_rate("1.5 kB/s"), Ok(ByteRate(1_500)));
+        assert_eq!(byte_rate("24MB/s"), Ok(24_000_000));
+        assert_eq!(byte_rate("8Mbit/s"), Ok(1_000_000));
+        assert_eq!(byte_rate("1.5 kB/s"), Ok(1_500));
         for text in ["24", "MB/s", "0MB/s", "-1MB/s", "24mb/s", "1e5MB/s"] {
             assert!(byte_rate(text).is_err(), "{text}");
         }
-        assert_eq!(loss("0.1%"), Ok(0.001));
-        assert!(loss("0").is_err() && loss("1").is_err() && loss("often").is_err());
+    }
+
+    #[test]
+    fn a_share_is_a_number_between_0_and_1() {
+        for (text, expected) in [("0.1%", 0.001), ("90%", 0.9), ("0.8", 0.8), ("1e-6", 1e-6)] {
+            assert_eq!(share(text), Ok(expected));
+        }
+        for text in ["0", "1", "100%", "-5%", "often"] {
+            assert!(share(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -44,31 +44,22 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(ns.round() as u64))
 }
 
-/// The digits of a number, and the power of ten that a `k`, `M` or `G` behind them stands for.
-pub fn decimal_unit(text: &str) -> (&str, u64) {
-    let units = [
-        ("k", 1_000),
-        ("K", 1_000),
-        ("M", 1_000_000),
-        ("G", 1_000_000_000),
-    ];
-    let found = units
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
-    found.unwrap_or((text, 1))
+/// A number, with `k`, `M` or `G` behind it for powers of ten: `48k`, `2.5M`.
+pub fn decimal(text: &str) -> Option<f64> {
+    let units = [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9)];
+    let mut units = units.into_iter();
+    let found = units.find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+    let (digits, factor) = found.unwrap_or((text, 1.0));
+    Some(digits.parse::<f64>().ok()? * factor)
 }
 
 /// Bits a second: `10M`, `2.5G`, `100Mbit/s`; powers of ten.
 pub fn bit_rate(text: &str) -> Result<u64, String> {
-    let wrong =
-        || format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G");
-    let number = text.strip_suffix("bit/s").unwrap_or(text);
-    let (digits, unit) = decimal_unit(number);
-    let rate = (digits.parse::<f64>().map_err(|_| wrong())? * unit as f64).round();
-    if !(1.0..=1e13).contains(&rate) {
-        return Err(wrong());
-    }
-    Ok(rate as u64)
+    let rate = decimal(text.strip_suffix("bit/s").unwrap_or(text)).map(f64::round);
+    let rate = rate.filter(|rate| (1.0..=1e13).contains(rate));
+    rate.map(|rate| rate as u64).ok_or_else(|| {
+        format!("`{text}` is not a valid bit rate: use bit/s, such as 10M, 100M or 2.5G")
+    })
 }
 
 /// `cpu=4,memory=4`.

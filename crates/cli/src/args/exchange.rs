@@ -3,7 +3,7 @@
 use super::shared::same_as;
 use super::{CanArgs, ExchangeProtocolArg, HostArgs, KeepArgs, Look, QueryArgs, UndecidedArg};
 use crate::constraint::{self, Constraint};
-use crate::values::{self, Count, Every, Sizes};
+use crate::values::{self, Count, Sizes};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -160,7 +160,7 @@ pub struct ExchangeArgs {
     pub interval: Option<Duration>,
     /// The same, as exchanges per second.
     #[arg(long, value_name = "N", value_parser = values::rate)]
-    pub rate: Option<Every>,
+    pub rate: Option<Duration>,
     /// An exchange without an answer after TIME is lost.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "1s")]
     pub timeout: Duration,

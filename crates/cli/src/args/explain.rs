@@ -31,7 +31,7 @@ pub struct ExplainArgs {
     pub predict: Vec<Asked>,
     /// Confidence level of the prediction interval, such as 90%. n measured settings support at most
     /// n/(n+1) [default: the largest of 95%, 90% and 80% that they support].
-    #[arg(long, value_name = "SHARE", value_parser = asked::share, requires = "predict", help_heading = "Prediction")]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, requires = "predict", help_heading = "Prediction")]
     pub confidence: Option<f64>,
     /// Show only this endpoint of a capture; with the bit 0x80 for IN, such as 0x81.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint, help_heading = "Captures")]

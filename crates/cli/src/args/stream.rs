@@ -117,7 +117,7 @@ pub struct StreamArgs {
     pub transfer: Option<Sizes>,
     /// Number of transfers submitted at once, for links with a queue (USB) [default: 1; usb 4]. Check the
     /// achieved queue in the result.
-    #[arg(long, value_name = "LIST", value_parser = values::queues)]
+    #[arg(long, value_name = "LIST", value_parser = values::depths)]
     pub queue: Option<Sizes>,
     /// Duration of each point.
     #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
@@ -140,9 +140,9 @@ pub struct StreamArgs {
     /// Compute the buffer that the device needs at these constant rates, such as 24MB/s or 8Mbit/s (does not
     /// limit the stream).
     #[arg(long, value_name = "RATES", value_parser = values::byte_rate, value_delimiter = ',')]
-    pub rate: Vec<values::ByteRate>,
+    pub rate: Vec<u64>,
     /// Also compute the buffer for this loss probability (with --rate).
-    #[arg(long, value_name = "P", value_parser = values::loss, default_value = "1e-6", requires = "rate")]
+    #[arg(long, value_name = "P", value_parser = values::share, default_value = "1e-6", requires = "rate")]
     pub loss: f64,
     /// Exit with code 1 unless every point meets this limit, such as rate>1MB/s, lost=0, gap.max<5ms;
     /// the prefix in. or out. restricts it to one direction.

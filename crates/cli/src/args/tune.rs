@@ -88,7 +88,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "LIST", value_parser = values::choices_of_sizes, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub transfer: Option<Sizes>,
     /// Tune a stream: number of transfers submitted at once [default: 1; usb 1..32].
-    #[arg(long, value_name = "LIST", value_parser = values::choices_of_queues, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
+    #[arg(long, value_name = "LIST", value_parser = values::choices_of_depths, help_heading = "Streams", conflicts_with_all = EXCHANGES)]
     pub queue: Option<Sizes>,
     /// Time that an exhaustive search would measure each setting; the search needs less [default: 500ms].
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Streams", conflicts_with_all = EXCHANGES)]

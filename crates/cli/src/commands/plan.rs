@@ -5,7 +5,7 @@ use crate::args::{
     ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, StreamTypeArg, TimestampsArg,
     protocol_of,
 };
-use crate::values::{ByteRate, Count, Every, Sizes};
+use crate::values::{Count, Sizes};
 use wiregauge_record::{
     CanOptions, Direction, HostPlan, IsochronousOptions, Limit, LinkOptions, ModbusLine, Pattern,
     Plan, Point, Protocol, Queries, ReplyEnd, Schedule, StreamPlan, StreamPoint, Way,
@@ -45,7 +45,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         (None, Some(Count(count))) => Limit::Count(count),
         (None, None) => Limit::Count(COUNT),
     };
-    let schedule = match args.interval.or(args.rate.map(|Every(time)| time)) {
+    let schedule = match args.interval.or(args.rate) {
         Some(time) => Schedule::EveryNs(time.as_nanos() as u64),
         None => Schedule::AsFastAsPossible,
     };
@@ -223,7 +223,7 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
             StreamProtocolArg::Raw => args.check,
         },
         timeout_ns: args.timeout.as_nanos() as u64,
-        rates_bytes_s: args.rate.iter().map(|ByteRate(rate)| *rate).collect(),
+        rates_bytes_s: args.rate.clone(),
         loss: args.loss,
         host: host(&args.host),
         link: LinkOptions {
