@@ -25,17 +25,25 @@ pub struct Share {
     pub slices: Vec<(u32, Slice)>,
 }
 
-/// What a command left behind.
+/// What a command has left behind so far; all paths are absolute.
 #[derive(Debug, Default)]
-struct Left {
-    said: Vec<u8>,
-    remarks: Vec<u8>,
-    begun: Option<PathBuf>,
-    runs: Vec<PathBuf>,
-    passing: bool,
-    missed: Vec<String>,
-    files: Vec<PathBuf>,
-    serving: Option<String>,
+pub struct Left {
+    /// What it wrote to its output.
+    pub said: Vec<u8>,
+    /// Its notes and warnings.
+    pub remarks: Vec<u8>,
+    /// The directory of the run that it measures.
+    pub begun: Option<PathBuf>,
+    /// The runs that it measured.
+    pub runs: Vec<PathBuf>,
+    /// True of runs that are not to be stored: who called removes them when they are not needed any more.
+    pub passing: bool,
+    /// The limits that it missed.
+    pub missed: Vec<String>,
+    /// The files that it wrote.
+    pub files: Vec<PathBuf>,
+    /// The address of the responder, once it answers.
+    pub serving: Option<String>,
 }
 
 /// One call of a command by a program. May be looked at from other threads while it runs.
@@ -76,48 +84,13 @@ impl Called {
         locked(&self.share).take()
     }
 
-    /// What it wrote to its output so far.
-    pub fn said(&self) -> Vec<u8> {
-        self.left().said.clone()
-    }
-
     /// Its notes and warnings so far.
     pub fn remarks(&self) -> String {
         String::from_utf8_lossy(&self.left().remarks).into_owned()
     }
 
-    /// The directory of the run that it measures, in absolute form.
-    pub fn begun(&self) -> Option<PathBuf> {
-        self.left().begun.clone()
-    }
-
-    /// The runs that it measured, in absolute paths.
-    pub fn runs(&self) -> Vec<PathBuf> {
-        self.left().runs.clone()
-    }
-
-    /// True of runs that are not to be stored: who called removes them when they are not needed any
-    /// more.
-    pub fn is_passing(&self) -> bool {
-        self.left().passing
-    }
-
-    /// The limits that it missed.
-    pub fn missed(&self) -> Vec<String> {
-        self.left().missed.clone()
-    }
-
-    /// The files that it wrote, in absolute paths.
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.left().files.clone()
-    }
-
-    /// The address of the responder, once it answers.
-    pub fn serving(&self) -> Option<String> {
-        self.left().serving.clone()
-    }
-
-    fn left(&self) -> MutexGuard<'_, Left> {
+    /// What it has left behind so far; while this is held, the command cannot leave more.
+    pub fn left(&self) -> MutexGuard<'_, Left> {
         locked(&self.left)
     }
 

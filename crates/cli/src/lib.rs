@@ -28,7 +28,7 @@ mod stage_list;
 mod terminal;
 mod values;
 
-pub use called::{Called, Share};
+pub use called::{Called, Left, Share};
 pub use caller::{Caller, Session};
 pub use declared::declared;
 pub use failure::{Failure, FailureKind};

@@ -19,8 +19,8 @@ fn a_run_is_named_and_nothing_is_lost_of_what_would_be_printed() {
     let (called, place) = (Called::default(), desk.text("run"));
     let command = format!("exchange {} --count 20 --store {place}", server.address);
     assert_eq!(call(&words(&command), &called), Ok(Outcome::Done));
-    assert_eq!(called.runs(), [desk.path("run")]);
-    let said = String::from_utf8(called.said()).expect("text");
+    assert_eq!(called.left().runs, [desk.path("run")]);
+    let said = String::from_utf8(called.left().said.clone()).expect("text");
     assert!(said.contains("RTT") && said.contains(&place), "{said}");
     assert!(!said.contains('\x1b') && called.remarks().is_empty());
     let share = called.share().expect("it reported its progress");
@@ -31,7 +31,7 @@ fn a_run_is_named_and_nothing_is_lost_of_what_would_be_printed() {
         call(&words(&format!("show {place}")), &shown),
         Ok(Outcome::Done)
     );
-    let shown = String::from_utf8(shown.said()).expect("text");
+    let shown = String::from_utf8(shown.left().said.clone()).expect("text");
     assert!(shown.contains(&format!("wiregauge {command}")), "{shown}");
 }
 
@@ -42,8 +42,8 @@ fn a_run_that_is_not_stored_belongs_to_who_called() {
     let called = Called::default();
     let command = format!("exchange {} --count 5 --no-store", server.address);
     assert_eq!(call(&words(&command), &called), Ok(Outcome::Done));
-    assert!(called.is_passing());
-    let run = called.runs().remove(0);
+    assert!(called.left().passing);
+    let run = called.left().runs.remove(0);
     assert!(run.join("run.json").exists());
     std::fs::remove_dir_all(run.parent().expect("a directory of its own")).expect("removed");
 }
@@ -66,7 +66,7 @@ fn it_ends_when_it_is_told_to_and_keeps_what_was_measured() {
         measuring.join().expect("no panic"),
         Ok(Outcome::Interrupted)
     );
-    assert_eq!(called.runs().len(), 1);
+    assert_eq!(called.left().runs.len(), 1);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn missed_limits_and_files_are_reported() {
         server.address
     );
     assert_eq!(call(&words(&command), &called), Ok(Outcome::Missed));
-    let missed = called.missed();
+    let missed = called.left().missed.clone();
     let [one] = &missed[..] else {
         panic!("{missed:?}")
     };
@@ -92,7 +92,7 @@ fn missed_limits_and_files_are_reported() {
     let csv = desk.text("all.csv");
     let command = format!("export {place} --csv {csv}");
     assert_eq!(call(&words(&command), &called), Ok(Outcome::Done));
-    assert_eq!(called.files(), [desk.path("all.csv")]);
+    assert_eq!(called.left().files, [desk.path("all.csv")]);
 }
 
 #[test]

@@ -102,7 +102,8 @@ pub fn call(
                     (point, slice.end.as_secs_f64(), figures)
                 });
                 let slices: Vec<_> = slices.collect();
-                let words = (share.part, share.what, called.begun(), slices);
+                let begun = called.left().begun.clone();
+                let words = (share.part, share.what, begun, slices);
                 report.call1(py, words).map(drop)
             }
             _ => Ok(()),
@@ -122,14 +123,16 @@ pub fn call(
         Ok(Outcome::Interrupted) => "interrupted",
         Err(_) => "failed",
     };
+    let remarks = called.remarks();
+    let left = std::mem::take(&mut *called.left());
     Ok(Called {
         outcome,
-        said: PyBytes::new(py, &called.said()).unbind(),
-        remarks: called.remarks(),
-        runs: called.runs(),
-        passing: called.is_passing(),
-        missed: called.missed(),
-        files: called.files(),
+        said: PyBytes::new(py, &left.said).unbind(),
+        remarks,
+        runs: left.runs,
+        passing: left.passing,
+        missed: left.missed,
+        files: left.files,
         failure: result.err().as_ref().map(failed),
         raised: raised.map(|error| error.into_value(py).into_any()),
     })

@@ -38,14 +38,14 @@ impl Responder {
             thread: Mutex::new(Some(thread)),
             failed: Mutex::new(None),
         };
-        while responder.called.serving().is_none() && responder.is_serving() {
+        while responder.called.left().serving.is_none() && responder.is_serving() {
             py.detach(|| std::thread::sleep(LOOK));
             if let Err(error) = py.check_signals() {
                 responder.end(py)?;
                 return Err(error);
             }
         }
-        if responder.called.serving().is_none() {
+        if responder.called.left().serving.is_none() {
             responder.end(py)?;
         }
         Ok(responder)
@@ -54,7 +54,7 @@ impl Responder {
     /// Where it answers; `None` where it never did.
     #[getter]
     fn address(&self) -> Option<String> {
-        self.called.serving()
+        self.called.left().serving.clone()
     }
 
     /// Its notes, and who came and left.
