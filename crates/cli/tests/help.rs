@@ -193,13 +193,6 @@ fn a_man_page_is_generated_for_every_command() {
     );
     let examples = all.split_once("EXAMPLES").expect("examples").1;
     assert!(examples.contains("wiregauge demo"), "{examples}");
-    // One of its group, and one that its help names.
-    let others = read("wiregauge-report.1");
-    let others = others.split_once("SEE ALSO").expect("other pages").1;
-    assert!(
-        others.contains("wiregauge-compare(1)") && others.contains("wiregauge-exchange(1)"),
-        "{others}"
-    );
     let text = read("wiregauge-exchange.1");
     let examples = text.split_once("EXAMPLES").expect("examples").1;
     assert!(

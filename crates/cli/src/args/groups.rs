@@ -18,12 +18,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Program", &["completions", "man", "help"]),
 ];
 
-/// The commands of the same group, this one included.
-pub fn group_of(name: &str) -> &'static [&'static str] {
-    let group = GROUPS.iter().find(|(_, names)| names.contains(&name));
-    group.map_or(&[], |(_, names)| names)
-}
-
 /// As most terminals are: clap does not wrap the text of a template.
 const WIDTH: usize = 80;
 /// Width of the column of names.

@@ -29,7 +29,6 @@ pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
 pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, TimestampsArg, WaitArg};
 pub use explain::ExplainArgs;
-pub use groups::group_of;
 pub use limits::{LimitsArgs, MediumArg};
 pub use loop_control::LoopControlArgs;
 pub use loop_model::{MissArgs, ModelArgs};

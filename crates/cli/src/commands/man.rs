@@ -1,7 +1,7 @@
 //! `wiregauge man`: write the man pages. What clap_mangen does not know of is added here: exit status, environment, examples.
 
 use crate::Outcome;
-use crate::args::{Arguments, group_of};
+use crate::args::Arguments;
 use crate::caller::Session;
 use crate::output::files;
 use clap::{Command, CommandFactory};
@@ -48,18 +48,16 @@ pub fn write(directory: &Path, force: bool, session: &Session<'_>) -> anyhow::Re
     files::directory(directory)?;
     let mut program = Arguments::command().disable_help_subcommand(true);
     program.build();
-    let commands: Vec<&Command> = program
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set())
+    let commands = program.get_subcommands();
+    let commands: Vec<&Command> = commands.filter(|one| !one.is_hide_set()).collect();
+    let others: Vec<String> = commands
+        .iter()
+        .map(|command| format!("{}(1)", name_of(command)))
         .collect();
-    let mut pages = Vec::new();
-    for &command in &commands {
-        let mut others = vec!["wiregauge(1)".to_owned()];
-        others.extend(related(command, &commands));
-        pages.push(page(command, &others, directory)?);
+    let mut pages = vec![page(&program, &others.join(", "), directory)?];
+    for command in commands {
+        pages.push(page(command, "wiregauge(1)", directory)?);
     }
-    let others: Vec<String> = commands.iter().map(|&command| title(command)).collect();
-    pages.push(page(&program, &others, directory)?);
     for (path, _) in &pages {
         files::check(path, force)?;
     }
@@ -69,43 +67,20 @@ pub fn write(directory: &Path, force: bool, session: &Session<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// The pages of the other commands of its group, and of those that its help names.
-fn related(command: &Command, commands: &[&Command]) -> Vec<String> {
-    let help = command.clone().render_long_help().to_string();
-    let words: Vec<&str> = help.split_whitespace().collect();
-    let is_named = |other: &str| {
-        words.windows(2).any(|pair| {
-            let name = pair[1].trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            pair[0].trim_start_matches('`') == "wiregauge" && name == other
-        })
-    };
-    let group = group_of(command.get_name());
-    let others = commands.iter().map(|other| (other, other.get_name()));
-    others
-        .filter(|(_, name)| *name != command.get_name())
-        .filter(|(_, name)| group.contains(name) || is_named(name))
-        .map(|(&other, _)| title(other))
-        .collect()
-}
-
-fn title(command: &Command) -> String {
-    name_of(command) + "(1)"
-}
-
 fn name_of(command: &Command) -> String {
     let name = command.get_display_name();
     name.unwrap_or_else(|| command.get_name()).to_owned()
 }
 
 /// The page of a command, and the name of its file.
-fn page(command: &Command, others: &[String], directory: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
+fn page(command: &Command, others: &str, directory: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
     let mut text = Vec::new();
     let path = directory.join(format!("{}.1", name_of(command)));
     render(command, others, &mut text)?;
     Ok((path, text))
 }
 
-fn render(command: &Command, others: &[String], to: &mut Vec<u8>) -> io::Result<()> {
+fn render(command: &Command, others: &str, to: &mut Vec<u8>) -> io::Result<()> {
     let man = Man::new(command.clone());
     man.render_title(to)?;
     man.render_name_section(to)?;
@@ -144,7 +119,7 @@ fn render(command: &Command, others: &[String], to: &mut Vec<u8>) -> io::Result<
         }
     }
     more.control("SH", ["SEE ALSO"]);
-    more.text([roman(others.join(", "))]);
+    more.text([roman(others)]);
     to.write_all(more.render().as_bytes())
 }
 
