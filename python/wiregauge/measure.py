@@ -22,7 +22,6 @@ __all__ = ["demo", "exchange", "loop", "loop_control", "stream"]
 def exchange(
     *addresses: str,
     protocol: Literal["wiregauge", "echo", "lines", "text", "scpi", "modbus", "get-status"] | None = None,
-    endpoint: v.Texts | None = None,
     out_sizes: v.Sizes | None = None,
     in_sizes: v.Sizes | None = None,
     depth: v.Sizes | None = None,
@@ -91,9 +90,6 @@ def exchange(
     protocol
         Wire protocol: wiregauge, echo, lines of text; text, scpi or modbus with your own queries;
         get-status, a standard request that any USB device answers.
-    endpoint
-        USB endpoints: bulk, interrupt or control; several, such as ``["bulk", "control"]``, are measured
-        one at a time, then all at once.
     out_sizes, in_sizes
         Sizes of a request and of a response, in bytes.
     depth

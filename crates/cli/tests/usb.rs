@@ -168,20 +168,8 @@ fn what_endpoint_0_cannot_do_is_refused_with_the_reason() {
             "one standard request at a time",
         ),
         (
-            "exchange usb://1-1 --protocol get-status --endpoint bulk",
-            "uses endpoint 0",
-        ),
-        (
             "exchange tcp://127.0.0.1:1 --protocol get-status",
             "requires a USB device",
-        ),
-        (
-            "exchange tcp://127.0.0.1:1 --endpoint control",
-            "requires a USB device",
-        ),
-        (
-            "exchange usb://1-1 --endpoint isochronous",
-            "bulk, interrupt, control",
         ),
     ] {
         desk.wiregauge(command)

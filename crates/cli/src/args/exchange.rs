@@ -39,7 +39,7 @@ Examples:
     --read holding:100+10 --write 40:1500
 
   # USB endpoints side by side; and any USB device, by a standard request
-  wiregauge exchange usb://1d6b:0104 --endpoint bulk,interrupt,control
+  wiregauge exchange 'usb://1d6b:0104#type=bulk' 'usb://1d6b:0104#type=control'
   wiregauge exchange usb://046d:c077 --protocol get-status
 
   # an ECU: read its part number by UDS (service 22, data identifier f187)
@@ -72,29 +72,7 @@ pub enum ConnectArg {
     Each,
 }
 
-impl EndpointArg {
-    /// Its name in an address.
-    pub fn name(self) -> &'static str {
-        match self {
-            EndpointArg::Bulk => "bulk",
-            EndpointArg::Interrupt => "interrupt",
-            EndpointArg::Control => "control",
-        }
-    }
-}
-
 same_as!(ConnectArg => Connect: Once, Each);
-
-/// `--endpoint`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EndpointArg {
-    /// A pair of bulk endpoints.
-    Bulk,
-    /// A pair of interrupt endpoints.
-    Interrupt,
-    /// Endpoint 0: vendor requests of a responder.
-    Control,
-}
 
 /// `--wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -128,10 +106,6 @@ pub struct ExchangeArgs {
     /// Wire protocol of the device [default: wiregauge; echo for null:// and CAN frames].
     #[arg(long, value_enum)]
     pub protocol: Option<ExchangeProtocolArg>,
-    /// USB endpoints: bulk, interrupt or control; several are measured one at a time, then all at once
-    /// [default: from the descriptors].
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    pub endpoint: Vec<EndpointArg>,
     /// Request sizes in bytes [default: 16; with echo 64].
     #[arg(long, value_name = "LIST", value_parser = values::sizes)]
     pub out: Option<Sizes>,

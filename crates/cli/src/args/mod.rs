@@ -27,7 +27,7 @@ pub use control::ControlArgs;
 pub use deadline::DeadlineArgs;
 pub use devices::DevicesArgs;
 pub use doctor::DoctorArgs;
-pub use exchange::{ConnectArg, EndpointArg, ExchangeArgs, TimestampsArg, WaitArg};
+pub use exchange::{ConnectArg, ExchangeArgs, TimestampsArg, WaitArg};
 pub use explain::ExplainArgs;
 pub use limits::{LimitsArgs, MediumArg};
 pub use loop_control::LoopControlArgs;

@@ -11,7 +11,6 @@ mod demo;
 mod devices;
 mod doctor;
 mod ending;
-mod endpoints;
 mod exchange;
 mod explain;
 mod explain_capture;

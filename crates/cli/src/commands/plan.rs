@@ -1,6 +1,6 @@
 //! From what was typed to what will run: every default is filled in here and nowhere else.
 
-use super::{endpoints, queries};
+use super::queries;
 use crate::args::{
     ExchangeArgs, HostArgs, StreamArgs, StreamProtocolArg, StreamTypeArg, TimestampsArg,
     protocol_of,
@@ -38,7 +38,7 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
         (None, Some(can)) if can.isotp.is_none() => Protocol::Echo,
         (given, _) => protocol_of(given, null.map_or("", String::as_str)),
     };
-    let addresses = endpoints::of(&args.addresses, &args.endpoint, protocol)?;
+    let addresses = addresses(&args.addresses, protocol)?;
     let queries = queries::of(&args.query, protocol, &addresses, args.baud)?;
     let limit = match (args.duration, args.count) {
         (Some(duration), _) => Limit::DurationNs(duration.as_nanos() as u64),
@@ -90,6 +90,27 @@ pub fn of_exchange(args: &ExchangeArgs) -> anyhow::Result<Plan> {
     })
 }
 
+/// The addresses of all links. A standard request goes to endpoint 0: the last of several settings counts.
+fn addresses(given: &[String], protocol: Protocol) -> anyhow::Result<Vec<String>> {
+    if protocol != Protocol::GetStatus {
+        return Ok(given.to_vec());
+    }
+    let of = |address: &String| {
+        if !address.starts_with("usb:") {
+            anyhow::bail!(
+                "--protocol get-status requires a USB device, such as usb://1d6b:0104, not {address}"
+            );
+        }
+        let settings = address.rsplit_once('#').map(|(_, settings)| settings);
+        let separator = match settings.is_some_and(|settings| settings.contains('=')) {
+            true => ',',
+            false => '#',
+        };
+        Ok(format!("{address}{separator}type=get-status"))
+    };
+    given.iter().map(of).collect()
+}
+
 /// The sweep: depth within size, so that the rows to compare stand together.
 fn points(
     args: &ExchangeArgs,
@@ -100,20 +121,16 @@ fn points(
 ) -> anyhow::Result<Vec<Point>> {
     let given = |sizes: &Option<Sizes>| sizes.as_ref().map(|Sizes(list)| list.clone());
     let (out, in_) = (given(&args.out), given(&args.in_));
-    let sizes: Vec<(u32, u32)> = match protocol {
-        Protocol::Wiregauge => {
-            let (out, in_) = (out.unwrap_or(vec![16]), in_.unwrap_or(vec![48]));
-            out.iter()
-                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
-                .collect()
-        }
+    let pairs = |out: Vec<u32>, in_: Vec<u32>| -> Vec<(u32, u32)> {
+        let of_out = |&out| in_.iter().map(move |&in_| (out, in_));
+        out.iter().flat_map(of_out).collect()
+    };
+    let sizes = match protocol {
+        Protocol::Wiregauge => pairs(out.unwrap_or(vec![16]), in_.unwrap_or(vec![48])),
         // What an echo sends back is what it got. Where both lists are given, they must agree;
         // the engine refuses pairs that do not.
         Protocol::Echo => match (out, in_) {
-            (Some(out), Some(in_)) if out != in_ => out
-                .iter()
-                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
-                .collect(),
+            (Some(out), Some(in_)) if out != in_ => pairs(out, in_),
             (Some(both), _) | (None, Some(both)) => both.into_iter().map(|b| (b, b)).collect(),
             (None, None) => {
                 let frame = can.map_or(ECHO, |can| can.max_bytes().min(ECHO));
@@ -121,12 +138,7 @@ fn points(
             }
         },
         // Unless a size is given, an answer may be a line of any length.
-        Protocol::Lines => {
-            let (out, in_) = (out.unwrap_or(vec![LINE]), in_.unwrap_or(vec![0]));
-            out.iter()
-                .flat_map(|&out| in_.iter().map(move |&in_| (out, in_)))
-                .collect()
-        }
+        Protocol::Lines => pairs(out.unwrap_or(vec![LINE]), in_.unwrap_or(vec![0])),
         Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => {
             if out.is_some() || in_.is_some() {
                 anyhow::bail!(
@@ -330,4 +342,23 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
         .zip(0..)
         .for_each(|(point, index)| point.index = index);
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standard_request_goes_to_endpoint_0_of_any_device() {
+        for (given, expected) in [
+            ("usb://1-1", "usb://1-1#type=get-status"),
+            (
+                "usb://1d6b:0104/a#b#interface=1",
+                "usb://1d6b:0104/a#b#interface=1,type=get-status",
+            ),
+        ] {
+            let found = addresses(&[given.to_owned()], Protocol::GetStatus);
+            assert_eq!(found.expect("a USB device"), [expected]);
+        }
+    }
 }
