@@ -1,7 +1,7 @@
 //! `wiregauge loop`: measure, store, print.
 
+use super::loop_plan;
 use super::measure::Measurement;
-use super::{loop_plan, printed};
 use crate::Outcome;
 use crate::args::{LoopArgs, Undecided};
 use crate::caller::Session;
@@ -24,7 +24,6 @@ pub fn run(args: &LoopArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
         keep: &args.keep,
         csv: args.csv.as_deref(),
         look: args.look,
-        print: printed::run,
     };
     measurement.run(
         session,

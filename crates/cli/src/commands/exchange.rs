@@ -1,8 +1,8 @@
 //! `wiregauge exchange`: measure, store, print.
 
 use super::measure::Measurement;
+use super::plan;
 use super::unmet::Judged;
-use super::{plan, printed};
 use crate::Outcome;
 use crate::args::ExchangeArgs;
 use crate::caller::Session;
@@ -37,7 +37,6 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
         csv: args.csv.as_deref(),
         plan,
         look: args.look,
-        print: printed::run,
     };
     measurement.run(
         session,

@@ -1,6 +1,7 @@
 //! What `exchange` and `stream` share: a place for the run, the engine on every link, the result
 //! printed and kept.
 
+use super::printed;
 use super::recorder::{LinkRecorder, Recorder};
 use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
@@ -18,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 use wiregauge_link::LinkErrorKind;
 use wiregauge_measure::multi_link::{self, Divisible, Turn};
 use wiregauge_measure::sink::RunError;
+use wiregauge_report::Reported;
 use wiregauge_run::{Files, Run, RunFile, State};
 
 /// A measurement that is ready to run.
@@ -34,11 +36,9 @@ pub struct Measurement<'a, K: Files> {
     pub csv: Option<&'a Path>,
     /// How the result is printed.
     pub look: Look,
-    /// Prints it, with what became of the limits.
-    pub print: fn(&Run<K>, Option<String>, Look, &Session<'_>) -> anyhow::Result<()>,
 }
 
-impl<K: Files> Measurement<'_, K>
+impl<K: Reported> Measurement<'_, K>
 where
     K::Plan: Divisible + Send + Sync,
     K::Summary: Send,
@@ -123,7 +123,7 @@ where
             };
             // Whatever becomes of the output, the run is ended in order.
             printed =
-                unless_nobody_reads((self.print)(&run, unmet::verdict(&judged), look, session));
+                unless_nobody_reads(printed::run(&run, unmet::verdict(&judged), look, session));
             if let Some(pipe) = pipe {
                 finished = finished.and(write_csv::<K>(&dir, pipe, with_data));
             }

@@ -7,7 +7,7 @@ use crate::output::style::{CAUTION, HEADING, RESET};
 use std::io::{self, Write};
 use wiregauge_report::Reported;
 use wiregauge_report::tables::{self, Table, Tables, Warning};
-use wiregauge_run::{Files, Run};
+use wiregauge_run::Run;
 
 /// Prints a run to standard output, after what became of its limits.
 pub fn run<K: Reported>(
@@ -16,45 +16,20 @@ pub fn run<K: Reported>(
     look: Look,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
-    print(run, look, session, || {
-        let tables = Tables {
-            verdict: verdict.clone(),
-            ..K::tables(run, look.confidence)
-        };
-        match K::is_unanswered(&run.file) && !look.full {
-            true => tables.without_figures(),
-            false => tables,
-        }
-    })
-}
-
-fn print<K: Files>(
-    run: &Run<K>,
-    look: Look,
-    session: &Session<'_>,
-    tell: impl Fn() -> Tables,
-) -> anyhow::Result<()> {
-    let mut out = session.caller.words();
-    let extent = Extent {
-        quiet: look.quiet,
-        full: look.full,
-        width: session.caller.width(),
-        table_width: session.caller.table_width(),
-    };
-    match look.json {
-        true => {
-            // The kind is kept, so that `| head` is known as such.
-            serde_json::to_writer_pretty(&mut out, &run.file).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
-        false => {
-            let mut tables = tell();
-            tables.ending = run.ending_line().filter(|_| !look.error_follows);
-            text(&mut out, &tables, extent)?;
-        }
+    if look.json {
+        let mut out = session.caller.words();
+        // The kind is kept, so that `| head` is known as such.
+        serde_json::to_writer_pretty(&mut out, &run.file).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
     }
-    out.flush()?;
-    Ok(())
+    let mut tables = K::tables(run, look.confidence);
+    if K::is_unanswered(&run.file) && !look.full {
+        tables = tables.without_figures();
+    }
+    tables.verdict = verdict;
+    tables.ending = run.ending_line().filter(|_| !look.error_follows);
+    people(&tables, look.quiet, look.full, session)
 }
 
 /// Prints figures that are no stored run to standard output, for machines.
@@ -72,16 +47,19 @@ pub fn json(out: &mut dyn Write, value: &serde_json::Value) -> anyhow::Result<()
 
 /// Prints what was computed from a run to standard output: `full`, or its one table and sentence.
 pub fn computed(tables: &Tables, full: bool, session: &Session<'_>) -> anyhow::Result<()> {
+    people(tables, false, full, session)
+}
+
+fn people(tables: &Tables, quiet: bool, full: bool, session: &Session<'_>) -> anyhow::Result<()> {
     let mut out = session.caller.words();
     let extent = Extent {
-        quiet: false,
+        quiet,
         full,
         width: session.caller.width(),
         table_width: session.caller.table_width(),
     };
     text(&mut out, tables, extent)?;
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// How much of a run is printed for people.

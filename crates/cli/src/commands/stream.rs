@@ -2,7 +2,7 @@
 
 use super::measure::Measurement;
 use super::unmet::Judged;
-use super::{plan, printed, recording};
+use super::{plan, recording};
 use crate::Outcome;
 use crate::args::StreamArgs;
 use crate::caller::Session;
@@ -39,7 +39,6 @@ pub fn run(args: &StreamArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         keep: &args.keep,
         csv: args.csv.as_deref(),
         look: args.look,
-        print: printed::run,
     };
     measurement.run(
         session,

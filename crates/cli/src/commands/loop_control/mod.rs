@@ -6,7 +6,7 @@ mod plant_check;
 mod summary;
 
 use super::measure::Measurement;
-use super::{plan, printed};
+use super::plan;
 use crate::Outcome;
 use crate::args::{LoopControlArgs, MissArgs, Undecided};
 use crate::caller::{Session, remark};
@@ -59,7 +59,6 @@ pub fn run(args: &LoopControlArgs, session: &Session<'_>) -> anyhow::Result<Outc
         keep: &args.keep,
         csv: args.csv.as_deref(),
         look: args.look,
-        print: printed::run,
     };
     measurement.run(
         session,
