@@ -360,7 +360,7 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
             2,
             "--figure bus.html draws a page of its frames",
         ),
-        (of("--figure frames.jpg"), 2, ".svg, .png or .html"),
+        (of("--figure frames.jpg"), 2, "the name must end in .svg or .png"),
         (
             of("--begin 1min"),
             2,

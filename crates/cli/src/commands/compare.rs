@@ -1,5 +1,6 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
+use super::figure_files::write_figures;
 use super::refused::refused;
 use super::unmet::{self, Stated, Unmet};
 use super::{ending, printed, printed_comparison};
@@ -64,7 +65,7 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     if let Some(dir) = &args.figures {
         files::directory(dir)?;
         let drawn = figures::of_comparison(&comparison);
-        for line in super::report::write_figures((dir, args.force.force), &drawn, &[], session)? {
+        for line in write_figures((dir, args.force.force), &drawn, &[], session)? {
             remark!(session, "{line}");
         }
     }

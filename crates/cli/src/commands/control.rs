@@ -2,9 +2,9 @@
 
 use super::chosen_points::chosen;
 use super::ending;
+use super::figure_files::write_figures;
 use super::loop_assessment::{assess, exchange_run, period_of};
 use super::printed;
-use super::report::write_figures;
 use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
 use crate::args::{ControlArgs, FigureFormat};

@@ -3,37 +3,23 @@
 use super::chosen_points::chosen;
 use super::cycles::{self, Requested};
 use super::ending;
+use super::figure_files;
 use super::printed;
 use super::unmet::{self, Judged, Stated, Unmet};
 use crate::Outcome;
 use crate::args::DeadlineArgs;
-use crate::caller::{Session, absolute, remark};
+use crate::caller::{Session, remark};
 use crate::constraint::Constraint;
 use crate::deadline_limit;
-use crate::output::files::{self, size};
 use anyhow::bail;
-use std::path::Path;
-use wiregauge_report::figures::{self, Figure, NoPng};
+use wiregauge_report::figures;
 use wiregauge_report::load::{self, Deadlines};
 use wiregauge_report::tables::{self, Tables};
-
-/// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
-const SCALE: f32 = 3.0;
-
-/// What a figure is written as.
-#[derive(Clone, Copy)]
-enum Format {
-    Svg,
-    Png,
-}
 
 /// Runs the command.
 pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let figure = match args.figure.as_deref() {
-        Some(file) => {
-            files::check(file, args.force.force)?;
-            Some((file, format(file)?))
-        }
+        Some(file) => Some((file, figure_files::check(file, args.force.force)?)),
         None => None,
     };
     let found = wiregauge_run::find(&wiregauge_run::runs_home(), &args.run)?;
@@ -76,7 +62,11 @@ pub fn run(args: &DeadlineArgs, session: &Session<'_>) -> anyhow::Result<Outcome
     }
     if let Some((file, format)) = figure {
         match figures::of_deadlines(&deadlines) {
-            Some(drawn) => draw(&drawn, (file, args.force.force), format, session)?,
+            Some(drawn) => {
+                let place = (file, args.force.force);
+                let line = figure_files::write(place, &drawn, format, session)?;
+                remark!(session, "{line}");
+            }
             None => bail!("no exchange was answered: there is nothing to draw"),
         }
     }
@@ -98,35 +88,4 @@ fn judged(args: &DeadlineArgs, deadlines: &Deadlines) -> Vec<Judged> {
         Judged::new(&limit.text, held.collect())
     };
     args.require.iter().map(of_limit).collect()
-}
-
-fn format(file: &Path) -> anyhow::Result<Format> {
-    let ending = file.extension().and_then(|ending| ending.to_str());
-    match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("svg") => Ok(Format::Svg),
-        Some("png") => {
-            NoPng::check()?;
-            Ok(Format::Png)
-        }
-        _ => bail!(
-            "cannot write a figure to {}: the name must end in .svg or .png",
-            file.display()
-        ),
-    }
-}
-
-fn draw(
-    drawn: &Figure,
-    (file, force): (&Path, bool),
-    format: Format,
-    session: &Session<'_>,
-) -> anyhow::Result<()> {
-    let bytes = match format {
-        Format::Svg => drawn.svg.clone().into_bytes(),
-        Format::Png => drawn.png(SCALE)?,
-    };
-    files::write(file, &bytes, force, session.caller)?;
-    session.caller.wrote(&absolute(file));
-    remark!(session, "wrote {} ({})", file.display(), size(bytes.len()));
-    Ok(())
 }

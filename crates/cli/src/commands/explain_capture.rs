@@ -1,8 +1,8 @@
 //! `wiregauge explain FILE.pcapng`: where the time of a USB bus went, by a capture of its packets or of a host's URBs.
 
-use super::printed;
+use super::{figure_files, printed};
 use crate::Outcome;
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, FigureFormat};
 use crate::caller::Session;
 use crate::failure::StorageFailed;
 use crate::output::captured;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use wiregauge_capture::{Explained, Picture, ReadError, Window, explain, picture};
-use wiregauge_report::figures::{self, NoPng};
+use wiregauge_report::figures;
 
 /// How captures are named.
 const ENDINGS: [&str; 5] = ["pcapng", "pcap", "cap", "ntar", "csv"];
@@ -63,14 +63,15 @@ pub(super) fn run(
             file.display()
         );
     }
-    if let Some(figure) = &args.figure {
-        check_figure(figure, args)?;
-    }
+    let figure = match args.figure.as_deref() {
+        Some(figure) => Some((figure, check_figure(figure, args)?)),
+        None => None,
+    };
     let window = window(args)?;
     let mut explained =
         explain(|| File::open(file), window).map_err(|error| failed(file, error))?;
     only(&mut explained, args)?;
-    if args.figure.is_some() && !matches!(explained, Explained::Bus(_)) {
+    if figure.is_some() && !matches!(explained, Explained::Bus(_)) {
         bail!("a capture of URBs has no packets to draw: --figure needs a capture of the bus");
     }
     let mut out = session.caller.words();
@@ -83,10 +84,8 @@ pub(super) fn run(
     }
     out.flush()?;
     drop(out);
-    if let Some(figure) = &args.figure {
-        let (bytes, frames) = drawn(file, figure, args, (window, &explained))?;
-        files::write(figure, &bytes, args.force.force, session.caller)?;
-        session.caller.wrote(figure);
+    if let Some(figure) = figure {
+        let frames = draw(file, figure, args, (window, &explained), session)?;
         if !args.json {
             let which = match args.begin {
                 Some(_) => "from --begin on",
@@ -96,7 +95,7 @@ pub(super) fn run(
             writeln!(
                 out,
                 "\nwrote {} (frames {which}: {frames})",
-                figure.display()
+                figure.0.display()
             )?;
         }
     }
@@ -167,65 +166,47 @@ fn failed(file: &Path, error: ReadError) -> anyhow::Error {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Drawing {
-    Svg,
-    Png,
-    Page,
-}
-
-fn format_of(figure: &Path) -> anyhow::Result<Drawing> {
-    match figure.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(Drawing::Svg),
-        Some("png") => {
-            NoPng::check()?;
-            Ok(Drawing::Png)
-        }
-        Some("html") => Ok(Drawing::Page),
-        _ => bail!(
-            "cannot draw to {}: use a name that ends in .svg, .png or .html",
-            figure.display()
-        ),
-    }
-}
-
-/// Refuses a figure that cannot be written, before the capture is read.
-fn check_figure(figure: &Path, args: &ExplainArgs) -> anyhow::Result<()> {
-    format_of(figure)?;
+/// The format of the figure, `None` of a page. Refuses one that cannot be written, before the capture is read.
+fn check_figure(figure: &Path, args: &ExplainArgs) -> anyhow::Result<Option<FigureFormat>> {
     if args.endpoint.is_some() {
         bail!(
             "--figure draws all endpoints, and cannot be combined with --endpoint\n  hint: omit --endpoint, or choose the frames \
              with --begin"
         );
     }
-    files::check(figure, args.force.force)
+    match figure.extension().is_some_and(|ending| ending == "html") {
+        true => files::check(figure, args.force.force).map(|()| None),
+        false => figure_files::check(figure, args.force.force).map(Some),
+    }
 }
 
-fn drawn(
+/// Draws frames of the capture; returns how many.
+fn draw(
     file: &Path,
-    figure: &Path,
+    (figure, format): (&Path, Option<FigureFormat>),
     args: &ExplainArgs,
     (window, explained): (Window, &Explained),
-) -> anyhow::Result<(Vec<u8>, usize)> {
-    let format = format_of(figure)?;
+    session: &Session<'_>,
+) -> anyhow::Result<usize> {
     let most = match format {
-        Drawing::Page => FRAMES_OF_PAGE,
-        Drawing::Svg | Drawing::Png => FRAMES,
+        None => FRAMES_OF_PAGE,
+        Some(_) => FRAMES,
     };
     let from_begin = args.begin.is_some();
     let drawn: Picture = picture(|| File::open(file), window, most, from_begin)
         .map_err(|error| failed(file, error))?;
-    let bytes = match format {
-        Drawing::Svg => figures::of_bus(&drawn).svg.into_bytes(),
-        Drawing::Png => figures::of_bus(&drawn).png(2.0)?,
-        Drawing::Page => {
-            let mut words = Vec::new();
-            captured::print(&mut words, explained, WIDTH_OF_PAGE)?;
-            let words = anstream::adapter::strip_bytes(&words).into_vec();
-            let name = file.file_name().unwrap_or(file.as_os_str());
-            let (name, words) = (name.to_string_lossy(), String::from_utf8_lossy(&words));
-            wiregauge_report::page::bus_page(&name, &words, &drawn).into_bytes()
-        }
-    };
-    Ok((bytes, drawn.rows.len()))
+    let force = args.force.force;
+    if let Some(format) = format {
+        figure_files::write((figure, force), &figures::of_bus(&drawn), format, session)?;
+    } else {
+        let mut words = Vec::new();
+        captured::print(&mut words, explained, WIDTH_OF_PAGE)?;
+        let words = anstream::adapter::strip_bytes(&words).into_vec();
+        let name = file.file_name().unwrap_or(file.as_os_str());
+        let (name, words) = (name.to_string_lossy(), String::from_utf8_lossy(&words));
+        let page = wiregauge_report::page::bus_page(&name, &words, &drawn);
+        files::write(figure, page.as_bytes(), force, session.caller)?;
+        session.caller.wrote(figure);
+    }
+    Ok(drawn.rows.len())
 }

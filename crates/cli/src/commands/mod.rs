@@ -15,6 +15,7 @@ mod exchange;
 mod explain;
 mod explain_capture;
 mod export;
+mod figure_files;
 mod limits;
 mod loop_assessment;
 mod loop_control;

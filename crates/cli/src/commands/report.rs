@@ -1,28 +1,25 @@
 //! `wiregauge report`: a page of stored runs, or their figures as files.
 
 use super::cycles::{self, Requested};
+use super::figure_files::write_figures;
 use super::{ending, explain_capture, loop_assessment};
 use crate::Outcome;
-use crate::args::{FigureFormat, ReportArgs};
+use crate::args::ReportArgs;
 use crate::caller::{Session, remark};
 use crate::loop_model::{self, LoopModel};
 use crate::output::files::{self, address_of, size};
 use crate::output::progress::Meter;
 use crate::output::style::{CAUTION, RESET};
 use anyhow::{Context, bail};
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 use wiregauge_compare::Comparison;
-use wiregauge_report::figures::{self, Figure, NoPng};
+use wiregauge_report::figures::{self, Figure};
 use wiregauge_report::load::ControlLoop;
 use wiregauge_report::{ControlReport, Subject, labels, page, tables};
 use wiregauge_run::{AnyRun, Exchange};
-
-/// Pixels of a PNG for each pixel of the SVG: 300 dpi at the width of a page.
-const SCALE: f32 = 3.0;
 
 /// What the page and the bar on the way to it are called.
 const PAGE: &str = "report.html";
@@ -307,46 +304,4 @@ fn complain(subjects: &[Subject], session: &Session<'_>) {
             );
         }
     }
-}
-
-/// Writes every figure in every format, or none if a file is in the way; gives what to tell.
-pub(super) fn write_figures<'a>(
-    (dir, force): (&Path, bool),
-    figures: impl IntoIterator<Item = &'a Figure>,
-    formats: &[FigureFormat],
-    session: &Session<'_>,
-) -> anyhow::Result<Vec<String>> {
-    let formats = match (formats, NoPng::check()) {
-        ([], Ok(())) => &[FigureFormat::Svg, FigureFormat::Png],
-        ([], Err(NoPng)) => &[FigureFormat::Svg][..],
-        (formats, can_png) => {
-            if formats.contains(&FigureFormat::Png) {
-                can_png?;
-            }
-            formats
-        }
-    };
-    let mut drawn: Vec<(PathBuf, &Figure, FigureFormat)> = Vec::new();
-    let mut names = HashSet::new();
-    for figure in figures {
-        for format in formats {
-            let path = dir.join(format!("{}.{}", figure.name, format.ending()));
-            // Names of figures differ; the same format may be asked for twice.
-            if names.insert(path.clone()) {
-                files::check(&path, force)?;
-                drawn.push((path, figure, *format));
-            }
-        }
-    }
-    let mut lines = Vec::new();
-    for (path, figure, format) in drawn {
-        let bytes = match format {
-            FigureFormat::Svg => figure.svg.clone().into_bytes(),
-            FigureFormat::Png => figure.png(SCALE)?,
-        };
-        files::write(&path, &bytes, force, session.caller)?;
-        session.caller.wrote(&path);
-        lines.push(format!("wrote {} ({})", path.display(), size(bytes.len())));
-    }
-    Ok(lines)
 }
