@@ -21,14 +21,6 @@ pub struct Pdu {
     pub bytes: Vec<u8>,
 }
 
-/// `--read`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reads(pub Pdu);
-
-/// `--write`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Writes(pub Pdu);
-
 /// `*IDN?\n`.
 pub fn bytes(text: &str) -> Result<Bytes, String> {
     let bytes = unescape(text)?;
@@ -42,7 +34,7 @@ pub fn bytes(text: &str) -> Result<Bytes, String> {
 }
 
 /// `holding:100+10`.
-pub fn reads(text: &str) -> Result<Reads, String> {
+pub fn reads(text: &str) -> Result<Pdu, String> {
     let wrong = || {
         format!(
             "`{text}` is not TABLE:ADDRESS+COUNT: use holding, input, coil or discrete, such as holding:100+10"
@@ -56,14 +48,14 @@ pub fn reads(text: &str) -> Result<Reads, String> {
     let mut bytes = Vec::new();
     pdu::read(table, address, count as usize, &mut bytes)
         .map_err(|problem| format!("`{text}`: {problem}"))?;
-    Ok(Reads(Pdu {
+    Ok(Pdu {
         name: format!("read {text}"),
         bytes,
-    }))
+    })
 }
 
 /// `40:1,2,3` or `coil:8:1,0`.
-pub fn writes(text: &str) -> Result<Writes, String> {
+pub fn writes(text: &str) -> Result<Pdu, String> {
     let wrong = || format!("`{text}` is not ADDRESS:VALUES: use 40:1,2,3 or coil:8:1,0");
     let (is_coil, place) = match text.strip_prefix("coil:") {
         Some(place) => (true, place),
@@ -93,10 +85,10 @@ pub fn writes(text: &str) -> Result<Writes, String> {
         }
     };
     made.map_err(|problem| format!("`{text}`: {problem}"))?;
-    Ok(Writes(Pdu {
+    Ok(Pdu {
         name: format!("write {text}"),
         bytes,
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -106,8 +98,8 @@ mod tests {
     /// The examples of the specification (V1.1b3, 6.1, 6.3, 6.5, 6.6, 6.11, 6.12).
     #[test]
     fn modbus_requests_are_those_of_the_specification() {
-        let read = |text| reads(text).unwrap().0.bytes;
-        let write = |text| writes(text).unwrap().0.bytes;
+        let read = |text| reads(text).unwrap().bytes;
+        let write = |text| writes(text).unwrap().bytes;
         assert_eq!(read("coil:19+19"), [1, 0, 0x13, 0, 0x13]);
         assert_eq!(read("holding:107+3"), [3, 0, 0x6b, 0, 3]);
         assert_eq!(write("coil:172:1"), [5, 0, 0xac, 0xff, 0]);

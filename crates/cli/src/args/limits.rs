@@ -1,5 +1,6 @@
 //! The flags of `wiregauge limits`.
 
+use super::shared::same_as;
 use crate::values::{self, Sizes};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -63,18 +64,7 @@ pub enum SpeedArg {
     Super20,
 }
 
-impl From<SpeedArg> for Speed {
-    fn from(arg: SpeedArg) -> Speed {
-        match arg {
-            SpeedArg::Low => Speed::Low,
-            SpeedArg::Full => Speed::Full,
-            SpeedArg::High => Speed::High,
-            SpeedArg::Super5 => Speed::Super5,
-            SpeedArg::Super10 => Speed::Super10,
-            SpeedArg::Super20 => Speed::Super20,
-        }
-    }
-}
+same_as!(SpeedArg => Speed: Low, Full, High, Super5, Super10, Super20);
 
 /// `--type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -89,16 +79,7 @@ pub enum TransferArg {
     Bulk,
 }
 
-impl From<TransferArg> for Transfer {
-    fn from(arg: TransferArg) -> Transfer {
-        match arg {
-            TransferArg::Control => Transfer::Control,
-            TransferArg::Interrupt => Transfer::Interrupt,
-            TransferArg::Isochronous => Transfer::Isochronous,
-            TransferArg::Bulk => Transfer::Bulk,
-        }
-    }
-}
+same_as!(TransferArg => Transfer: Control, Interrupt, Isochronous, Bulk);
 
 /// `wiregauge limits`.
 #[derive(Debug, Args)]

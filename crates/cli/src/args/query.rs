@@ -1,6 +1,6 @@
 //! The flags of `wiregauge exchange` for devices that know nothing of wiregauge: what is sent, and where replies end.
 
-use crate::query_values::{self, Bytes, Reads, Writes};
+use crate::query_values::{self, Bytes, Pdu};
 use crate::values;
 use clap::Args;
 use std::path::PathBuf;
@@ -38,8 +38,8 @@ pub struct QueryArgs {
     pub unit: Option<u8>,
     /// Modbus: read COUNT values from ADDRESS (0 is the first): holding:100+10, input:0+2, coil:5, discrete:0+8.
     #[arg(long, value_name = "TABLE:ADDRESS+COUNT", value_parser = query_values::reads)]
-    pub read: Vec<Reads>,
+    pub read: Vec<Pdu>,
     /// Modbus: write values to holding registers (40:1,2,3) or coils (coil:8:1,0,1) from ADDRESS on.
     #[arg(long, value_name = "ADDRESS:VALUES", value_parser = query_values::writes)]
-    pub write: Vec<Writes>,
+    pub write: Vec<Pdu>,
 }

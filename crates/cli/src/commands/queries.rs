@@ -52,9 +52,10 @@ pub fn of(
 
 /// A flag that belongs to another protocol would have no effect.
 fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
-    let sends = matches!(protocol, Protocol::Text | Protocol::Scpi);
     let is_text = protocol == Protocol::Text;
+    let sends = is_text || protocol == Protocol::Scpi;
     let is_modbus = protocol == Protocol::Modbus;
+    let length = args.reply_length.is_some();
     for (flag, is_given, has_effect, of) in [
         ("--send", !args.send.is_empty(), sends, "text or scpi"),
         (
@@ -65,12 +66,7 @@ fn refuse_others(args: &QueryArgs, protocol: Protocol) -> anyhow::Result<()> {
         ),
         ("--until", args.until.is_some(), is_text, "text"),
         ("--reply-bytes", args.reply_bytes.is_some(), is_text, "text"),
-        (
-            "--reply-length",
-            args.reply_length.is_some(),
-            is_text,
-            "text",
-        ),
+        ("--reply-length", length, is_text, "text"),
         ("--idle", args.idle.is_some(), is_text, "text"),
         ("--expect", args.expect.is_some(), sends, "text or scpi"),
         ("--unit", args.unit.is_some(), is_modbus, "modbus"),
@@ -159,9 +155,7 @@ fn requests(args: &QueryArgs) -> anyhow::Result<Vec<Query>> {
         name: pdu.name.clone(),
         bytes: [&[unit], &pdu.bytes[..]].concat(),
     };
-    let reads = args.read.iter().map(|reads| of(&reads.0));
-    let writes = args.write.iter().map(|writes| of(&writes.0));
-    Ok(reads.chain(writes).collect())
+    Ok(args.read.iter().chain(&args.write).map(of).collect())
 }
 
 /// RTU on serial lines; else the frames of Modbus on TCP.
