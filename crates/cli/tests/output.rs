@@ -224,7 +224,6 @@ fn every_warning_is_one_line_with_a_code_that_help_explains() {
             .code(2)
             .stderr(contains("unrecognized subcommand"));
     }
-    assert!(desk.output("help help").contains("wiregauge help warnings"));
     assert_eq!(desk.output("help w43"), "W43 is no longer used: see W41\n");
     desk.wiregauge("help W99")
         .assert()

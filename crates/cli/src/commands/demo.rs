@@ -12,8 +12,6 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use wiregauge_quantity::{percent, times};
-use wiregauge_run::Run;
 
 /// Prints a line; a reader that has seen enough is an error, not a panic.
 macro_rules! tell {
@@ -96,7 +94,6 @@ pub fn run(
         return Ok(Outcome::Interrupted);
     };
     drop(responder);
-    lesson(session, &board)?;
     report(run_command, session, args, &board)?;
 
     say("2. A TCP responder on this host")?;
@@ -140,24 +137,22 @@ fn run_this(
     run_command(arguments, &session.typing(words))
 }
 
-/// Measures; nothing if the user interrupted it.
+/// Measures; returns the directory of the run, nothing if the user interrupted it.
 fn measure(
     run_command: RunCommand,
     session: &Session<'_>,
     home: &Path,
     address: &str,
     sweep: &str,
-) -> anyhow::Result<Option<Run>> {
+) -> anyhow::Result<Option<PathBuf>> {
     let dir: PathBuf = wiregauge_run::new_run_dir(home, address);
     type_this(session, &format!("wiregauge exchange {address} {sweep}"))?;
     tell!(session, "");
     let mut words: Vec<&OsStr> = vec!["exchange".as_ref(), address.as_ref()];
     words.extend(sweep.split(' ').map(OsStr::new));
     words.extend(["--store".as_ref(), dir.as_os_str()]);
-    Ok(match run_this(run_command, session, &words)? {
-        Outcome::Interrupted => None,
-        Outcome::Done | Outcome::Missed => Some(Run::open(&dir)?),
-    })
+    let outcome = run_this(run_command, session, &words)?;
+    Ok((outcome != Outcome::Interrupted).then_some(dir))
 }
 
 /// Writes the page of a run; the command names it.
@@ -165,50 +160,14 @@ fn report(
     run_command: RunCommand,
     session: &Session<'_>,
     args: &DemoArgs,
-    run: &Run,
+    run: &Path,
 ) -> anyhow::Result<()> {
     tell!(session, "");
     match args.store {
         None => type_this(session, "wiregauge report last")?,
-        Some(_) => type_this(session, &format!("wiregauge report {}", run.dir.display()))?,
+        Some(_) => type_this(session, &format!("wiregauge report {}", run.display()))?,
     }
-    run_this(
-        run_command,
-        session,
-        &["report".as_ref(), run.dir.as_os_str()],
-    )?;
-    Ok(())
-}
-
-/// Says what the table shows, from the figures in it.
-fn lesson(session: &Session<'_>, run: &Run) -> std::io::Result<()> {
-    let trt = |in_bytes: u32, depth: u32| {
-        let mut points = run.file.points.iter();
-        let point = points.find(|p| p.point.in_bytes == in_bytes && p.point.depth == depth)?;
-        Some((
-            point.trt.as_ref()?.mean.value,
-            point.limit.as_ref().map_or(0.0, |l| l.used),
-        ))
-    };
-    let (Some(one), Some(two), Some(four), Some(large_one), Some(large_four)) = (
-        trt(48, 1),
-        trt(48, 2),
-        trt(48, 4),
-        trt(8000, 1),
-        trt(8000, 4),
-    ) else {
-        return Ok(());
-    };
-    tell!(
-        session,
-        "\n{HEADING}Result:{RESET} with responses of 48 B, depth 2 gives {} as many exchanges per \
-         second,\ndepth 4 {}. With responses of 8,000 B the bus is the limit: {} of it is used \
-         at\ndepth 1, {} at depth 4.",
-        times(one.0 / two.0),
-        times(one.0 / four.0),
-        percent(large_one.1),
-        percent(large_four.1)
-    );
+    run_this(run_command, session, &["report".as_ref(), run.as_os_str()])?;
     Ok(())
 }
 

@@ -154,7 +154,8 @@ fn all(out: &mut impl Write, printed: &Tables, extent: Extent) -> io::Result<()>
     Ok(())
 }
 
-fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
+/// Prints a table with what stands below it.
+pub fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
     let title = wrapped(&table.title, width, "  ");
     write!(out, "\n{HEADING}{title}{RESET}\n{}", table.rows_text())?;
     for line in table.below() {
@@ -168,15 +169,16 @@ fn table(out: &mut impl Write, table: &Table, width: usize) -> io::Result<()> {
 fn warnings(out: &mut impl Write, warnings: &[&Warning], extent: Extent) -> io::Result<()> {
     for (at, warning) in warnings.iter().enumerate() {
         let code = warning.code;
-        if extent.full {
-            let text = wrapped(&format!("{code}: {warning}"), extent.width, "  ");
-            let words = text.split_once(':').map_or("", |(_, words)| words);
-            writeln!(out, "\n{CAUTION}{code}:{RESET}{words}")?;
-            continue;
-        }
-        let between = if at == 0 { "\n" } else { "" };
-        let line = wrapped(&format!("{code}: {}", warning.finding), extent.width, "  ");
-        let words = line.split_once(':').map_or("", |(_, words)| words);
+        let text = match extent.full {
+            true => warning.to_string(),
+            false => warning.finding.clone(),
+        };
+        let text = wrapped(&format!("{code}: {text}"), extent.width, "  ");
+        let words = text.split_once(':').map_or("", |(_, words)| words);
+        let between = match at == 0 || extent.full {
+            true => "\n",
+            false => "",
+        };
         writeln!(out, "{between}{CAUTION}{code}:{RESET}{words}")?;
     }
     Ok(())

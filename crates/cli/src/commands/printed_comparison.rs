@@ -1,6 +1,6 @@
 //! A comparison on the terminal or as Markdown.
 
-use super::printed::wrapped;
+use super::printed::{self, wrapped};
 use crate::args::{CompareArgs, TableFormat};
 use crate::caller::Session;
 use crate::output::style::{CAUTION, HEADING, RESET};
@@ -50,7 +50,7 @@ fn text(
         false => &printed.important,
     };
     if !table.rows.is_empty() {
-        figures(out, table, width)?;
+        printed::table(out, &readable(table), width)?;
     }
     if let Some(changed) = &printed.changed {
         writeln!(out, "\n{HEADING}{}{RESET}", changed.title)?;
@@ -73,37 +73,10 @@ fn text(
     Ok(())
 }
 
-/// The point stands in a line above its figures.
-fn figures(out: &mut impl Write, table: &Table, width: usize) -> std::io::Result<()> {
-    let title = wrapped(&table.title, width, "  ");
-    writeln!(out, "\n{HEADING}{title}{RESET}")?;
-    let text = readable(table).rows_text();
-    let mut lines = text.lines();
-    if let Some(heads) = lines.next() {
-        writeln!(out, "{heads}")?;
-    }
-    let mut last = "";
-    for (row, line) in table.rows.iter().zip(lines) {
-        if row[0] != last {
-            writeln!(out, "  {HEADING}{}{RESET}", row[0])?;
-            last = &row[0];
-        }
-        writeln!(out, "{line}")?;
-    }
-    for line in table.below() {
-        let line = wrapped(line, width.saturating_sub(2), "    ");
-        writeln!(out, "  {line}")?;
-    }
-    Ok(())
-}
-
-/// Without the point, and words begin at the left.
+/// The point stands in a line above its figures, and words begin at the left.
 fn readable(table: &Table) -> Table {
-    let mut table = table.clone();
-    table.columns.remove(0);
-    for row in &mut table.rows {
-        row.remove(0);
-    }
+    let points: Vec<String> = table.rows.iter().map(|row| row[0].clone()).collect();
+    let mut table = table.labelled(1, &points);
     for at in 0..table.columns.len() {
         if !WORDS.contains(&table.columns[at].as_str()) {
             continue;

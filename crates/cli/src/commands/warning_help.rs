@@ -1,5 +1,4 @@
-//! `wiregauge help W07` and `wiregauge help warnings`: what a warning means; and `wiregauge help help`,
-//! because clap does not know of those. The help of commands is clap's.
+//! `wiregauge help W07` and `wiregauge help warnings`: what a warning means. The help of commands is clap's.
 
 use super::printed::wrapped;
 use crate::Outcome;
@@ -10,18 +9,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use wiregauge_report::tables::{Explained, RETIRED, WARNINGS};
 
-/// What `wiregauge help help` prints.
-const HELP: &str = "\
-Print the help of a command, or of a warning such as W07
-
-Usage: wiregauge help [COMMAND|CODE|warnings]
-
-Examples:
-  wiregauge help exchange
-  wiregauge help W07
-  wiregauge help warnings  # lists all warnings";
-
-/// The topic, if these words ask for the help of a warning, or of the help.
+/// The topic, if these words ask for the help of a warning.
 pub fn topic(words: &[OsString]) -> Option<&str> {
     match words {
         [_, help, topic] if help == "help" => topic.to_str().filter(|topic| is_topic(topic)),
@@ -30,7 +18,7 @@ pub fn topic(words: &[OsString]) -> Option<&str> {
 }
 
 fn is_topic(topic: &str) -> bool {
-    matches!(topic, "warnings" | "help") || number(topic).is_some()
+    topic == "warnings" || number(topic).is_some()
 }
 
 /// The number of a code: 5 of `W05`, `w05` and `W5`.
@@ -44,10 +32,6 @@ fn number(code: &str) -> Option<u32> {
 pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
     let mut out = session.caller.words();
     let width = session.caller.width();
-    if topic == "help" {
-        writeln!(out, "{HELP}")?;
-        return Ok(Outcome::Done);
-    }
     if topic == "warnings" {
         for one in WARNINGS {
             writeln!(out, "{HEADING}{}{RESET} {}", one.code, one.finding)?;
