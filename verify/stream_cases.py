@@ -157,7 +157,7 @@ def count(rng, plan: dict, summary: dict, flow: dict, about: dict) -> None:
     if rng.random() < 0.25 and flow["way"] == "in":
         waited = int(rng.choice([0, 5_000_000]))
         about["waited"] = waited
-        names = ("files", "bytes", "missing_bytes", "buffer_bytes", "peak_waiting_bytes")
+        names = ("bytes", "missing_bytes", "buffer_bytes", "peak_waiting_bytes")
         flow["recording"] = {"file": "x", **dict.fromkeys(names, 1), "waits": waited, "waited_ns": waited}
     if plan["protocol"] == "raw":
         flow["counts"].update(sent=None, lost=None, received=None)

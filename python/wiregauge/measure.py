@@ -246,7 +246,6 @@ def stream(
     no_low_latency: bool = False,
     usbmon: bool = False,
     record: v.File | None = None,
-    split: v.Size | None = None,
     csv: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
@@ -313,8 +312,6 @@ def stream(
         USB on Linux: record when the kernel submitted and completed each transfer.
     record
         Also write the received bytes to this file; only for one point that receives.
-    split
-        With ``record="FILE.%03d"``: begin a new file after this many bytes, such as ``"1G"``.
     csv
         Also write a CSV file with one row per transfer.
     store

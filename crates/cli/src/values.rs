@@ -59,27 +59,6 @@ pub fn address(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(Address::with_scheme(text))
 }
 
-/// The least size of the files of a recording.
-const LEAST_FILE: u64 = 64 << 10;
-
-/// The size of a file: [`size`], also `1G`.
-pub fn file_size(text: &str) -> Result<u64, String> {
-    let bytes = match text.strip_suffix('G') {
-        Some(digits) => digits
-            .parse()
-            .ok()
-            .map(|number: u32| u64::from(number) << 30),
-        None => size(text).ok().map(u64::from),
-    };
-    match bytes {
-        None => Err(format!(
-            "`{text}` is not a valid size of a file: use 1G or 100M"
-        )),
-        Some(bytes) if bytes < LEAST_FILE => Err("the minimum is 64k".into()),
-        Some(bytes) => Ok(bytes),
-    }
-}
-
 /// `48,100,500..8000:500,16k..64k`; a range without steps goes by doubling.
 pub fn sizes(text: &str) -> Result<Sizes, String> {
     list(text, size, doubling)

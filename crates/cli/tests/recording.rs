@@ -54,7 +54,7 @@ fn a_file_has_just_the_bytes_that_a_device_sent() {
     let run = desk.stream(&server.address, &format!("{WHOLE} --record data.bin"));
     let (recording, received) = recorded(&run);
     assert_eq!((recording.bytes, received), (3_000_001, 3_000_001));
-    assert_eq!((recording.missing_bytes, recording.files), (0, 1));
+    assert_eq!(recording.missing_bytes, 0);
     assert!(std::fs::read(desk.path("data.bin")).expect("a file") == sent);
     let said = unwrapped(&desk.output("show last"));
     assert!(said.contains("3,000,001 bytes recorded to"), "{said}");
@@ -92,42 +92,6 @@ fn answers_of_a_responder_are_not_in_the_file() {
             assert!(address.starts_with("udp:"), "{address} {flags}");
         }
     }
-}
-
-#[test]
-fn files_of_one_size_make_the_whole() {
-    let desk = Desk::new();
-    let sent = bytes(1_000_000);
-    let server = source_of(&desk, &sent);
-    let flags = format!("{WHOLE} --record part.%03d.bin --split 256k");
-    let run = desk.stream(&server.address, &flags);
-    assert_eq!(recorded(&run).0.files, 4);
-    let file = |number: u32| desk.path(&format!("part.{number:03}.bin"));
-    let parts: Vec<Vec<u8>> = (0..4)
-        .map(|number| std::fs::read(file(number)).expect("a part"))
-        .collect();
-    assert!(parts[..3].iter().all(|part| part.len() == 256 << 10));
-    assert!(parts.concat() == sent);
-    assert!(!file(4).exists());
-}
-
-#[test]
-fn files_of_an_earlier_recording_are_neither_overwritten_nor_mixed_with_the_new_ones() {
-    let desk = Desk::new();
-    let server = source_of(&desk, &bytes(300_000));
-    std::fs::write(desk.path("part.017"), "earlier").expect("a file");
-    let flags = format!("{WHOLE} --record part.%03d --split 256k");
-    let stream = format!("stream {} {flags}", server.address);
-    let done = desk.wiregauge(&stream).assert().code(2);
-    let said = unwrapped(&String::from_utf8_lossy(&done.get_output().stderr));
-    assert!(
-        said.contains("part.017 exists") && said.contains("use another name"),
-        "{said}"
-    );
-    assert!(!desk.path("part.000").exists());
-    std::fs::remove_file(desk.path("part.017")).expect("a file");
-    let run = desk.stream(&server.address, &flags);
-    assert_eq!(recorded(&run).0.files, 2);
 }
 
 #[test]
@@ -340,29 +304,6 @@ fn what_cannot_be_recorded_is_refused_with_the_reason() {
             "this run has 2",
         ),
         ("null:// --direction in --record x", 2, "for one device"),
-        (
-            "--direction in --record x --split 1G",
-            2,
-            "--record 'x.%03d'",
-        ),
-        ("--direction in --record x.%03d", 2, "use --split 1G"),
-        (
-            "--direction in --record x.%d.%d --split 1G",
-            2,
-            "more than one %d",
-        ),
-        ("--direction in --split 1G", 2, "--record"),
-        (
-            "--direction in --record x.%d --split 1k",
-            2,
-            "minimum is 64k",
-        ),
-        (
-            "--direction in --record x.%d --split 1Q",
-            2,
-            "not a valid size",
-        ),
-        ("--direction in --record - --split 1G", 2, "--split needs"),
         (
             "--direction in --record - --json",
             2,

@@ -190,10 +190,8 @@ pub struct FlowSummary {
 /// A recording of the payload received (`--record`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
-    /// Where it went, as the user wrote it: `-` is standard output, `%03d` the number of a file.
+    /// Where it went, as the user wrote it: `-` is standard output.
     pub file: String,
-    /// Files begun.
-    pub files: u32,
     /// Bytes written.
     pub bytes: u64,
     /// Bytes received that were not written: the storage failed, or took nothing after an interruption.

@@ -35,9 +35,9 @@ Examples:
   # an isochronous source that fills every packet: are all there, and in time?
   wiregauge stream usb://1d6b:0104 --type isochronous --packet 192 --queue 8 --require missed=0
 
-  # record what a digitizer sends, in files of 1 GiB
+  # record what a digitizer sends
   wiregauge stream tcp://10.0.0.5:7700 --direction in --transfer 64k --duration 60s \\
-    --record 'samples.%03d' --split 1G
+    --record samples.bin
 
   # in a script: exit code 1 if a limit is missed
   wiregauge stream tcp://10.0.0.5:7700 --require 'in.rate>1MB/s' \\
@@ -172,9 +172,6 @@ pub struct StreamArgs {
     /// receives. If the storage is slower than the link, the receiver waits, and the result says how long.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub record: Option<PathBuf>,
-    /// With --record FILE.%03d: begin a new file every SIZE bytes, such as 1G.
-    #[arg(long, value_name = "SIZE", value_parser = values::file_size, requires = "record", help_heading = "Result")]
-    pub split: Option<u64>,
     /// Also write a CSV file with one row per transfer.
     #[arg(long, value_name = "FILE", value_parser = values::file(), help_heading = "Result")]
     pub csv: Option<PathBuf>,

@@ -6,7 +6,7 @@ use crate::failure::StorageFailed;
 use crate::output::files;
 use anyhow::bail;
 use std::path::Path;
-use wiregauge_measure::stream::recording::{NumberedName, RecordFile};
+use wiregauge_measure::stream::recording::RecordFile;
 use wiregauge_record::{StreamPoint, Way};
 
 /// Refuses what cannot be recorded; then creates the file, if one is wanted. With `-`, words go to standard error from
@@ -23,7 +23,6 @@ pub fn file(
     let Some(name) = path.to_str() else {
         bail!("--record {}: the name is not valid UTF-8", path.display());
     };
-    let split = split(name, args.split)?;
     if path == Path::new("-") {
         if args.look.json {
             bail!("--record - and --json both need standard output: use --record FILE");
@@ -36,20 +35,8 @@ pub fn file(
     if args.csv.as_deref() == Some(path) {
         bail!("--record and --csv name the same file");
     }
-    if let Some(earlier) = split.as_ref().and_then(|(name, _)| name.earlier()) {
-        bail!(
-            "--record {name}: {} exists, and would be taken for a part of the new recording: remove the files of the \
-             earlier one, or use another name",
-            earlier.display()
-        );
-    }
-    let first = match &split {
-        Some((name, _)) => name.numbered(0),
-        None => path.clone(),
-    };
-    files::check(&first, args.keep.force.force)?;
-    let file = RecordFile::create(name, split).map_err(StorageFailed)?;
-    Ok(Some(file))
+    files::check(path, args.keep.force.force)?;
+    Ok(Some(RecordFile::create(name).map_err(StorageFailed)?))
 }
 
 /// A recording is that of one point.
@@ -67,22 +54,5 @@ fn check_points(args: &StreamArgs, points: &[StreamPoint]) -> anyhow::Result<()>
             "--record is for one point that receives, and this run has {count}: use one --direction (in or both), \
              one --transfer and one --queue"
         ),
-    }
-}
-
-/// The name and the size of several files.
-fn split(name: &str, split: Option<u64>) -> anyhow::Result<Option<(NumberedName, u64)>> {
-    let numbered = match NumberedName::parse(name) {
-        Ok(numbered) => numbered,
-        Err(reason) => bail!("--record {name}: {reason}"),
-    };
-    match (numbered, split) {
-        (Some(name), Some(bytes)) => Ok(Some((name, bytes))),
-        (None, None) => Ok(None),
-        (None, Some(_)) => bail!(
-            "--split needs a file name with a number, so that a new file does not overwrite the last one: \
-             --record '{name}.%03d'"
-        ),
-        (Some(_), None) => bail!("--record {name}: numbered files need a size: use --split 1G"),
     }
 }

@@ -6,10 +6,9 @@ use wiregauge_quantity::grouped;
 /// `3,000,000 bytes recorded to data.bin`, and what is missing there.
 pub(super) fn sentence(rows: &[Row<'_>]) -> Option<String> {
     let one = rows.iter().find_map(|row| row.1.recording.as_ref())?;
-    let place = match (one.file.as_str(), one.files) {
-        ("-", _) => "to standard output".into(),
-        (file, 1) => format!("to {file}"),
-        (file, files) => format!("to {file} ({files} files)"),
+    let place = match one.file.as_str() {
+        "-" => "to standard output".into(),
+        file => format!("to {file}"),
     };
     let bytes = grouped(one.bytes);
     Some(match one.missing_bytes {

@@ -5,7 +5,7 @@ mod file;
 mod tap;
 
 use file::Failure;
-pub use file::{NumberedName, RecordFile};
+pub use file::RecordFile;
 pub use tap::{RecordInput, Tap, Tapped};
 
 use rtrb::{Consumer, RingBuffer};
@@ -74,7 +74,7 @@ fn hint(kind: io::ErrorKind) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space, use another file system, or a shorter --duration"
         }
-        io::ErrorKind::FileTooLarge => "split the recording: --record FILE.%03d --split 1G",
+        io::ErrorKind::FileTooLarge => "divide the recording: --record - | split -b 1G - FILE.",
         io::ErrorKind::BrokenPipe => "the program that reads the pipe ended before the stream did",
         _ => "check the path of --record and its file system",
     }
@@ -94,7 +94,6 @@ struct Progress {
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
     bytes: u64,
-    files: u32,
     peak_bytes: u64,
 }
 
@@ -200,7 +199,6 @@ impl Recorder {
         };
         let recording = Recording {
             file: self.name.clone(),
-            files: written.files,
             bytes: written.bytes,
             missing_bytes: tapped.bytes.saturating_sub(written.bytes),
             buffer_bytes: BUFFER_BYTES as u64,
@@ -251,7 +249,6 @@ impl Writer {
             self.error.set(&failure);
         }
         progress.writer.gone();
-        written.files = self.file.files();
         // From here on the receiver knows that nobody writes.
         drop(self.ring);
         if written.bytes == 0 {

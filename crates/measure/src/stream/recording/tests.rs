@@ -58,7 +58,7 @@ fn a_slow_reader_makes_the_receiver_wait_and_loses_nothing() {
 
 #[test]
 fn a_full_disk_fails_the_point_with_the_systems_words() {
-    let (recorder, input) = start(RecordFile::create("/dev/full", None).unwrap());
+    let (recorder, input) = start(RecordFile::create("/dev/full").unwrap());
     let (stop, begun) = (AtomicBool::new(false), AtomicU64::new(0));
     let shared = Coordination::new(&stop, &begun);
     recorder.begin();
@@ -111,7 +111,7 @@ fn a_stopped_run_does_not_wait_for_a_reader_that_is_stuck() {
 fn a_recording_that_never_began_leaves_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data");
-    let (recorder, input) = start(RecordFile::create(path.to_str().unwrap(), None).unwrap());
+    let (recorder, input) = start(RecordFile::create(path.to_str().unwrap()).unwrap());
     assert!(path.exists());
     drop((recorder, input));
     assert!(!path.exists());
