@@ -149,31 +149,20 @@ fn points(
             vec![queries.map_or((0, 0), query_sizes)]
         }
     };
-    let depths = &args.depth.0;
-    let cells = sizes
-        .iter()
-        .flat_map(|&(out_bytes, in_bytes)| {
-            depths
-                .iter()
-                .map(move |&depth| (out_bytes, in_bytes, depth))
-        })
-        .map(|(out_bytes, in_bytes, depth)| Point {
+    let mut cells = Vec::new();
+    for (out_bytes, in_bytes) in sizes {
+        cells.extend(args.depth.0.iter().map(|&depth| Point {
             index: 0,
             out_bytes,
             in_bytes,
             depth,
             link: 0,
             together: false,
-        });
-    let cells: Vec<Point> = cells.collect();
-    let mut points = over_links(&cells, links, |point, link, together| {
-        (point.link, point.together) = (link, together);
-    });
-    points
-        .iter_mut()
-        .zip(0..)
-        .for_each(|(point, index)| point.index = index);
-    Ok(points)
+        }));
+    }
+    Ok(over_links(&cells, links, |point, index, link, together| {
+        (point.index, point.link, point.together) = (index, link, together);
+    }))
 }
 
 /// Bytes of the longest request, and of every reply where that is known (else 0).
@@ -191,13 +180,14 @@ fn query_sizes(queries: &Queries) -> (u32, u32) {
     (longest.unwrap_or(0) as u32 + added, reply)
 }
 
-/// The same cells for each link alone, and then, cell by cell, for all of them together.
-fn over_links<P: Copy>(cells: &[P], links: usize, set: impl Fn(&mut P, u32, bool)) -> Vec<P> {
+/// The same cells for each link alone, and then, cell by cell, for all of them together. `set` sets number, link, and
+/// whether it is together with others.
+fn over_links<P: Copy>(cells: &[P], links: usize, set: impl Fn(&mut P, u32, u32, bool)) -> Vec<P> {
     let links = u32::try_from(links).unwrap_or(u32::MAX);
     let mut points = Vec::new();
     let mut add = |cell: &P, link, together| {
         let mut point = *cell;
-        set(&mut point, link, together);
+        set(&mut point, points.len() as u32, link, together);
         points.push(point);
     };
     for link in 0..links {
@@ -240,13 +230,10 @@ pub fn of_stream(args: &StreamArgs) -> StreamPlan {
         host: host(&args.host),
         link: LinkOptions {
             baud: args.baud,
-            framing: None,
             no_low_latency: args.no_low_latency,
-            quick_ack: false,
             usbmon: args.usbmon,
-            kernel_timestamps: false,
-            can: None,
             isochronous: isochronous_of(args),
+            ..LinkOptions::default()
         },
     }
 }
@@ -334,14 +321,13 @@ fn stream_points(args: &StreamArgs) -> Vec<StreamPoint> {
             }));
         }
     }
-    let mut points = over_links(&cells, args.addresses.len(), |point, link, together| {
-        (point.link, point.together) = (link, together);
-    });
-    points
-        .iter_mut()
-        .zip(0..)
-        .for_each(|(point, index)| point.index = index);
-    points
+    over_links(
+        &cells,
+        args.addresses.len(),
+        |point, index, link, together| {
+            (point.index, point.link, point.together) = (index, link, together);
+        },
+    )
 }
 
 #[cfg(test)]

@@ -29,19 +29,16 @@ pub fn of(
         Protocol::GetStatus => (vec![get_status()], ReplyEnd::Bytes(2)),
     };
     if list.is_empty() {
-        match protocol {
-            Protocol::Modbus => bail!(
-                "--protocol modbus requires --read or --write\n  hint: such as --read holding:0+10"
-            ),
+        let (flags, example) = match protocol {
+            Protocol::Modbus => ("--read or --write", "--read holding:0+10"),
             // Its newlines are added.
-            Protocol::Scpi => bail!(
-                "--protocol scpi requires --send or --send-file\n  hint: such as --send '*IDN?'"
-            ),
-            _ => bail!(
-                "--protocol {} requires --send or --send-file\n  hint: such as --send '*IDN?\\n'",
-                protocol.name()
-            ),
-        }
+            Protocol::Scpi => ("--send or --send-file", "--send '*IDN?'"),
+            _ => ("--send or --send-file", "--send '*IDN?\\n'"),
+        };
+        bail!(
+            "--protocol {} requires {flags}\n  hint: such as {example}",
+            protocol.name()
+        );
     }
     Ok(Some(Queries {
         list,
