@@ -51,10 +51,11 @@ fn a_limit_that_no_stream_of_the_plan_can_miss_is_refused() {
     let desk = Desk::new();
     for (limit, direction) in [("in.rate>1MB/s", "out"), ("out.lost=0", "in")] {
         let flags = format!("--direction {direction} --require {limit}");
-        desk.wiregauge(&format!("stream tcp://127.0.0.1:9 {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(limit).and(contains("a direction that is not measured")));
+        desk.fails(
+            &format!("stream tcp://127.0.0.1:9 {flags}"),
+            2,
+            &[limit, "a direction that is not measured"],
+        );
     }
 }
 
@@ -69,10 +70,7 @@ fn flags_without_an_effect_are_refused() {
         ("stream tcp://127.0.0.1:9 --loss 1e-3", "--rate <RATES>"),
         ("export last --json --data", "--csv"),
     ] {
-        desk.wiregauge(command)
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(command, 2, &[says]);
     }
 }
 
@@ -89,10 +87,11 @@ fn an_unknown_scheme_is_answered_with_the_known_ones() {
     desk.wiregauge("exchange carrier-pigeon://roof")
         .assert()
         .stderr(contains("tcp://").and(contains("serial:///dev/ttyACM0")));
-    desk.wiregauge("serve carrier-pigeon://roof")
-        .assert()
-        .code(2)
-        .stderr(contains("carrier-pigeon").and(contains("hint: ")));
+    desk.fails(
+        "serve carrier-pigeon://roof",
+        2,
+        &["carrier-pigeon", "hint: "],
+    );
 }
 
 #[test]
@@ -133,10 +132,11 @@ fn an_address_that_lacks_something_is_answered_with_what_it_lacks() {
 fn a_baud_rate_requires_a_serial_line() {
     let desk = Desk::new();
     for command in ["exchange", "stream", "tune --minimise trt"] {
-        desk.wiregauge(&format!("{command} tcp://127.0.0.1:9 --baud 9600"))
-            .assert()
-            .code(2)
-            .stderr(contains("--baud requires a serial line").and(contains("tcp://127.0.0.1:9")));
+        desk.fails(
+            &format!("{command} tcp://127.0.0.1:9 --baud 9600"),
+            2,
+            &["--baud requires a serial line", "tcp://127.0.0.1:9"],
+        );
     }
 }
 
@@ -155,10 +155,7 @@ fn a_refused_connection_is_asked_whether_the_responder_runs() {
     // Over UDP it is the first request that is refused; the run shows it as lost.
     let udp =
         format!("exchange udp://127.0.0.1:{port} --protocol echo --no-calibration --no-store");
-    desk.wiregauge(&udp)
-        .assert()
-        .code(3)
-        .stderr(contains("refused").and(contains("hint: ")));
+    desk.fails(&udp, 3, &["refused", "hint: "]);
     let each = format!("tcp://127.0.0.1:{port}");
     refused(&desk, &each, "--connect each", 3, "wiregauge serve");
 }
@@ -185,10 +182,11 @@ fn a_tty_that_is_not_there_is_asked_whether_it_is_plugged_in() {
     refused(&desk, "serial:///dev/ttyNOPE7", "", 3, "plugged in");
     // A name of Windows: which names are those of here.
     refused(&desk, "COM3", "", 3, "/dev/ttyACM0");
-    desk.wiregauge("serve serial:///dev/ttyNOPE7")
-        .assert()
-        .code(3)
-        .stderr(contains("/dev/ttyNOPE7").and(contains("hint: ")));
+    desk.fails(
+        "serve serial:///dev/ttyNOPE7",
+        3,
+        &["/dev/ttyNOPE7", "hint: "],
+    );
 }
 
 #[test]
@@ -339,10 +337,7 @@ fn sizes_that_no_exchange_can_have_are_refused_before_anything_is_opened() {
         ("--connect each --depth 2", "--depth 1"),
     ] {
         let command = format!("exchange {nobody} {flags}");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(says).and(contains("hint: ")));
+        desk.fails(&command, 2, &[says, "hint: "]);
     }
     let udp = format!("udp://127.0.0.1:{}", free_port());
     refused(&desk, &udp, "--in 70000", 2, "65507");
@@ -396,10 +391,7 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
         ("--protocol morse", "wiregauge"),
     ] {
         let command = format!("exchange null:// {flags}");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&command, 2, &[says]);
     }
     for (flags, says) in [
         ("--drop every=0", "0.01, 1%"),
@@ -409,9 +401,6 @@ fn lists_times_and_loads_that_cannot_be_read_are_shown_how_they_are_written() {
         ("--bus token-ring", "full-speed"),
     ] {
         let command = format!("serve tcp://:0 {flags}");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&command, 2, &[says]);
     }
 }

@@ -49,10 +49,7 @@ fn a_directory_with_something_in_it_is_not_written_to() {
     std::fs::create_dir(&foreign).expect("a directory");
     std::fs::write(foreign.join("photo.jpg"), "precious").expect("a file");
     let store = format!("exchange null:// --count 5 --store {}", foreign.display());
-    desk.wiregauge(&store)
-        .assert()
-        .code(3)
-        .stderr(contains("not empty").and(contains(foreign.display().to_string())));
+    desk.fails(&store, 3, &["not empty", &foreign.display().to_string()]);
     let left = std::fs::read_dir(&foreign).expect("it is there").count();
     assert_eq!(left, 1);
 }
@@ -105,26 +102,17 @@ fn samples_that_are_gone_or_cut_short_do_not_hide_the_summary() {
     for bytes in [&whole[..whole.len() / 2], b"", b"PAR1"] {
         std::fs::write(&samples, bytes).expect("written");
         desk.wiregauge("show last").assert().success();
-        desk.wiregauge("export last --csv")
-            .assert()
-            .code(2)
-            .stderr(contains("point-0000.parquet"));
+        desk.fails("export last --csv", 2, &["point-0000.parquet"]);
     }
     std::fs::remove_file(&samples).expect("removed");
-    desk.wiregauge("export last --csv")
-        .assert()
-        .code(2)
-        .stderr(contains("point-0000.parquet"));
+    desk.fails("export last --csv", 2, &["point-0000.parquet"]);
 }
 
 #[test]
 fn data_that_was_not_kept_cannot_be_exported() {
     let desk = Desk::new();
     stored_run(&desk);
-    desk.wiregauge("export last --csv --data")
-        .assert()
-        .code(2)
-        .stderr(contains("--keep-data"));
+    desk.fails("export last --csv --data", 2, &["--keep-data"]);
 }
 
 #[test]
@@ -136,10 +124,7 @@ fn a_beginning_of_several_names_is_answered_with_all_of_them() {
         let mut command = desk.wiregauge(exchange);
         command.arg(&store).assert().success();
     }
-    desk.wiregauge("show board")
-        .assert()
-        .code(2)
-        .stderr(contains("board-1, board-2"));
+    desk.fails("show board", 2, &["board-1, board-2"]);
 }
 
 #[test]
@@ -187,14 +172,8 @@ fn a_file_is_never_replaced_by_a_socket_or_a_pty() {
 #[test]
 fn what_cannot_be_served_is_answered_with_what_can() {
     let desk = Desk::new();
-    desk.wiregauge("serve null://")
-        .assert()
-        .code(2)
-        .stderr(contains("pty:").and(contains("null:// is only for clients")));
-    desk.wiregauge("serve tcp://192.0.2.1:0")
-        .assert()
-        .code(3)
-        .stderr(contains("192.0.2.1").and(contains("hint: ")));
+    desk.fails("serve null://", 2, &["pty:", "null:// is only for clients"]);
+    desk.fails("serve tcp://192.0.2.1:0", 3, &["192.0.2.1", "hint: "]);
 }
 
 #[test]
@@ -218,10 +197,7 @@ fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_ov
         .failure()
         .stderr(contains("dir.csv").and(contains(PLACE)));
     assert_eq!(desk.stored(), Vec::<String>::new());
-    desk.wiregauge(&format!("{exchange} /dev/full"))
-        .assert()
-        .code(3)
-        .stderr(contains("No space left"));
+    desk.fails(&format!("{exchange} /dev/full"), 3, &["No space left"]);
     // The run itself is there all the same.
     desk.wiregauge("export last --csv /dev/full")
         .assert()
@@ -234,10 +210,7 @@ fn a_csv_file_that_cannot_be_written_is_told_before_or_after_but_never_passed_ov
 fn standard_output_is_refused_where_tables_go_to_it() {
     let desk = Desk::new();
     for command in ["exchange null:// --csv -", "export last --parquet -"] {
-        desk.wiregauge(command)
-            .assert()
-            .code(2)
-            .stderr(contains("standard output is not possible here"));
+        desk.fails(command, 2, &["standard output is not possible here"]);
     }
     assert!(!desk.path("-").exists());
     assert_eq!(desk.stored(), Vec::<String>::new());
@@ -249,24 +222,27 @@ fn a_directory_of_figures_that_cannot_be_made_is_a_failure_to_write() {
     desk.wiregauge("exchange null:// --count 5 --no-calibration --quiet")
         .assert()
         .success();
-    desk.wiregauge("report last --figures /proc/none")
-        .assert()
-        .code(3)
-        .stderr(contains("cannot create the directory /proc/none").and(contains(PLACE)));
-    desk.wiregauge("report last -o /no/such/page.html")
-        .assert()
-        .code(3)
-        .stderr(contains("cannot write /no/such/page.html").and(contains(PLACE)));
+    desk.fails(
+        "report last --figures /proc/none",
+        3,
+        &["cannot create the directory /proc/none", PLACE],
+    );
+    desk.fails(
+        "report last -o /no/such/page.html",
+        3,
+        &["cannot write /no/such/page.html", PLACE],
+    );
 }
 
 #[test]
 fn a_processor_that_does_not_exist_is_answered_with_those_that_do() {
     let desk = Desk::new();
     for cpu in ["1000", "100000"] {
-        desk.wiregauge(&format!("exchange null:// --count 5 --pin {cpu}"))
-            .assert()
-            .code(2)
-            .stderr(contains(cpu).and(contains("hint: use --pin with one of")));
+        desk.fails(
+            &format!("exchange null:// --count 5 --pin {cpu}"),
+            2,
+            &[cpu, "hint: use --pin with one of"],
+        );
     }
 }
 
@@ -375,13 +351,7 @@ fn locked_memory_that_is_refused_names_the_permission() {
 fn a_run_home_that_is_a_file_is_reported() {
     let desk = Desk::new();
     std::fs::write(desk.runs(), "a file").expect("a file");
-    desk.wiregauge("runs")
-        .assert()
-        .code(2)
-        .stderr(contains("runs"));
-    desk.wiregauge("exchange null:// --count 5 --no-calibration")
-        .assert()
-        .code(3)
-        .stderr(contains("runs"));
+    desk.fails("runs", 2, &["runs"]);
+    desk.fails("exchange null:// --count 5 --no-calibration", 3, &["runs"]);
     until("the file is still there", || desk.runs().is_file());
 }

@@ -322,10 +322,11 @@ fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
             .stdout("")
             .stderr(contains(words).and(in_file));
     }
-    desk.wiregauge("control servo --model nowhere.toml")
-        .assert()
-        .code(2)
-        .stderr(contains("cannot read nowhere.toml"));
+    desk.fails(
+        "control servo --model nowhere.toml",
+        2,
+        &["cannot read nowhere.toml"],
+    );
 }
 
 #[test]
@@ -372,10 +373,11 @@ fn flags_that_make_no_sense_are_refused() {
 fn a_run_without_a_period_needs_one() {
     let desk = Desk::new();
     store(&desk, "fast", Schedule::AsFastAsPossible, &[(1, trace(50))]);
-    desk.wiregauge(&format!("control fast {SERVO}"))
-        .assert()
-        .code(2)
-        .stderr(contains("the loop has no period: give --period"));
+    desk.fails(
+        &format!("control fast {SERVO}"),
+        2,
+        &["the loop has no period: give --period"],
+    );
     // That of the model is enough.
     fs::write(desk.path("loop.toml"), SERVO_FILE).expect("a file");
     desk.output("control fast --model loop.toml");
@@ -392,13 +394,14 @@ fn a_run_without_any_answer_has_nothing_to_compute_with() {
         .stdout("")
         .stderr(contains("no exchange was answered correctly, so"));
     store(&desk, "late", every, &[(1, trace(50))]);
-    desk.wiregauge(&format!("control late --deadline 100us {SERVO}"))
-        .assert()
-        .code(2)
-        .stderr(
-            contains("within the deadline of 100µs, so there is no delay")
-                .and(contains("use a longer --deadline")),
-        );
+    desk.fails(
+        &format!("control late --deadline 100us {SERVO}"),
+        2,
+        &[
+            "within the deadline of 100µs, so there is no delay",
+            "use a longer --deadline",
+        ],
+    );
     // Each response 100 periods late: computing it would take minutes.
     store(&desk, "behind", every, &[(1, vec![Some(600 * MS); 300])]);
     desk.wiregauge(&format!("control behind {SERVO}"))
@@ -414,10 +417,11 @@ fn a_run_without_any_answer_has_nothing_to_compute_with() {
 fn a_stream_is_refused_with_what_to_measure_and_a_loop_which_takes_no_requests_without() {
     let desk = Desk::new();
     desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
-    desk.wiregauge(&format!("control last --period 1ms {SERVO}"))
-        .assert()
-        .code(2)
-        .stderr(contains("a stream run").and(contains("wiregauge exchange null:// --interval")));
+    desk.fails(
+        &format!("control last --period 1ms {SERVO}"),
+        2,
+        &["a stream run", "wiregauge exchange null:// --interval"],
+    );
     if !cfg!(feature = "loop") {
         return;
     }
@@ -637,22 +641,21 @@ fn a_limit_on_the_cost_is_undecided_in_a_run_without_an_interval() {
     let mut delays = trace(60);
     delays[30] = Some(40 * MS);
     store(&desk, "short", Schedule::EveryNs(6 * MS), &[(1, delays)]);
-    desk.wiregauge(&format!(
-        "control short {SERVO} --require control.cost<1000"
-    ))
-    .assert()
-    .code(1)
-    .stderr(contains("limit undecided: control.cost<1000: ").and(contains("use a longer run")));
-    desk.wiregauge(&format!("control short {SERVO} --require holds"))
-        .assert()
-        .code(1)
-        .stderr(contains(
-            "limit undecided: holds: in the long run: no statement",
-        ));
-    desk.wiregauge(&format!("control short {SERVO} --require proved"))
-        .assert()
-        .code(1)
-        .stderr(contains("limit missed: proved: in any order: broken"));
+    desk.fails(
+        &format!("control short {SERVO} --require control.cost<1000"),
+        1,
+        &["limit undecided: control.cost<1000: ", "use a longer run"],
+    );
+    desk.fails(
+        &format!("control short {SERVO} --require holds"),
+        1,
+        &["limit undecided: holds: in the long run: no statement"],
+    );
+    desk.fails(
+        &format!("control short {SERVO} --require proved"),
+        1,
+        &["limit missed: proved: in any order: broken"],
+    );
 }
 
 #[test]
@@ -660,12 +663,11 @@ fn a_point_without_a_response_misses_every_limit() {
     let desk = Desk::new();
     let points = [(1, trace(300)), (2, vec![None; 300])];
     store(&desk, "half", Schedule::EveryNs(6 * MS), &points);
-    desk.wiregauge(&format!("control half {SERVO} --require held"))
-        .assert()
-        .code(1)
-        .stderr(contains(
-            "limit missed: held: no response arrived in time at depth 2",
-        ));
+    desk.fails(
+        &format!("control half {SERVO} --require held"),
+        1,
+        &["limit missed: held: no response arrived in time at depth 2"],
+    );
 }
 
 #[test]

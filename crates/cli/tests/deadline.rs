@@ -157,10 +157,11 @@ fn points_are_chosen_by_their_sizes_and_by_their_number() {
     assert_eq!(chosen("--point 2,0"), [0, 2]);
     assert_eq!(chosen("--out 100 --depth 4").len(), 1);
     assert_eq!(chosen("--depth 1").len(), 2);
-    desk.wiregauge("deadline last --period 1ms --out 7")
-        .assert()
-        .code(2)
-        .stderr(contains("no such point").and(contains("--point 0 (OUT 48 B, ")));
+    desk.fails(
+        "deadline last --period 1ms --out 7",
+        2,
+        &["no such point", "--point 0 (OUT 48 B, "],
+    );
 }
 
 #[test]
@@ -187,10 +188,11 @@ fn points_that_a_page_leaves_out_can_be_selected() {
     let desk = Desk::new();
     let loop_ = "--points depth=1 --period 1ms --deadline 1s";
     desk.output("exchange null:// --depth 1,4 --count 50 --no-calibration");
-    desk.wiregauge(&format!("report last {loop_}"))
-        .assert()
-        .code(2)
-        .stderr(contains("select points of a higher depth with --points"));
+    desk.fails(
+        &format!("report last {loop_}"),
+        2,
+        &["select points of a higher depth with --points"],
+    );
     // As of `deadline --depth 1`, the response of every cycle is known.
     desk.output("exchange null:// --depth 1,4 --interval 1ms --count 50 --no-calibration");
     desk.wiregauge(&format!("report last {loop_} --quiet"))
@@ -217,14 +219,16 @@ fn a_figure_is_drawn_in_the_format_of_its_name() {
             "{name}"
         );
     }
-    desk.wiregauge("deadline last --period 1ms --figure d.jpg")
-        .assert()
-        .code(2)
-        .stderr(contains(".svg or .png"));
-    desk.wiregauge("deadline last --period 1ms --figure nowhere/d.svg")
-        .assert()
-        .code(3)
-        .stderr(contains("nowhere"));
+    desk.fails(
+        "deadline last --period 1ms --figure d.jpg",
+        2,
+        &[".svg or .png"],
+    );
+    desk.fails(
+        "deadline last --period 1ms --figure nowhere/d.svg",
+        3,
+        &["nowhere"],
+    );
 }
 
 #[test]
@@ -242,31 +246,31 @@ fn what_makes_no_sense_is_said() {
         ("--period 1ms --require p99<2ms", "not a figure of cycles"),
         ("--period 1ms --point 9", "no such point"),
     ] {
-        desk.wiregauge(&format!("deadline last {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(words));
+        desk.fails(&format!("deadline last {flags}"), 2, &[words]);
     }
-    desk.wiregauge("deadline nothing --period 1ms")
-        .assert()
-        .code(2)
-        .stderr(contains("cannot find a run `nothing`"));
+    desk.fails(
+        "deadline nothing --period 1ms",
+        2,
+        &["cannot find a run `nothing`"],
+    );
 }
 
 #[test]
 fn a_stream_and_a_loop_are_refused_with_where_to_look() {
     let desk = Desk::new();
     desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
-    desk.wiregauge("deadline last --period 1ms")
-        .assert()
-        .code(2)
-        .stderr(contains("a stream run").and(contains("wiregauge exchange")));
+    desk.fails(
+        "deadline last --period 1ms",
+        2,
+        &["a stream run", "wiregauge exchange"],
+    );
     if !cfg!(feature = "loop") {
         return;
     }
     desk.output("loop virtual --duration 100ms");
-    desk.wiregauge("deadline last --period 1ms")
-        .assert()
-        .code(2)
-        .stderr(contains("is a loop").and(contains("wiregauge show")));
+    desk.fails(
+        "deadline last --period 1ms",
+        2,
+        &["is a loop", "wiregauge show"],
+    );
 }

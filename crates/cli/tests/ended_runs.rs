@@ -162,8 +162,7 @@ fn a_full_disk_ends_a_run_and_every_view_says_how_much_is_stored() {
         let done = desk.wiregauge(command).assert().success();
         assert_eq!(first_line(&done.get_output().stdout), line, "{command}");
     }
-    let exported = desk.wiregauge("export ./run --csv").assert().success();
-    let text = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
+    let text = desk.output("export ./run --csv");
     let stored = common::rows(&text).len().to_string();
     let of_line: String = line.split(' ').nth(1).unwrap_or_default().replace(',', "");
     assert_eq!(stored, of_line);

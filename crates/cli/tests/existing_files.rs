@@ -33,10 +33,7 @@ fn no_command_overwrites_a_file_unless_it_is_forced() {
         fs::write(desk.path(file), "four years").expect("a file");
         let refused =
             format!("cannot write {file}: the file exists\n  hint: --force overwrites it");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(refused));
+        desk.fails(&command, 2, &[&refused]);
         let kept = fs::read(desk.path(file)).expect("the file");
         assert_eq!(kept, b"four years", "{command}");
         desk.output(&format!("{command} --force"));
@@ -73,10 +70,11 @@ fn a_command_that_is_refused_for_a_file_opens_no_device_and_writes_none_of_its_f
     }
     fs::create_dir(desk.path("d")).expect("a directory");
     fs::write(desk.path("d/rtt-series.png"), "four years").expect("a file");
-    desk.wiregauge("report last --figures d")
-        .assert()
-        .code(2)
-        .stderr(contains("rtt-series.png: the file exists"));
+    desk.fails(
+        "report last --figures d",
+        2,
+        &["rtt-series.png: the file exists"],
+    );
     assert_eq!(fs::read_dir(desk.path("d")).expect("the files").count(), 1);
 }
 

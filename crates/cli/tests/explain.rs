@@ -181,17 +181,19 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
         .assert()
         .code(2)
         .stderr(contains("at most").and(contains("not 99 %")));
-    desk.wiregauge("explain last --predict depth=3")
-        .assert()
-        .code(2)
-        .stderr(contains("64 to 4096").and(contains("add in=")));
-    desk.wiregauge("explain last --predict transfer=4k,queue=2")
-        .assert()
-        .code(2)
-        .stderr(
-            contains("an exchange run, which has no transfer")
-                .and(contains("out=, in= and depth=")),
-        );
+    desk.fails(
+        "explain last --predict depth=3",
+        2,
+        &["64 to 4096", "add in="],
+    );
+    desk.fails(
+        "explain last --predict transfer=4k,queue=2",
+        2,
+        &[
+            "an exchange run, which has no transfer",
+            "out=, in= and depth=",
+        ],
+    );
 }
 
 #[test]
@@ -203,10 +205,11 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
         text.contains("no model: a model requires 3 points"),
         "{text}"
     );
-    desk.wiregauge("explain last --predict in=4k")
-        .assert()
-        .code(2)
-        .stderr(contains("cannot predict in=4k").and(contains("--depth 1,4")));
+    desk.fails(
+        "explain last --predict in=4k",
+        2,
+        &["cannot predict in=4k", "--depth 1,4"],
+    );
 }
 
 #[test]
@@ -218,10 +221,7 @@ fn a_setting_that_cannot_be_read_is_told_before_any_run_is_looked_for() {
         ("--predict in=4k --confidence 100%", "is not a valid share"),
         ("--confidence 90%", "--predict"),
     ] {
-        desk.wiregauge(&format!("explain nothing {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(printed));
+        desk.fails(&format!("explain nothing {flags}"), 2, &[printed]);
     }
 }
 
@@ -240,10 +240,11 @@ fn usbmon_on_a_link_that_is_not_usb_is_a_warning_and_the_run_goes_on() {
 #[test]
 fn a_run_that_is_not_there_cannot_be_explained() {
     let desk = Desk::new();
-    desk.wiregauge("explain nothing")
-        .assert()
-        .code(2)
-        .stderr(contains("cannot find a run `nothing`").and(contains("wiregauge runs")));
+    desk.fails(
+        "explain nothing",
+        2,
+        &["cannot find a run `nothing`", "wiregauge runs"],
+    );
 }
 
 /// A capture of a device that answers NAK `naks` times before each packet of 64 bytes.

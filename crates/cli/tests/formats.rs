@@ -3,8 +3,6 @@
 use crate::common;
 
 use common::Desk;
-use predicates::prelude::*;
-use predicates::str::contains;
 use std::collections::HashMap;
 
 type Rows = Vec<HashMap<String, String>>;
@@ -172,15 +170,13 @@ fn json_is_json_under_both_its_names_and_under_no_other() {
     assert_eq!(desk.output("show last --format json"), json);
     assert_eq!(desk.output("show last --json --format json"), json);
     for format in ["text", "md", "latex", "csv"] {
-        desk.wiregauge(&format!("show last --json --format {format}"))
-            .assert()
-            .code(2)
-            .stderr(contains("--json means --format json"));
+        desk.fails(
+            &format!("show last --json --format {format}"),
+            2,
+            &["--json means --format json"],
+        );
     }
-    desk.wiregauge("show last --format yaml")
-        .assert()
-        .code(2)
-        .stderr(contains("yaml").and(contains("latex")));
+    desk.fails("show last --format yaml", 2, &["yaml", "latex"]);
     assert_eq!(
         desk.output("show last --format text"),
         desk.output("show last")
@@ -200,10 +196,11 @@ fn figures_computed_again_from_the_samples_of_a_run_are_those_that_it_stored() {
 fn only_exchange_runs_can_be_computed_again() {
     let desk = Desk::new();
     desk.output("stream null:// --duration 500ms --settle 10ms --quiet");
-    desk.wiregauge("export last --json --recompute")
-        .assert()
-        .code(2)
-        .stderr(contains("stream run").and(contains("only exchange runs")));
+    desk.fails(
+        "export last --json --recompute",
+        2,
+        &["stream run", "only exchange runs"],
+    );
 }
 
 /// True where this machine has a TeX with the packages that the tables need.

@@ -33,8 +33,7 @@ const COMMANDS: &[&str] = &[
 #[test]
 fn the_help_of_every_command_has_an_example_that_begins_with_it() {
     let desk = Desk::new();
-    let listed = desk.wiregauge("help").assert().success();
-    let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    let listed = desk.output("help");
     for command in COMMANDS {
         assert!(listed.contains(command), "{command}: {listed}");
         for help in [format!("help {command}"), format!("{command} --help")] {
@@ -49,8 +48,7 @@ fn the_help_of_every_command_has_an_example_that_begins_with_it() {
 #[test]
 fn every_command_is_listed_once_and_tested_here() {
     let desk = Desk::new();
-    let help = desk.wiregauge("help").assert().success();
-    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let help = desk.output("help");
     let list = help.split("Options:").next().unwrap_or_default();
     let mut names: Vec<&str> = list
         .lines()
@@ -89,11 +87,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
         "limits",
         "control",
     ] {
-        let help = desk
-            .wiregauge(&format!("help {command}"))
-            .assert()
-            .success();
-        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        let help = desk.output(&format!("help {command}"));
         // As the shell reads them.
         let help = help.replace("\\\n", " ");
         let begin = format!("wiregauge {command} ");
@@ -120,11 +114,7 @@ fn the_examples_of_the_commands_that_measure_and_serve_are_ones_that_the_program
 fn examples_are_not_wrapped_so_that_they_can_be_pasted() {
     let desk = Desk::new();
     for command in COMMANDS {
-        let help = desk
-            .wiregauge(&format!("help {command}"))
-            .assert()
-            .success();
-        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        let help = desk.output(&format!("help {command}"));
         let examples = help.split("\nExamples:\n").nth(1).unwrap_or_default();
         let examples = examples.replace("\\\n", " ");
         for line in examples.lines().filter(|line| line.starts_with("  ")) {
@@ -218,10 +208,7 @@ fn the_exit_codes_are_documented() {
 #[test]
 fn without_a_command_the_program_shows_its_help() {
     let desk = Desk::new();
-    desk.wiregauge("")
-        .assert()
-        .code(2)
-        .stderr(contains("Usage").and(contains("exchange")));
+    desk.fails("", 2, &["Usage", "exchange"]);
     desk.wiregauge("--version")
         .assert()
         .success()
@@ -231,12 +218,6 @@ fn without_a_command_the_program_shows_its_help() {
 #[test]
 fn a_mistyped_command_or_flag_is_answered_with_the_right_one() {
     let desk = Desk::new();
-    desk.wiregauge("exchagne null://")
-        .assert()
-        .code(2)
-        .stderr(contains("exchange"));
-    desk.wiregauge("exchange null:// --dept 4")
-        .assert()
-        .code(2)
-        .stderr(contains("--depth"));
+    desk.fails("exchagne null://", 2, &["exchange"]);
+    desk.fails("exchange null:// --dept 4", 2, &["--depth"]);
 }

@@ -4,17 +4,16 @@
 use crate::common;
 
 use common::{Desk, refused};
-use predicates::prelude::*;
-use predicates::str::contains;
 
 #[test]
 fn a_device_that_is_not_there_is_a_failed_link_and_leaves_no_run() {
     for address in ["hid://0000:fffe", "hid:///dev/hidraw4711"] {
         let desk = Desk::new();
-        desk.wiregauge(&format!("exchange {address} --protocol echo"))
-            .assert()
-            .code(3)
-            .stderr(contains(address).and(contains("hint: ")));
+        desk.fails(
+            &format!("exchange {address} --protocol echo"),
+            3,
+            &[address, "hint: "],
+        );
         assert_eq!(desk.stored(), Vec::<String>::new());
     }
 }

@@ -3,7 +3,6 @@
 use crate::common;
 
 use common::{Background, Desk, rows, until};
-use predicates::str::contains;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{self, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -133,10 +132,11 @@ fn a_run_that_was_killed_in_its_first_point_is_not_explained() {
     });
     run.signal(Signal::KILL);
     run.ended();
-    desk.wiregauge("explain last")
-        .assert()
-        .code(2)
-        .stderr(contains("no point was finished (the run is killed)"));
+    desk.fails(
+        "explain last",
+        2,
+        &["no point was finished (the run is killed)"],
+    );
 }
 
 /// Starts a run that ends with its standard input.

@@ -111,10 +111,11 @@ fn an_exchange_takes_at_least_its_time_on_the_wire() {
     // The frames: 8 + 14 + 68 + 4 and 8 + 14 + 100 + 4 bytes.
     assert_eq!(figures(tcp, "exchange_ns"), [(94.0 + 126.0) * 800.0]);
     let desk = Desk::new();
-    desk.wiregauge("limits usb --speed full --type interrupt --out 8 --in 8")
-        .assert()
-        .code(2)
-        .stderr(contains("require bulk transfers"));
+    desk.fails(
+        "limits usb --speed full --type interrupt --out 8 --in 8",
+        2,
+        &["require bulk transfers"],
+    );
 }
 
 #[test]

@@ -342,10 +342,7 @@ fn a_model_that_cannot_be_run_over_a_link_is_refused_by_its_key() {
             "period = '5ms'\nplant = '1/s'\n{keys}\ncontroller = '1'\n"
         ));
         let command = format!("loop-control {address} --model loop.toml");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&command, 2, &[says]);
     }
     for (flags, says) in [
         ("--plant 1/s --pid 1,0,0", "the loop has no period"),
@@ -387,9 +384,6 @@ fn one_file_describes_the_loop_at_both_ends() {
         fs::write(desk.path("broken.toml"), "plan = '1/s'").expect("it is written");
         fs::write(desk.path("empty.toml"), "period = '1ms'").expect("it is written");
         let command = format!("serve tcp://:0 --plant {file}");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&command, 2, &[says]);
     }
 }

@@ -198,8 +198,13 @@ fn a_device_outlives_neither_a_loop_that_is_killed_nor_one_that_ends() {
 #[test]
 fn the_device_of_a_loop_cannot_be_started_by_hand_and_is_no_command() {
     let desk = Desk::new();
-    desk.wiregauge("virtual-device").assert().code(2).stderr(
-        contains("not the shared memory").and(contains("hint: use wiregauge loop virtual:process")),
+    desk.fails(
+        "virtual-device",
+        2,
+        &[
+            "not the shared memory",
+            "hint: use wiregauge loop virtual:process",
+        ],
     );
     for listing in ["help", "completions bash"] {
         desk.wiregauge(listing)
@@ -207,8 +212,9 @@ fn the_device_of_a_loop_cannot_be_started_by_hand_and_is_no_command() {
             .success()
             .stdout(contains("virtual-device").not());
     }
-    desk.wiregauge("loop virtual:card")
-        .assert()
-        .code(2)
-        .stderr(contains("one of: virtual, virtual:thread, virtual:process"));
+    desk.fails(
+        "loop virtual:card",
+        2,
+        &["one of: virtual, virtual:thread, virtual:process"],
+    );
 }

@@ -380,10 +380,7 @@ fn what_cannot_be_looped_is_refused_with_what_to_try() {
     ] {
         refused(&desk, arguments, says, hint);
     }
-    desk.wiregauge("loop")
-        .assert()
-        .code(2)
-        .stderr(contains("DEVICE"));
+    desk.fails("loop", 2, &["DEVICE"]);
 }
 
 /// As a user without any right: as it is, or as `nobody` if this is root.

@@ -185,8 +185,5 @@ fn bytes_without_end_over_tcp_end_the_run_with_an_error() {
         }
     });
     let exchange = format!("exchange tcp://{address} {READ} --timeout 1s --no-calibration");
-    desk.wiregauge(&exchange)
-        .assert()
-        .code(3)
-        .stderr(contains("it keeps sending unsolicited data"));
+    desk.fails(&exchange, 3, &["it keeps sending unsolicited data"]);
 }

@@ -219,16 +219,10 @@ fn every_warning_is_one_line_with_a_code_that_help_explains() {
         assert!(help.starts_with("W05 ") && help.contains("drift"), "{help}");
     }
     for unknown in ["help foo", "help exchange stream", "help W01 W02"] {
-        desk.wiregauge(unknown)
-            .assert()
-            .code(2)
-            .stderr(contains("unrecognized subcommand"));
+        desk.fails(unknown, 2, &["unrecognized subcommand"]);
     }
     assert_eq!(desk.output("help w43"), "W43 is no longer used: see W41\n");
-    desk.wiregauge("help W99")
-        .assert()
-        .code(2)
-        .stderr(contains("unknown warning code W99"));
+    desk.fails("help W99", 2, &["unknown warning code W99"]);
     let listed = desk.output("help warnings");
     for one in wiregauge_report::tables::WARNINGS {
         assert!(listed.contains(&format!("{} {}", one.code, one.finding)));
@@ -333,12 +327,11 @@ fn a_limit_that_half_of_the_exchanges_exceed_is_missed_without_an_interval() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --service-time 3ms");
     let exchange = format!("exchange {} --count 10", server.address);
-    desk.wiregauge(&format!(
-        "{exchange} --no-calibration --no-store --require p99<2ms"
-    ))
-    .assert()
-    .code(1)
-    .stderr(contains("limit missed: p99<2ms: "));
+    desk.fails(
+        &format!("{exchange} --no-calibration --no-store --require p99<2ms"),
+        1,
+        &["limit missed: p99<2ms: "],
+    );
 }
 
 #[test]
@@ -357,12 +350,9 @@ fn a_limit_on_a_percentile_is_missed_when_the_losses_reach_beyond_it() {
             .stderr(undecided.unwrap());
     }
     for percentile in ["p99", "rtt.p99.9", "max"] {
-        desk.wiregauge(&format!("{exchange} --require {percentile}<10s"))
-            .assert()
-            .code(1)
-            .stderr(contains(format!(
+        desk.fails(&format!("{exchange} --require {percentile}<10s"), 1, &[&format!(
                 "limit missed: {percentile}<10s: undefined: 10 % of the exchanges have no correct answer in time"
-            )));
+            )]);
     }
 }
 

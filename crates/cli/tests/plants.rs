@@ -3,8 +3,6 @@
 use crate::common;
 
 use common::Desk;
-use predicates::prelude::*;
-use predicates::str::contains;
 use wiregauge_control::{Noise, Plant, PlantModel, TransferFunction};
 use wiregauge_device::{Device, DeviceOptions};
 
@@ -165,13 +163,11 @@ fn a_plant_that_cannot_be_served_is_refused_with_the_reason() {
             "--plant requires --protocol wiregauge",
         ),
     ] {
-        desk.wiregauge(&format!("serve tcp://:0 {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(says).and(contains("error:")));
+        desk.fails(&format!("serve tcp://:0 {flags}"), 2, &[says, "error:"]);
     }
-    desk.wiregauge("serve can://vcan0 --request-id 7e0 --response-id 7e8 --plant 1/s")
-        .assert()
-        .code(2)
-        .stderr(contains("hint: on CAN use --isotp"));
+    desk.fails(
+        "serve can://vcan0 --request-id 7e0 --response-id 7e8 --plant 1/s",
+        2,
+        &["hint: on CAN use --isotp"],
+    );
 }

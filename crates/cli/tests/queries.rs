@@ -110,10 +110,7 @@ fn replies_that_do_not_match_are_counted_apart_and_stored() {
         "exchange {} {flags} --require unexpected<10%",
         server.address
     );
-    desk.wiregauge(&required)
-        .assert()
-        .code(1)
-        .stderr(contains("limit missed"));
+    desk.fails(&required, 1, &["limit missed"]);
 }
 
 #[test]
@@ -179,10 +176,11 @@ fn the_lines_of_a_file_are_sent_in_turn() {
     run.is_clean();
     assert_eq!(names(&run), [("*IDN?", 5, 0), ("READ?", 5, 0)]);
     std::fs::write(desk.path("queries"), "*IDN?\n\\q\n").expect("written");
-    desk.wiregauge(&format!("exchange {} {flags}", server.address))
-        .assert()
-        .code(2)
-        .stderr(contains("queries, line 2: unknown escape \\q"));
+    desk.fails(
+        &format!("exchange {} {flags}", server.address),
+        2,
+        &["queries, line 2: unknown escape \\q"],
+    );
 }
 
 #[test]
@@ -400,10 +398,7 @@ fn what_cannot_work_is_refused_with_the_reason() {
             "--unit 248 is not valid: 1 to 247",
         ),
     ] {
-        desk.wiregauge(&format!("exchange tcp://127.0.0.1:1 {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(reason));
+        desk.fails(&format!("exchange tcp://127.0.0.1:1 {flags}"), 2, &[reason]);
     }
     for (address, flags, reason) in [
         (
@@ -422,15 +417,13 @@ fn what_cannot_work_is_refused_with_the_reason() {
             "one request at a time",
         ),
     ] {
-        desk.wiregauge(&format!("exchange {address} {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(reason));
+        desk.fails(&format!("exchange {address} {flags}"), 2, &[reason]);
     }
-    desk.wiregauge("serve udp://:0 --protocol scpi")
-        .assert()
-        .code(2)
-        .stderr(contains("require tcp://, unix://, serial:// or pty:"));
+    desk.fails(
+        "serve udp://:0 --protocol scpi",
+        2,
+        &["require tcp://, unix://, serial:// or pty:"],
+    );
 }
 
 #[test]

@@ -127,10 +127,11 @@ fn a_run_without_points_has_a_page_and_a_warning_but_no_figures() {
         .stderr(contains("no point was finished"));
     let text = page(&desk.path("page.html"));
     assert!(text.contains("it &lt;i&gt;broke&lt;/i&gt;"), "{text}");
-    desk.wiregauge("report ./run --figures pictures")
-        .assert()
-        .code(2)
-        .stderr(contains("nothing to draw").and(contains("pictures")));
+    desk.fails(
+        "report ./run --figures pictures",
+        2,
+        &["nothing to draw", "pictures"],
+    );
     // A page that was asked for as well is there all the same.
     desk.wiregauge("report ./run --figures pictures -o both.html")
         .assert()
@@ -193,12 +194,11 @@ fn what_somebody_else_wrote_is_not_overwritten() {
     let desk = Desk::new();
     exchange(&desk, "run", "");
     std::fs::write(desk.path("thesis.html"), "<p>four years</p>").expect("written");
-    desk.wiregauge("report ./run -o thesis.html")
-        .assert()
-        .code(2)
-        .stderr(contains(
-            "thesis.html: the file exists\n  hint: --force overwrites it",
-        ));
+    desk.fails(
+        "report ./run -o thesis.html",
+        2,
+        &["thesis.html: the file exists\n  hint: --force overwrites it"],
+    );
     let kept = std::fs::read_to_string(desk.path("thesis.html")).expect("it is there");
     assert_eq!(kept, "<p>four years</p>");
     // Nor is the run.
@@ -248,10 +248,7 @@ fn bad_input_is_answered_with_what_to_do() {
     let run = desk.path("run/run.json");
     let text = std::fs::read_to_string(&run).expect("run.json");
     std::fs::write(&run, text.replacen("\"exchange\"", "\"telepathy\"", 1)).expect("written");
-    desk.wiregauge("report ./run")
-        .assert()
-        .code(2)
-        .stderr(contains("telepathy"));
+    desk.fails("report ./run", 2, &["telepathy"]);
 }
 
 #[test]
@@ -269,10 +266,11 @@ fn points_restrict_the_page_and_its_figures_and_both_say_so() {
         ("depth=1,in", "no point has depth=in"),
         ("48", "is not a valid selection of points"),
     ] {
-        desk.wiregauge(&format!("report ./run --points {points} -o none.html"))
-            .assert()
-            .code(2)
-            .stderr(contains(why));
+        desk.fails(
+            &format!("report ./run --points {points} -o none.html"),
+            2,
+            &[why],
+        );
     }
     assert!(!desk.path("none.html").exists());
 }

@@ -3,7 +3,6 @@
 use crate::common;
 
 use common::{Desk, rows};
-use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use serde_json::Value;
 use std::net::UdpSocket;
@@ -190,10 +189,7 @@ fn parquet_has_its_magic_at_both_ends_and_json_goes_to_a_file_too() {
     let text = std::fs::read_to_string(&file).expect("the file");
     let run: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(run["points"][0]["counts"]["exchanges"], 40);
-    desk.wiregauge("export last")
-        .assert()
-        .code(2)
-        .stderr(contains("--parquet").and(contains("--csv")));
+    desk.fails("export last", 2, &["--parquet", "--csv"]);
 }
 
 #[test]

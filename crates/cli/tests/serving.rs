@@ -268,9 +268,6 @@ fn a_profile_that_cannot_be_served_there_is_refused_with_what_can() {
             "cannot be used",
         ),
     ] {
-        desk.wiregauge(command)
-            .assert()
-            .code(2)
-            .stderr(contains(said));
+        desk.fails(command, 2, &[said]);
     }
 }

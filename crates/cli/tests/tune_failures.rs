@@ -4,8 +4,6 @@ use crate::common;
 use crate::tune::{found, tune};
 
 use common::{Background, Desk, Server, until};
-use predicates::prelude::*;
-use predicates::str::contains;
 use rustix::process::Signal;
 
 /// An echo that takes 5 ms, and hangs up on whoever sends it more than so much at once.
@@ -170,10 +168,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ("--minimise trt --wait long", "block"),
     ];
     for (flags, says) in cases {
-        desk.wiregauge(&format!("tune {nobody} {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&format!("tune {nobody} {flags}"), 2, &[says]);
     }
     assert!(desk.stored().is_empty());
 }
@@ -191,15 +186,17 @@ fn what_a_link_does_not_tell_is_no_aim() {
             "schedule",
         ),
     ] {
-        desk.wiregauge(&format!("tune {address} {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(says).and(contains("cannot tune tcp://")));
+        desk.fails(
+            &format!("tune {address} {flags}"),
+            2,
+            &[says, "cannot tune tcp://"],
+        );
     }
-    desk.wiregauge("tune tcp://127.0.0.1:1 --minimise trt")
-        .assert()
-        .code(3)
-        .stderr(contains("cannot connect to"));
+    desk.fails(
+        "tune tcp://127.0.0.1:1 --minimise trt",
+        3,
+        &["cannot connect to"],
+    );
 }
 
 #[test]

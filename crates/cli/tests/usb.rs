@@ -98,10 +98,7 @@ fn an_isochronous_stream_that_cannot_be_is_refused_with_what_to_change() {
         .assert()
         .code(3);
     for alone in ["--type isochronous", "--packet 192"] {
-        desk.wiregauge(&format!("stream usb://0000:fffe {alone}"))
-            .assert()
-            .code(2)
-            .stderr(contains("required"));
+        desk.fails(&format!("stream usb://0000:fffe {alone}"), 2, &["required"]);
     }
 }
 
@@ -118,22 +115,19 @@ fn what_an_isochronous_device_does_not_have_is_refused() {
         ("--function iso --protocol echo", "--protocol has no effect"),
         ("--function iso --interval 3ms", "1ms, 2ms, 4ms"),
     ] {
-        desk.wiregauge(&format!("serve usb-virtual {flags}"))
-            .assert()
-            .code(2)
-            .stderr(contains(says));
+        desk.fails(&format!("serve usb-virtual {flags}"), 2, &[says]);
     }
-    desk.wiregauge("serve usb-gadget --function iso")
-        .assert()
-        .code(2)
-        .stderr(contains("serve usb-virtual --function iso"));
+    desk.fails(
+        "serve usb-gadget --function iso",
+        2,
+        &["serve usb-virtual --function iso"],
+    );
 }
 
 #[test]
 fn devices_are_listed_without_asking_anyone() {
     let desk = Desk::new();
-    let listed = desk.wiregauge("devices").assert().success();
-    let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    let listed = desk.output("devices");
     for part in ["USB\n", "Serial\n", "Network\n", "no device was opened"] {
         assert!(listed.contains(part), "{part}: {listed}");
     }
@@ -172,9 +166,6 @@ fn what_endpoint_0_cannot_do_is_refused_with_the_reason() {
             "requires a USB device",
         ),
     ] {
-        desk.wiregauge(command)
-            .assert()
-            .code(2)
-            .stderr(contains(reason));
+        desk.fails(command, 2, &[reason]);
     }
 }

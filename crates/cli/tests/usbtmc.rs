@@ -4,8 +4,6 @@
 use crate::common;
 
 use common::{Desk, refused};
-use predicates::prelude::*;
-use predicates::str::contains;
 
 const QUERY: &str = r"--protocol scpi --send *IDN?\n";
 
@@ -18,10 +16,11 @@ fn an_instrument_that_is_not_there_is_a_failed_link_and_leaves_no_run() {
         "usbtmc://250-1",
     ] {
         let desk = Desk::new();
-        desk.wiregauge(&format!("exchange {address} {QUERY}"))
-            .assert()
-            .code(3)
-            .stderr(contains(address).and(contains("hint: ")));
+        desk.fails(
+            &format!("exchange {address} {QUERY}"),
+            3,
+            &[address, "hint: "],
+        );
         assert_eq!(desk.stored(), Vec::<String>::new());
     }
 }

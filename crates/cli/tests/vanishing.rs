@@ -28,15 +28,12 @@ fn is_kept(desk: &Desk, run: &Run, kind: &str) {
         run.file.state
     );
     assert!(matches!(run.point().ending, Ending::LinkFailed { .. }));
-    let shown = desk.wiregauge("show last").assert().success();
-    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    let shown = desk.output("show last");
     assert!(shown.starts_with("failed after "), "{kind}: {shown}");
     assert!(shown.contains(&run.file.plan.address), "{kind}: {shown}");
-    let listed = desk.wiregauge("runs").assert().success();
-    let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    let listed = desk.output("runs");
     assert!(listed.contains("failed"), "{kind}: {listed}");
-    let exported = desk.wiregauge("export last --csv").assert().success();
-    let exported = String::from_utf8_lossy(&exported.get_output().stdout).into_owned();
+    let exported = desk.output("export last --csv");
     assert_eq!(common::rows(&exported).len(), run.rows.len(), "{kind}");
 }
 

@@ -134,6 +134,16 @@ impl Desk {
         String::from_utf8_lossy(&done.get_output().stdout).into_owned()
     }
 
+    /// The command ends with this code, and standard error has all of these texts.
+    #[track_caller]
+    pub fn fails(&self, command: &str, code: i32, says: &[&str]) {
+        let done = self.wiregauge(command).assert().code(code);
+        let said = String::from_utf8_lossy(&done.get_output().stderr);
+        for text in says {
+            assert!(said.contains(text), "{command}: no `{text}` in {said}");
+        }
+    }
+
     /// The same, read as JSON.
     #[track_caller]
     pub fn json(&self, arguments: &str) -> serde_json::Value {
