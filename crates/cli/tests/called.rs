@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, has_all};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn a_run_is_named_and_nothing_is_lost_of_what_would_be_printed() {
     assert_eq!(call(&words(&command), &called), Ok(Outcome::Done));
     assert_eq!(called.left().runs, [desk.path("run")]);
     let said = String::from_utf8(called.left().said.clone()).expect("text");
-    assert!(said.contains("RTT") && said.contains(&place), "{said}");
+    has_all(&said, &["RTT", &place]);
     assert!(!said.contains('\x1b') && called.remarks().is_empty());
     let share = called.share().expect("it reported its progress");
     assert!(share.what.starts_with("point 1 of 1"), "{share:?}");

@@ -4,7 +4,7 @@ use crate::common;
 #[path = "../../report/tests/common/mod.rs"]
 mod made;
 
-use common::Desk;
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use serde_json::Value;
@@ -357,20 +357,18 @@ fn the_figures_are_those_of_the_table_and_losses_are_one_of_them() {
     let loses = r"; lost 0 to [\d.]+ % \(\+[\d.]+ points\): loses more\.\*\*";
     said.stdout(is_match(loses).unwrap());
     let notes = json["notes"].to_string();
-    assert!(
-        notes.contains(
-            "of 200 exchanges got no correct response in time; times are of the others"
-        ),
-        "{notes}"
+    has_all(
+        &notes,
+        &["of 200 exchanges got no correct response in time; times are of the others"],
     );
     assert!(!notes.contains("the timeouts differ"), "{notes}");
     let flags = "--count 200 --timeout 50ms --give-up 200";
     exchanged(&desk, "sooner", &lossy.address, flags);
     let json = desk.json("compare lossy sooner --json");
     let notes = json["notes"].to_string();
-    assert!(
-        notes.contains("the timeouts differ (100 ms; 50 ms): a shorter one loses responses"),
-        "{notes}"
+    has_all(
+        &notes,
+        &["the timeouts differ (100 ms; 50 ms): a shorter one loses responses"],
     );
     compared(&desk, "sound lossy", &["lost > 5% more"]).code(1);
     compared(&desk, "sound lossy", &["lost > 5% worse"]).code(1);
@@ -393,12 +391,12 @@ fn times_count_from_the_intended_start_only_if_all_runs_have_a_schedule() {
     let mixed = desk.json("compare free every --json");
     assert_eq!(after(&mixed), of("rtt"));
     let notes = mixed["notes"].to_string();
-    assert!(
-        notes.contains(
+    has_all(
+        &notes,
+        &[
             "the schedules differ (as fast as possible; one every 500 us): they determine TRT and throughput, and times \
-             count from the actual start"
-        ),
-        "{notes}"
+             count from the actual start",
+        ],
     );
     let both = desk.json("compare again every --json");
     assert_eq!(after(&both), of("from_intended"));
@@ -533,10 +531,7 @@ fn markdown_has_the_same_table() {
     let server = desk.serve("tcp://:0");
     exchanged(&desk, "run", &server.address, "--count 200");
     let text = desk.output("compare run run --format md --only p50,lost");
-    assert!(
-        text.contains("verdict |") && text.contains("no significant difference |"),
-        "{text}"
-    );
+    has_all(&text, &["verdict |", "no significant difference |"]);
     let rows = text
         .lines()
         .filter(|line| line.contains("| OUT 16 B, "))

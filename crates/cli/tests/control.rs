@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Desk, refused};
+use common::{Desk, has_all, refused};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -137,10 +137,7 @@ fn the_answer_and_one_table_fit_a_screen_and_the_rest_is_printed_with_full() {
     on_schedule(&desk);
     let short = desk.output(&format!("control servo {SERVO} --require held"));
     assert!(short.lines().count() <= 24, "{short}");
-    assert!(
-        short.contains("\n\nLimit met: held. The loop holds "),
-        "{short}"
-    );
+    has_all(&short, &["\n\nLimit met: held. The loop holds "]);
     assert!(short.ends_with("\nall tables: --full\n"), "{short}");
     assert!(!short.contains("ON THIS TRACE"), "{short}");
     let full = desk.output(&format!("control servo {SERVO} --full"));
@@ -513,10 +510,7 @@ fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
     let same =
         |flags: &str| format!("<code class=\"line\">wiregauge deadline servo {flags}</code>");
     let of_loop = section(&page("--deadline 4ms"));
-    assert!(
-        of_loop.contains(&same("--period 6ms --deadline 4ms")),
-        "{of_loop}"
-    );
+    has_all(&of_loop, &[&same("--period 6ms --deadline 4ms")]);
     std::fs::write(
         desk.path("loop.toml"),
         format!("{SERVO_FILE}[misses]\ndeadline = '3ms'\n"),
@@ -524,10 +518,7 @@ fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
     .expect("written");
     let of_file = desk.output("report servo --model loop.toml --period 12ms -o -");
     let of_file = section(&of_file);
-    assert!(
-        of_file.contains(&same("--period 12ms --deadline 3ms")),
-        "{of_file}"
-    );
+    has_all(&of_file, &[&same("--period 12ms --deadline 3ms")]);
     // Of a loop that waits for each response, the cycles cannot be counted with a later deadline; the loop can use one.
     let late = desk.wiregauge(&format!(
         "report servo {SERVO} --period 3ms --deadline 9ms -o -"

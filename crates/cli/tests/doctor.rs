@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Ended, WIREGAUGE, open_to_all};
+use common::{Background, Desk, Ended, WIREGAUGE, has_all, open_to_all};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -141,16 +141,17 @@ fn the_worst_comes_first_with_evidence_cost_source_and_a_command() {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let seen = "found /sys/devices/system/cpu/cpufreq/policy*/scaling_governor = schedutil effect ";
     assert!(words.contains(seen), "{text}");
-    for part in [
-        "effect ",
-        "(source: faschingbauer.me",
-        "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        "unknown real-time: ",
-        "2 settings can be changed now, and restored with --undo:",
-        "  sudo wiregauge doctor --only real-time,governor --fix\n",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "effect ",
+            "(source: faschingbauer.me",
+            "fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+            "unknown real-time: ",
+            "2 settings can be changed now, and restored with --undo:",
+            "  sudo wiregauge doctor --only real-time,governor --fix\n",
+        ],
+    );
     let command = |line: &&&str| line.trim_start().starts_with("fix") || line.contains("sudo");
     for line in lines.iter().filter(|line| !command(line)) {
         assert!(line.chars().count() <= 80, "{line}");
@@ -204,9 +205,9 @@ fn what_is_good_is_named_in_one_line() {
 fn fix_changes_tells_and_undo_puts_back() {
     let host = Host::new();
     let text = host.output("--fix --only governor,idle-states");
-    assert!(
-        text.contains("policy*/scaling_governor: schedutil -> performance  (2 times)"),
-        "{text}"
+    has_all(
+        &text,
+        &["policy*/scaling_governor: schedutil -> performance  (2 times)"],
     );
     assert!(text.contains("state2/disable: 0 -> 1"), "{text}");
     assert!(text.contains("3 settings changed"), "{text}");
@@ -231,9 +232,9 @@ fn undo_leaves_what_somebody_else_changed() {
     host.output("--fix --only governor");
     host.file(GOVERNOR, "ondemand\n");
     let text = host.output("--undo");
-    assert!(
-        text.contains("ondemand, changed by another program in the meantime; kept"),
-        "{text}"
+    has_all(
+        &text,
+        &["ondemand, changed by another program in the meantime; kept"],
     );
     assert_eq!(host.text(GOVERNOR), "ondemand\n");
 }

@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::{Value, json};
@@ -64,15 +64,16 @@ fn a_port_of_windows_is_named_as_there_and_its_findings_have_commands_of_windows
         text.starts_with("connection: COM3: latency timer 16 ms\n"),
         "{text}"
     );
-    for part in [
-        "problem ftdi-latency: COM3: the FTDI chip delays short answers by up to 16 ms",
-        "note    power-plan: the power plan Balanced lets the CPUs clock down",
-        r#"fix    reg add "HKLM\SYSTEM\CurrentControlSet\Enum\FTDIBUS"#,
-        "fix    powercfg /setactive 8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c",
-        "2 settings can be changed now, and restored with --undo:",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "problem ftdi-latency: COM3: the FTDI chip delays short answers by up to 16 ms",
+            "note    power-plan: the power plan Balanced lets the CPUs clock down",
+            r#"fix    reg add "HKLM\SYSTEM\CurrentControlSet\Enum\FTDIBUS"#,
+            "fix    powercfg /setactive 8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c",
+            "2 settings can be changed now, and restored with --undo:",
+        ],
+    );
     host.doctor("serial://COM77")
         .assert()
         .code(3)

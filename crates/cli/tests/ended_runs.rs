@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Server, until};
+use common::{Background, Desk, Server, has_all, until};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use rustix::process::Signal;
@@ -119,10 +119,7 @@ fn the_list_of_runs_says_which_run_and_how_others_ended() {
     interrupted.signal(Signal::HUP);
     interrupted.ended();
     let listed = desk.output("runs");
-    assert!(
-        listed.contains("killed") && listed.contains("interrupted"),
-        "{listed}"
-    );
+    has_all(&listed, &["killed", "interrupted"]);
     assert!(listed.contains("      ended by SIGHUP after "), "{listed}");
     assert!(listed.contains("      was killed (SIGKILL"), "{listed}");
     let lines: Vec<&str> = listed.lines().collect();

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -23,13 +23,14 @@ fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
     let kind = deep["verdict"]["kind"].as_str().expect("a verdict");
     assert_eq!(kind, "device", "{deep}");
     let text = desk.output("explain last");
-    for word in [
-        "Where the time of an exchange goes",
-        "Bottleneck",
-        "depth 4: the device;",
-    ] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "Where the time of an exchange goes",
+            "Bottleneck",
+            "depth 4: the device;",
+        ],
+    );
     // The heading says it already.
     assert!(!text.contains("bottleneck:"), "{text}");
     assert!(!text.contains("device, wire and waiting"), "{text}");
@@ -170,12 +171,13 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
         None => assert!(model.iter().all(|word| text.contains(word)), "{text}"),
         Some(why) => assert!(text.contains(why) && !text.contains(model[0]), "{text}"),
     }
-    for word in [
-        "Predicted, means in",
-        "no prediction interval: outside the measured range (IN 64 to 4,096 B)",
-    ] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "Predicted, means in",
+            "no prediction interval: outside the measured range (IN 64 to 4,096 B)",
+        ],
+    );
     // 9 points carry 9/10 at most.
     desk.wiregauge("explain last --predict in=2k,depth=3 --confidence 99%")
         .assert()
@@ -201,10 +203,7 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
     let desk = Desk::new();
     desk.output("exchange null:// --count 40 --no-calibration");
     let text = desk.output("explain last");
-    assert!(
-        text.contains("no model: a model requires 3 points"),
-        "{text}"
-    );
+    has_all(&text, &["no model: a model requires 3 points"]);
     desk.fails(
         "explain last --predict in=4k",
         2,
@@ -285,22 +284,24 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
     let file = desk.path("bus.pcapng");
     let file = file.to_str().expect("a name of ours");
     let text = desk.output(&format!("explain {file}"));
-    for word in [
-        "USB bus at full speed",
-        "What passed",
-        "0x81",
-        "limited by the device",
-        "1,600 of 1,640",
-    ] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "USB bus at full speed",
+            "What passed",
+            "0x81",
+            "limited by the device",
+            "1,600 of 1,640",
+        ],
+    );
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
-    for word in ["response in ns", "on the wire: data", "not full: "] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
+    has_all(
+        &text,
+        &["response in ns", "on the wire: data", "not full: "],
+    );
     assert!(!text.contains("time goes back"), "{text}");
     let explained = desk.json(&format!("explain {file} --json --endpoint 0x81"));
     let endpoint = &explained["endpoints"][0];
@@ -319,9 +320,10 @@ fn a_capture_of_a_bus_says_which_side_is_too_late() {
     let page = desk.path("frames.html");
     desk.output(&format!("explain {file} --figure {}", page.display()));
     let page = std::fs::read_to_string(page).expect("the page was written");
-    for part in ["limited by the host", "id=\"packets\"", "data IN", "<svg"] {
-        assert!(page.contains(part), "{part}");
-    }
+    has_all(
+        &page,
+        &["limited by the host", "id=\"packets\"", "data IN", "<svg"],
+    );
 }
 
 #[test]

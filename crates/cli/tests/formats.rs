@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, has_all};
 use std::collections::HashMap;
 
 type Rows = Vec<HashMap<String, String>>;
@@ -142,21 +142,22 @@ fn markdown_has_all_that_an_issue_needs() {
     let flags = "--count 100 --timeout 30ms --quiet";
     desk.output(&format!("exchange {} {flags}", server.address));
     let text = desk.output("show last --format md");
-    for part in [
-        "## wiregauge exchange: tcp://",
-        "### RTT in ",
-        "### Warnings",
-        "were not answered in time",
-        "### Floor: this host without the device",
-        "| kernel ",
-        "| clock source ",
-        "| Nagle ",
-        "| wiregauge ",
-        "### Measured with",
-        "--timeout 30ms",
-    ] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
+    has_all(
+        &text,
+        &[
+            "## wiregauge exchange: tcp://",
+            "### RTT in ",
+            "### Warnings",
+            "were not answered in time",
+            "### Floor: this host without the device",
+            "| kernel ",
+            "| clock source ",
+            "| Nagle ",
+            "| wiregauge ",
+            "### Measured with",
+            "--timeout 30ms",
+        ],
+    );
     // More is said with --confidence, as on a terminal.
     let more = desk.output("show last --format md --confidence");
     assert!(more.contains("### 95 % confidence intervals") && more.len() > text.len());

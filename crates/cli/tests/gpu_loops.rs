@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Ended, until};
+use common::{Background, Desk, Ended, has_all, until};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::Signal;
@@ -136,11 +136,9 @@ fn every_way_brings_each_block_back_to_its_place() {
     let gpu = about.iter().find(|(name, _)| name == "gpu").expect("a GPU");
     assert!(gpu.1.starts_with("software stand-in 0 (no GPU)"), "{gpu:?}");
     let shown = desk.output("show last");
-    assert!(
-        shown.contains("GPU paths")
-            && shown.contains("gpu-streams:4")
-            && shown.contains("GPU software stand-in"),
-        "{shown}"
+    has_all(
+        &shown,
+        &["GPU paths", "gpu-streams:4", "GPU software stand-in"],
     );
     let exported = desk.output("export last --csv");
     assert!(

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Desk, refused};
+use common::{Desk, has_all, refused};
 
 #[test]
 fn the_time_stamps_of_the_kernel_divide_every_rtt_over_tcp_and_udp() {
@@ -58,14 +58,15 @@ fn the_table_of_the_parts_is_printed_and_a_link_without_stamps_is_refused() {
         "exchange {} --timestamps kernel --count 20 --no-calibration --no-store",
         server.address
     ));
-    for words in [
-        "Where the RTT goes (time stamps of the kernel)",
-        "host, sending",
-        "network + device",
-        "host, receiving",
-    ] {
-        assert!(printed.contains(words), "{printed}");
-    }
+    has_all(
+        &printed,
+        &[
+            "Where the RTT goes (time stamps of the kernel)",
+            "host, sending",
+            "network + device",
+            "host, receiving",
+        ],
+    );
     refused(
         "exchange null:// --timestamps kernel --count 20",
         2,

@@ -2,8 +2,7 @@
 
 use crate::common;
 
-use common::Desk;
-use predicates::prelude::*;
+use common::{Desk, has_all};
 use predicates::str::contains;
 use serde_json::Value;
 
@@ -24,18 +23,16 @@ fn figures(command: &str, key: &str) -> Vec<f64> {
 #[test]
 fn a_full_speed_bulk_endpoint_is_reported_with_formula_source_and_what_is_left_out() {
     let desk = Desk::new();
-    desk.wiregauge("limits usb --speed full --type bulk")
-        .assert()
-        .success()
-        .stdout(
-            contains("1,216,000")
-                .and(contains(
-                    "floor(1500 / (13 + 64)) x 64 B x 1000/s = 19 x 64 B x 1000/s = 1,216,000 B/s",
-                ))
-                .and(contains("USB 2.0 table 5-9"))
-                .and(contains("Bit stuffing"))
-                .and(contains("90 % of a frame")),
-        );
+    has_all(
+        &desk.output("limits usb --speed full --type bulk"),
+        &[
+            "1,216,000",
+            "floor(1500 / (13 + 64)) x 64 B x 1000/s = 19 x 64 B x 1000/s = 1,216,000 B/s",
+            "USB 2.0 table 5-9",
+            "Bit stuffing",
+            "90 % of a frame",
+        ],
+    );
 }
 
 #[test]
@@ -96,10 +93,9 @@ fn an_overview_has_every_medium_and_every_speed() {
         [22, 4, 8, 3, 3]
     );
     let desk = Desk::new();
-    desk.wiregauge("limits").assert().success().stdout(
-        contains("117,685,306")
-            .and(contains("53,248,000"))
-            .and(contains("11,520")),
+    has_all(
+        &desk.output("limits"),
+        &["117,685,306", "53,248,000", "11,520"],
     );
 }
 
@@ -179,14 +175,14 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
 #[test]
 fn a_can_bus_at_500_kbit_s_carries_4504_frames_of_8_bytes_at_best_and_3703_at_worst() {
     let desk = Desk::new();
-    desk.wiregauge("limits can --bitrate 500k --bytes 8 --out 8 --in 8")
-        .assert()
-        .success()
-        .stdout(
-            contains("500,000 bit/s / 111 bits = 4,504 frames/s at best; with 24 stuff bits 135 bits, 3,703")
-                .and(contains("Davis"))
-                .and(contains("438.0")),
-        );
+    has_all(
+        &desk.output("limits can --bitrate 500k --bytes 8 --out 8 --in 8"),
+        &[
+            "500,000 bit/s / 111 bits = 4,504 frames/s at best; with 24 stuff bits 135 bits, 3,703",
+            "Davis",
+            "438.0",
+        ],
+    );
     let command = "can --bitrate 500k --data-bitrate 2M --bytes 8,64";
     let all = json(command);
     // Classic frames have no 64 B.

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Run, until};
+use common::{Background, Desk, Run, has_all, until};
 use predicates::str::contains;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -71,10 +71,7 @@ fn the_error_queue_of_an_instrument_is_read_after_the_run() {
     // The first exchange was the one before the counted four.
     assert_eq!(errors, &["-113,\"Undefined header\""; 3]);
     let shown = desk.output("show last");
-    assert!(
-        shown.contains("W33: the instrument reports an error: -113"),
-        "{shown}"
-    );
+    has_all(&shown, &["W33: the instrument reports an error: -113"]);
     let again = measure(
         &desk,
         &server.address,

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Desk, Server, StreamRun};
+use common::{Desk, Server, StreamRun, has_all};
 use std::time::{Duration, Instant};
 use wiregauge_record::{FlowSummary, Way};
 
@@ -116,10 +116,7 @@ fn missing_and_changed_bytes_are_told_apart_by_the_pattern() {
     // How many bytes a jump left out the pattern does not show.
     assert_eq!(flow.counts.lost, None);
     let printed = desk.output("show last");
-    assert!(
-        printed.contains("W34") && printed.contains("W02"),
-        "{printed}"
-    );
+    has_all(&printed, &["W34", "W02"]);
 }
 
 #[test]
@@ -226,7 +223,7 @@ fn a_silent_device_and_one_that_ends_at_once_are_named() {
         let mut command = desk.wiregauge(&format!("stream {address} {flags}"));
         let done = command.assert().code(3);
         let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-        assert!(said.contains(words) && said.contains("hint:"), "{said}");
+        has_all(&said, &[words, "hint:"]);
     }
 }
 

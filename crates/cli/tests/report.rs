@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, until};
+use common::{Background, Desk, has_all, until};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::Signal;
@@ -58,18 +58,12 @@ fn the_page_of_a_run_lies_beside_its_samples_and_is_named() {
     let printed = String::from_utf8(printed.stdout).expect("text");
     let size = std::fs::metadata(&file).expect("the page").len();
     assert!(size > 5_000, "{size} B");
-    assert!(
-        printed.contains(&format!("wrote {}", file.display())),
-        "{printed}"
-    );
+    has_all(&printed, &[&format!("wrote {}", file.display())]);
     assert!(printed.contains("kB"), "{printed}");
     // To be clicked on: a blank would end it.
-    assert!(
-        printed.contains("file:///") && printed.contains("my%20run/report.html"),
-        "{printed}"
-    );
+    has_all(&printed, &["file:///", "my%20run/report.html"]);
     let page = page(&file);
-    assert!(page.contains("null://") && page.contains("<svg"), "{page}");
+    has_all(&page, &["null://", "<svg"]);
     // Nothing is fetched from anywhere.
     for from in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!page.contains(from), "{from}");
@@ -88,11 +82,11 @@ fn several_runs_come_onto_one_page_whatever_their_kind() {
     let stream = stream(&desk, "flow");
     desk.output("report ./before ./after");
     let text = page(&desk.path("report.html"));
-    assert!(text.contains("before") && text.contains("after"), "{text}");
+    has_all(&text, &["before", "after"]);
     let mixed = format!("report ./before {} -o mixed.html", stream.display());
     desk.output(&mixed);
     let text = page(&desk.path("mixed.html"));
-    assert!(text.contains("RTT in ") && text.contains("Rates"), "{text}");
+    has_all(&text, &["RTT in ", "Rates"]);
 }
 
 #[test]
@@ -315,9 +309,9 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     ] {
         let section = missed_cycles(&desk, &format!("./{run} {flags}"));
         let same = format!("deadline {run} {given}");
-        assert!(
-            section.contains(&format!("<code class=\"line\">wiregauge {same}</code>")),
-            "{section}"
+        has_all(
+            &section,
+            &[&format!("<code class=\"line\">wiregauge {same}</code>")],
         );
         let printed = desk.json(&format!("{same} --json"));
         let sum = |name: &str| -> u64 {
@@ -348,16 +342,16 @@ fn the_deadline_of_a_page_is_named_in_its_words() {
     exchange(&desk, "fast", "");
     let words = |flags: &str| missed_cycles(&desk, &format!("./fast {flags}"));
     let whole = words("--period 2ms");
-    assert!(
-        whole.contains("cycles of 2 ms missed their deadline, the end of the cycle ("),
-        "{whole}"
+    has_all(
+        &whole,
+        &["cycles of 2 ms missed their deadline, the end of the cycle ("],
     );
     let early = words("--period 2ms --deadline 500us --jitter 50us");
-    assert!(
-        early.contains(
-            "cycles of 2 ms missed their deadline of 500 \u{b5}s, or the jitter limit of 50 \u{b5}s ("
-        ),
-        "{early}"
+    has_all(
+        &early,
+        &[
+            "cycles of 2 ms missed their deadline of 500 \u{b5}s, or the jitter limit of 50 \u{b5}s (",
+        ],
     );
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Desk, rows};
+use common::{Desk, has_all, rows};
 use predicates::str::{contains, starts_with};
 use serde_json::Value;
 use std::net::UdpSocket;
@@ -69,7 +69,7 @@ fn the_list_of_runs_tells_what_each_is() {
         (&3.into(), &120.into())
     );
     let text = desk.output("runs");
-    assert!(text.contains(&name) && text.contains("complete"), "{text}");
+    has_all(&text, &[&name, "complete"]);
     // What is wrong with a run stands below it.
     let damaged = desk.runs().join("2019-01-01-damaged");
     std::fs::create_dir(&damaged).expect("a directory");
@@ -221,15 +221,12 @@ fn a_note_is_stored_with_its_run_and_shown_with_it() {
     assert_eq!(run["conditions"]["note"], stored);
     assert_eq!(desk.json("runs --json")[0]["note"], stored);
     let listed = desk.output("runs");
-    assert!(
-        listed.contains("\n      note: new cable,\n      hub <removed>\n"),
-        "{listed}"
+    has_all(
+        &listed,
+        &["\n      note: new cable,\n      hub <removed>\n"],
     );
     let shown = desk.output("show last");
-    assert!(
-        shown.contains("\n  note: new cable,\n  hub <removed>\n"),
-        "{shown}"
-    );
+    has_all(&shown, &["\n  note: new cable,\n  hub <removed>\n"]);
     let markdown = desk.output("show last --format md");
     assert!(markdown.contains("note: new cable,\n\nhub &lt;removed&gt;"));
     assert!(markdown.contains("new cable, hub &lt;removed&gt;"));
@@ -319,10 +316,7 @@ fn a_comparison_shows_which_side_has_which_note() {
     assert_eq!(compared["before"][0]["note"], "old cable");
     assert_eq!(compared["after"][0]["note"], "new cable");
     let text = desk.output("compare before after");
-    assert!(
-        text.contains("\n  note: old cable -> new cable\n"),
-        "{text}"
-    );
+    has_all(&text, &["\n  note: old cable -> new cable\n"]);
     let page = desk.output("report before after -o -");
     assert!(
         page.contains("<th scope=\"row\">Run: note</th><td>old cable</td><td>new cable</td>"),
@@ -460,14 +454,9 @@ fn a_stream_run_is_handled_as_an_exchange_run_is() {
         (&"stream".into(), &999.into())
     );
     let text = desk.output("runs");
-    assert!(
-        text.contains("999 transfers") && text.contains("40 exchanges"),
-        "{text}"
-    );
+    has_all(&text, &["999 transfers", "40 exchanges"]);
     let shown = desk.output("show b-stream");
-    for figure in ["usb://1d6b:0104", "4,096", "31,200"] {
-        assert!(shown.contains(figure), "no {figure} in {shown}");
-    }
+    has_all(&shown, &["usb://1d6b:0104", "4,096", "31,200"]);
     assert_eq!(desk.json("show b-stream --json")["kind"], "stream");
     let csv = desk.output("export b-stream --csv");
     assert_eq!(csv.lines().count(), 1001);

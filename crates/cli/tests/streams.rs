@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Desk, Server};
+use common::{Desk, Server, has_all};
 use rustix::process::Signal;
 use wiregauge_record::{ByteCounts, Direction, Way};
 
@@ -240,15 +240,16 @@ fn a_stored_run_is_shown_listed_and_exported() {
         "stream {} {SHORT} --direction both --full",
         server.address
     ));
-    for part in [
-        "Rates",
-        "MB/s",
-        "by device",
-        "IN (both)",
-        "Counted at both ends",
-    ] {
-        assert!(printed.contains(part), "{part}: {printed}");
-    }
+    has_all(
+        &printed,
+        &[
+            "Rates",
+            "MB/s",
+            "by device",
+            "IN (both)",
+            "Counted at both ends",
+        ],
+    );
     assert!(desk.output("show last").contains("0 bytes lost"));
     assert!(
         desk.output("show last --full")

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Server};
+use common::{Background, Desk, Server, has_all};
 
 /// `socat LISTEN EXEC:cat`: a process a connection that echoes what it reads.
 fn socat_echo(desk: &Desk, listen: &str, ready: &str, scheme: &str) -> Server {
@@ -43,10 +43,7 @@ while True:
     let flags = "--protocol echo --out 16 --count 50";
     let words = format!("exchange {} {flags} --no-calibration", server.address);
     let text = desk.output(&format!("{words} --connect each"));
-    assert!(
-        text.contains("W19: each echo has 2 B more than its request"),
-        "{text}"
-    );
+    has_all(&text, &["W19: each echo has 2 B more than its request"]);
     let full = desk.output("show last --full");
     assert!(full.contains("--protocol lines"), "{full}");
     // What is left of one is before the next, and known from the first on.

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Ended};
+use common::{Background, Desk, Ended, has_all};
 use serde_json::Value;
 
 /// Tunes, and gives what it printed as JSON with how it ended.
@@ -262,9 +262,7 @@ fn each_way_to_wait_that_was_searched_has_a_row_and_the_chosen_one_is_named() {
         assert!(marked, "{wait}: {said}");
     }
     let usage = said.split("How to use it").nth(1).expect("how to use it");
-    for part in ["--wait ", "wait=\"", "WG_WAIT_"] {
-        assert!(usage.contains(part), "{part}: {said}");
-    }
+    has_all(&usage, &["--wait ", "wait=\"", "WG_WAIT_"]);
 }
 
 #[test]
@@ -336,19 +334,17 @@ fn the_run_that_confirms_is_stored_whole_and_its_command_repeats_it() {
         server.address
     );
     let said = desk.output(&words);
-    for part in [
-        "best: OUT 16 B",
-        "Confirmed by a new run of 150 exchanges",
-        "How to use it",
-    ] {
-        assert!(said.contains(part), "{part} is missing: {said}");
-    }
+    has_all(
+        &said,
+        &[
+            "best: OUT 16 B",
+            "Confirmed by a new run of 150 exchanges",
+            "How to use it",
+        ],
+    );
     assert_eq!(desk.stored().len(), 1);
     let shown = desk.output("show last --full");
-    assert!(
-        shown.contains("RTT in ") && shown.contains("without the device"),
-        "{shown}"
-    );
+    has_all(&shown, &["RTT in ", "without the device"]);
     let run = desk.json("show last --format json");
     assert_eq!(run["points"].as_array().map(Vec::len), Some(1));
     assert_eq!(run["points"][0]["counts"]["exchanges"], 150);
@@ -434,10 +430,7 @@ fn a_stream_is_tuned_by_transfer_and_queue() {
     let bytes = best.filter(|bytes| [256, 65536].contains(bytes));
     let bytes = bytes.unwrap_or_else(|| panic!("neither: {printed:#}"));
     let command = printed["use"]["command"].to_string();
-    assert!(
-        command.contains("stream") && command.contains(&bytes.to_string()),
-        "{command}"
-    );
+    has_all(&command, &["stream", &bytes.to_string()]);
     let matlab = printed["use"]["matlab"].as_str().expect("a text");
     let call = format!("dev.readStream(bytes, {bytes}, ");
     assert!(matlab.contains(&call), "{matlab}");

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::Desk;
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -128,9 +128,10 @@ fn what_an_isochronous_device_does_not_have_is_refused() {
 fn devices_are_listed_without_asking_anyone() {
     let desk = Desk::new();
     let listed = desk.output("devices");
-    for part in ["USB\n", "Serial\n", "Network\n", "no device was opened"] {
-        assert!(listed.contains(part), "{part}: {listed}");
-    }
+    has_all(
+        &listed,
+        &["USB\n", "Serial\n", "Network\n", "no device was opened"],
+    );
     assert!(!listed.contains("yes: "), "somebody was asked: {listed}");
 }
 

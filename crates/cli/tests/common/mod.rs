@@ -40,6 +40,14 @@ pub fn refused(command: &str, code: i32, says: &str) {
     assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
 }
 
+/// The text has all of these parts.
+#[track_caller]
+pub fn has_all(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}
+
 /// A temporary directory with the stored runs of one test and whatever else it writes.
 pub struct Desk {
     dir: TempDir,
@@ -138,10 +146,7 @@ impl Desk {
     #[track_caller]
     pub fn fails(&self, command: &str, code: i32, says: &[&str]) {
         let done = self.wiregauge(command).assert().code(code);
-        let said = String::from_utf8_lossy(&done.get_output().stderr);
-        for text in says {
-            assert!(said.contains(text), "{command}: no `{text}` in {said}");
-        }
+        has_all(&String::from_utf8_lossy(&done.get_output().stderr), says);
     }
 
     /// The same, read as JSON.
