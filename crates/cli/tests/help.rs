@@ -182,7 +182,7 @@ fn a_man_page_is_generated_for_every_command() {
     assert!(examples.contains("wiregauge demo"), "{examples}");
     let text = read("wiregauge-exchange.1");
     let examples = text.split_once("EXAMPLES").expect("examples").1;
-    has_all(&examples, &["wiregauge exchange tcp://10.0.0.5:7700"]);
+    has_all(examples, &["wiregauge exchange tcp://10.0.0.5:7700"]);
     std::fs::write(desk.path("file"), "a file").expect("a file");
     desk.wiregauge(&format!("man {}/man1", desk.text("file")))
         .assert()

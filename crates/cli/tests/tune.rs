@@ -262,7 +262,7 @@ fn each_way_to_wait_that_was_searched_has_a_row_and_the_chosen_one_is_named() {
         assert!(marked, "{wait}: {said}");
     }
     let usage = said.split("How to use it").nth(1).expect("how to use it");
-    has_all(&usage, &["--wait ", "wait=\"", "WG_WAIT_"]);
+    has_all(usage, &["--wait ", "wait=\"", "WG_WAIT_"]);
 }
 
 #[test]
