@@ -363,7 +363,11 @@ fn a_file_that_is_no_capture_is_refused_with_what_to_try() {
             2,
             "--figure bus.html draws a page of its frames",
         ),
-        (of("--figure frames.jpg"), 2, "the name must end in .svg or .png"),
+        (
+            of("--figure frames.jpg"),
+            2,
+            "the name must end in .svg or .png",
+        ),
         (
             of("--begin 1min"),
             2,

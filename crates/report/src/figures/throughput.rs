@@ -3,7 +3,9 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry};
-use super::cells::{self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, wide};
+use super::cells::{
+    self, Cell, Curve, Keys, MOST_CURVES, Sweep, Swept, distinct, links, only, wide,
+};
 use super::limits::Limits;
 use super::look::HEIGHT;
 use super::marked;

@@ -161,7 +161,8 @@ fn delays(points: &[&LoopSummary], places: &Places) -> Table {
 /// no GPU.
 pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
     points.iter().find(|point| point.point.path.is_gpu())?;
-    let title = "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency";
+    let title =
+        "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency";
     let ms = |ns: f64| TimeUnit::Milli.show(ns);
     let mut columns = Columns::<&LoopSummary>::new();
     columns.add("MS/s", |p| megasamples(p.point.rate_hz));
