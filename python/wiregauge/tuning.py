@@ -166,7 +166,6 @@ def tune(
     host_load: v.Load | None = None,
     no_calibration: bool = False,
     baud: int | None = None,
-    figure: v.File | None = None,
     store: v.File | None = None,
     no_store: bool = False,
     note: str | None = None,
@@ -247,8 +246,6 @@ def tune(
         without the device.
     baud
         Baud rate of a serial line; unchanged, if not given.
-    figure
-        Write a figure of latency against throughput to this file (.svg or .png).
     store
         Store the confirming run in this directory; with the other stored runs, if not given.
     no_store
@@ -274,7 +271,7 @@ def tune(
     LinkError
         The link failed. ``error.run`` is an earlier confirming run, or None.
     StorageError
-        The run, or the figure, could not be written.
+        The run could not be written.
     Interrupted
         Ctrl-C was pressed. ``error.run`` as of `LinkError`.
 

@@ -57,14 +57,12 @@ fn no_command_overwrites_a_file_unless_it_is_forced() {
 fn a_command_that_is_refused_for_a_file_opens_no_device_and_writes_none_of_its_files() {
     let desk = desk_with_a_run();
     fs::write(desk.path("x"), "four years").expect("a file");
-    fs::write(desk.path("x.svg"), "four years").expect("a file");
     for command in [
         "exchange unix://nobody --csv x",
         "stream unix://nobody --csv x",
         "stream unix://nobody --direction in --record x",
         "loop virtual --csv x",
         "loop-control unix://nobody --plant 1/s --pid 1,0,0 --period 1ms --csv x",
-        "tune unix://nobody --minimise trt --figure x.svg",
         "serve pty: --bus full-speed --trace x",
     ] {
         desk.wiregauge(command)

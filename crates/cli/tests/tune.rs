@@ -470,17 +470,3 @@ fn sizes_that_the_device_cannot_take_are_left_out_and_told() {
         "{printed:#}"
     );
 }
-
-#[test]
-fn the_front_is_drawn_as_the_file_is_called() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let begins = |name: &str| {
-        let flags = format!("--minimise trt --depth 1..4 --count 50 --figure {name}");
-        found(&desk, &server.address, &flags);
-        std::fs::read(desk.path(name)).expect("the figure")
-    };
-    let svg = String::from_utf8(begins("front.svg")).expect("text");
-    assert!(svg.starts_with("<svg") && svg.contains("chosen"), "{svg}");
-    assert!(begins("front.png").starts_with(b"\x89PNG"));
-}

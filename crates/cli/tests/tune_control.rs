@@ -86,10 +86,6 @@ fn a_search_for_a_loop_without_its_model_or_with_an_impossible_one_is_refused() 
             "--minimise control.cost --plant 1/s --pid 500,0,0 --period 10ms".to_owned(),
             "the loop is unstable without any delay",
         ),
-        (
-            format!("--minimise control.cost {LOOP} --figure front.svg"),
-            "wiregauge control RUN --figures DIR",
-        ),
     ] {
         refused(&format!("tune null:// {flags}"), 2, says);
     }

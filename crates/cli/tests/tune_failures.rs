@@ -159,10 +159,6 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             "--maximise rate --transfer 64 --confirm 100",
             "must be a time",
         ),
-        (
-            "--minimise trt --figure front.jpg",
-            "must end in .svg or .png",
-        ),
         ("--minimise trt --wait long", "block"),
     ];
     for (flags, says) in cases {
@@ -171,12 +167,6 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
             .code(2)
             .stderr(contains(says));
     }
-    desk.wiregauge(&format!(
-        "tune {nobody} --minimise trt --figure /no/where.svg"
-    ))
-    .assert()
-    .code(3)
-    .stderr(contains("cannot write /no/where.svg"));
     assert!(desk.stored().is_empty());
 }
 

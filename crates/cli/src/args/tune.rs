@@ -7,7 +7,6 @@ use super::{
 use crate::constraint::{self, Constraints};
 use crate::values::{self, Count, Effort, Sizes};
 use clap::{ArgGroup, Args};
-use std::path::PathBuf;
 use std::time::Duration;
 use wiregauge_record::Figure;
 
@@ -135,9 +134,6 @@ pub struct TuneArgs {
     #[arg(long, help_heading = "Link")]
     pub baud: Option<u32>,
 
-    /// Write a figure of latency against throughput to this file (.svg or .png).
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
-    pub figure: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub keep: KeepArgs,

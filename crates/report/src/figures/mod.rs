@@ -3,7 +3,6 @@
 mod axes;
 mod axis_labels;
 mod bars;
-mod below;
 mod buffer;
 mod bus;
 mod canvas;
@@ -14,7 +13,6 @@ mod deadline;
 mod depth;
 mod figure;
 mod flows;
-mod front;
 mod gaps;
 mod histogram;
 mod legend;
@@ -53,7 +51,6 @@ pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
-pub use front::{Front, FrontMark, of_front};
 pub(crate) use percentile_axis::FEW;
 pub use png::NoPng;
 pub(crate) use rtt::has_turnarounds;
@@ -68,7 +65,6 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw(subjects),
         histogram::draw(subjects),
         percentile_axis::draw(subjects),
-        below::draw(subjects),
         deadline::draw(subjects),
         series::draw_turnarounds(subjects),
         histogram::draw_turnarounds(subjects),
@@ -85,7 +81,6 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         service::draw_series(subjects),
         service::draw_percentiles(subjects),
         signals::draw(subjects),
-        front::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

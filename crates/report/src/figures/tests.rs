@@ -30,13 +30,6 @@ fn every_point_of_an_exchange_run_is_in_its_figures() {
     // RTT and TRT at three depths of four sizes, and an ideal for each size.
     assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [4; 8]);
     assert_eq!(shapes(&figures["rtt-trt-depth"], "ideal"), [1; 4]);
-    // Two limits at twelve points: a marker each, an interval of three strokes each.
-    let below = shapes(&figures["below"], "shares");
-    assert_eq!(below.len(), 2);
-    assert!(
-        below.iter().all(|n| (12 + 12..=12 * 4).contains(n)),
-        "{below:?}"
-    );
     assert!(!figures.contains_key("connect-access-transfer"));
 }
 
@@ -47,14 +40,13 @@ fn every_axis_names_its_unit() {
     let exchanges = exchange("a", plan, likely);
     let streams = stream("b", &[64, 4096], &[1, 4], |_, _| 5e6);
     let figures = sound(&[exchanges, streams]);
-    let units: [(&str, &[&str]); 7] = [
+    let units: [(&str, &[&str]); 6] = [
         ("rtt-size-in", &["IN size (B, log)", "RTT (ms"]),
         (
             "throughput-size-in",
             &["IN size (B, log)", "IN throughput (MB/s"],
         ),
         ("rtt-trt-depth", &["Depth (log)", "Time (ms, log)"]),
-        ("below", &["99 %"]),
         ("connect-access-transfer", &["Mean time (ms)"]),
         (
             "rate-transfer-queue",
@@ -359,8 +351,7 @@ fn where_nothing_varies_there_is_nothing_to_draw() {
     assert_eq!(super::of(&[nothing]), []);
     let no_answers = exchange("a", sweep(&[48, 1000], &[1, 2]), |_| Vec::new());
     assert_eq!(super::of(&[no_answers]), []);
-    let mut one = sweep(&[48], &[1]);
-    one.below_ns.clear();
+    let one = sweep(&[48], &[1]);
     assert_eq!(super::of(&[exchange("a", one, likely)]), []);
     assert_eq!(super::of(&[stream("a", &[], &[], |_, _| 1.0)]), []);
     assert_eq!(

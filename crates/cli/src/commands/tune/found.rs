@@ -1,5 +1,5 @@
-//! What a search found, with what was measured on the way: the one thing that words, JSON and figure
-//! are made of.
+//! What a search found, with what was measured on the way: the one thing that words and JSON are
+//! made of.
 
 use super::longer;
 use super::taken::Taken;
@@ -14,7 +14,6 @@ use wiregauge_link::LinkError;
 use wiregauge_model::Figures;
 use wiregauge_quantity as units;
 use wiregauge_record::{Carried, Direction, Figure, Part, Times};
-use wiregauge_report::figures::{Front, FrontMark};
 use wiregauge_stats::Estimate;
 use wiregauge_tune::{
     Advice, Candidate, Choice, Compliance, Difference, Purpose, Sense, Verdict, Why,
@@ -411,39 +410,6 @@ impl Found {
         }
         rows
     }
-
-    /// The front and everything else that was measured, to be drawn.
-    pub fn front(&self) -> Option<Front> {
-        let rows = self.rows();
-        let marked = |mark: fn(&Row) -> bool| {
-            let row = rows.iter().find(|row| mark(row))?;
-            Some(FrontMark {
-                at: (row.latency.value, row.rate),
-                name: self.task.name(&row.at),
-            })
-        };
-        let measured = self.advice.probes.iter().zip(&self.taken);
-        let measured = measured.filter_map(|((_, measured), taken)| {
-            let taken = taken.as_ref()?;
-            let rate = taken.figure(Figure::Rate(Carried::Both))?.value;
-            Some((measured.observation?.rtt_ns, rate))
-        });
-        let measured: Vec<(f64, f64)> = measured.collect();
-        if measured.is_empty() {
-            return None;
-        }
-        Some(Front {
-            of: self.task.address.clone(),
-            what: match &self.task.kind {
-                Kind::Exchanges(_) => "exchange",
-                Kind::Stream(_) => "transfer",
-            },
-            front: rising(&rows),
-            measured,
-            best: marked(|row| row.is_best),
-            knee: marked(|row| row.is_knee),
-        })
-    }
 }
 
 /// Constraints with what was found; `longer`: the length of a run that decides, in words. `is_scheduled`: the exchanges
@@ -464,19 +430,6 @@ fn judged<'a>(
         Judged::new(&constraint.text, vec![held])
     });
     judged.collect()
-}
-
-/// Without a choice that something else beats.
-fn rising(rows: &[Row]) -> Vec<(f64, f64)> {
-    let mut most = 0.0;
-    let mut points = Vec::new();
-    for row in rows.iter().filter(|row| row.rate > 0.0) {
-        if row.rate > most {
-            points.push((row.latency.value, row.rate));
-            most = row.rate;
-        }
-    }
-    points
 }
 
 #[cfg(test)]
