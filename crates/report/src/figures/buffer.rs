@@ -2,10 +2,10 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key};
+use super::canvas::Key;
 use super::cells::listed;
 use super::flows;
-use super::look::{HEIGHT, Marker, SERIES, Series};
+use super::look::{Marker, SERIES, Series};
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::BufferNeed;
@@ -29,13 +29,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         return Vec::new();
     };
     let mut legend = drawn.legend();
-    let needs = || {
-        let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
-        curves.flat_map(|(_, _, flow)| &flow.summary.buffers)
-    };
-    let loss = needs()
-        .find(|need| estimate(need).is_some())
-        .map(|need| need.loss);
+    let mut needs = drawn.flows().flat_map(|flow| &flow.summary.buffers);
+    let loss = needs.find(|need| estimate(need).is_some());
+    let loss = loss.map(|need| need.loss);
     if let Some(loss) = loss {
         if legend.is_empty() {
             legend.push(Key::Points(Series::of(0)).named("worst of this run"));
@@ -46,8 +42,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         );
         legend.push(Key::Mark(for_loss(SERIES[0])).named(name));
     }
-    let panels = (drawn.panels.len(), 1);
-    let (canvas, places) = Canvas::with_panels(panels, (HEIGHT, 290), &legend);
+    let (canvas, places) = drawn.sheet(&legend);
     let mut beyond = BTreeSet::new();
     for (panel, place) in drawn.panels.iter().zip(places) {
         let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));

@@ -445,12 +445,6 @@ impl Frame {
         }
     }
 
-    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
-    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
-        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
-        (0.82 / bars.max(1) as f64).min(56.0 / slot)
-    }
-
     /// A filled bar between two values of each axis.
     pub(crate) fn bar(&self, x: (f64, f64), y: (f64, f64), colour: &str, opacity: f64) {
         if [x.0, x.1, y.0, y.1].iter().all(|value| value.is_finite()) {

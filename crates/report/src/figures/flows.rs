@@ -1,8 +1,8 @@
 //! The ways of stream points that are drawn: what the figures made from a stream run's samples share.
 
-use super::canvas::{Entry, Key};
+use super::canvas::{Canvas, Entry, Key, Place};
 use super::cells::{common, first_runs, joined, label, points};
-use super::look::Series;
+use super::look::{HEIGHT, Series};
 use super::point_key;
 use super::which::{Cell, Choice};
 use crate::Subject;
@@ -118,7 +118,18 @@ pub(super) fn chosen(
     })
 }
 
-impl Drawn<'_> {
+impl<'a> Drawn<'a> {
+    /// All that have a curve.
+    pub(super) fn flows(&self) -> impl Iterator<Item = &Sampled<'a>> {
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves);
+        curves.map(|(.., flow)| flow)
+    }
+
+    /// A sheet with a panel for each way, one above the other.
+    pub(super) fn sheet(&self, legend: &[Entry]) -> (Canvas, Vec<Place>) {
+        Canvas::with_panels((self.panels.len(), 1), (HEIGHT, 290), legend)
+    }
+
     /// The names of the curves, each once.
     pub(super) fn legend(&self) -> Vec<Entry> {
         let mut legend: Vec<Entry> = Vec::new();

@@ -1,8 +1,7 @@
 //! Physical limits of links as lines in a figure, or in words where they lie far above it.
 
-use super::canvas::{Entry, Frame, Key};
+use super::canvas::Frame;
 use super::cells::{distinct, listed};
-use super::look::Series;
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_quantity::rate;
@@ -12,8 +11,6 @@ use wiregauge_record::BusLimit;
 pub(super) struct Limits {
     drawn: Vec<Known>,
     beyond: Vec<Known>,
-    /// All links of the figure have the same ones.
-    for_all: bool,
     /// The points are of one run.
     is_one_run: bool,
 }
@@ -98,14 +95,8 @@ impl Limits {
         Limits {
             drawn,
             beyond,
-            for_all,
             is_one_run,
         }
-    }
-
-    /// True if some links of a run have a limit that others do not have: each link needs a panel of its own.
-    pub(super) fn differ(&self) -> bool {
-        self.is_one_run && !self.for_all && !self.drawn.is_empty()
     }
 
     /// The highest that is drawn; 0 if none is.
@@ -126,26 +117,9 @@ impl Limits {
         }
     }
 
-    /// As lines whose names stand in the legend, where data would run through them.
-    pub(super) fn draw_bare(&self, frame: &Frame, link: u32) {
-        for known in self.of_links(&[link]) {
-            frame.limit(known.limit.bytes_s, "", "");
-        }
-    }
-
     fn of_links(&self, links: &[u32]) -> impl Iterator<Item = &Known> {
         let of_them = |known: &&Known| known.links.iter().any(|link| links.contains(&link.1));
         self.drawn.iter().filter(of_them)
-    }
-
-    /// For the legend.
-    pub(super) fn legend(&self) -> impl Iterator<Item = Entry> {
-        let entry = |known: &Known| {
-            let (limit, owner) = (&known.limit, &known.owner);
-            let name = format!("{}: {}", name(limit, owner), short(&limit.source));
-            Key::Line(Series::limit()).named(name)
-        };
-        self.drawn.iter().map(entry)
     }
 
     /// What a reader must know of them.

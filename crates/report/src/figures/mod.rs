@@ -1,5 +1,6 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
+mod against;
 mod axes;
 mod axis_labels;
 mod bars;
@@ -10,10 +11,8 @@ mod cells;
 mod compare;
 mod control;
 mod deadline;
-mod depth;
 mod figure;
 mod flows;
-mod gaps;
 mod histogram;
 mod legend;
 #[cfg(feature = "png")]
@@ -23,26 +22,23 @@ mod limits;
 pub(crate) mod look;
 mod loops;
 mod marked;
-mod matrix;
 mod percentile_axis;
 pub(crate) mod percentile_line;
 mod place;
 mod png;
 pub(crate) mod point_key;
-mod rates;
 mod rtt;
 mod series;
 mod service;
 mod shapes;
 mod signals;
-mod size;
 mod split;
 mod stalls;
-mod stream_cells;
+mod streams;
 mod svg;
+mod sweep;
 #[cfg(test)]
 mod tests;
-mod throughput;
 mod which;
 
 pub(crate) use bus::BUS_KINDS;
@@ -68,14 +64,9 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         deadline::draw(subjects),
         series::draw_turnarounds(subjects),
         histogram::draw_turnarounds(subjects),
-        size::draw(subjects),
-        size::draw_turnarounds(subjects),
-        throughput::draw(subjects),
-        depth::draw(subjects),
+        against::draw(subjects),
         split::draw(subjects),
-        matrix::draw(subjects),
-        rates::draw(subjects),
-        gaps::draw(subjects),
+        streams::draw(subjects),
         buffer::draw(subjects),
         stalls::draw(subjects),
         service::draw_series(subjects),

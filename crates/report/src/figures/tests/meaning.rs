@@ -58,7 +58,7 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     // The same limit for all links is one line in each panel.
     let same = [Some(usb(1_216_000.0)), Some(usb(1_216_000.0))];
     let figure = &sound(&[two_links(&same)])["throughput-size-in"];
-    assert_eq!(shapes(figure, "limit"), [1; 2]);
+    assert_eq!(shapes(figure, "limit"), [1; 4]);
     assert!(figure.caption.contains(" The limit: USB"));
 }
 
@@ -88,10 +88,12 @@ fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
         ..two_links(&rates.map(|rate| Some(usb(rate))))
     };
     let (fast, slow) = (1_216_000.0, 600_000.0);
-    for (after, names) in [
-        ([fast, slow], ["link 0", "link 1"]),
+    // Each link has a panel, alone and together; in the second case both limits are in each.
+    for (after, panels, names) in [
+        ([fast, slow], 2, ["link 0", "link 1"]),
         (
             [slow, fast],
+            4,
             [
                 "link 0 of before and link 1 of after",
                 "link 1 of before and link 0 of after",
@@ -103,13 +105,12 @@ fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
             .expect("it is drawn");
         for (name, rate) in names.iter().zip(["1.216 MB/s", "600.0 kB/s"]) {
             let is_it = |text: &&String| text.starts_with("limit of link ") && text.ends_with(rate);
-            // Alone and together.
             let named = texts(&figure).iter().filter(is_it).count();
-            assert_eq!(named, 2, "{rate}: {:?}", texts(&figure));
+            assert_eq!(named, panels, "{rate}: {:?}", texts(&figure));
             let words = format!("The limit of {name}, {rate}: USB");
             assert!(figure.caption.contains(&words), "{}", figure.caption);
         }
-        assert_eq!(shapes(&figure, "limit"), [1; 4]);
+        assert_eq!(shapes(&figure, "limit"), vec![1; 2 * panels]);
     }
 }
 
