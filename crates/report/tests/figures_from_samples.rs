@@ -14,12 +14,7 @@ use wiregauge_run::AnyRun;
 /// What a page can hold of one figure.
 const MOST_BYTES: usize = 40_000;
 
-const OF_EXCHANGES: [&str; 4] = [
-    "rtt-series",
-    "rtt-histogram",
-    "rtt-histogram-log",
-    "rtt-percentiles",
-];
+const OF_EXCHANGES: [&str; 3] = ["rtt-series", "rtt-histogram", "rtt-percentiles"];
 const OF_STREAMS: [&str; 2] = ["gap-percentiles", "buffer-rate"];
 const OF_LOOPS: [&str; 3] = ["stalls-latency", "service-series", "service-percentiles"];
 

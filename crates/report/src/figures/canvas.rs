@@ -7,7 +7,7 @@ use super::Figure;
 use super::axes::Axis;
 use super::axis_labels::{Label, roomy};
 use super::legend::Legend;
-use super::limit_names::{self, LIMIT_ROW, Line};
+use super::limit_names::{self, Line};
 use super::look::{
     FONT_SIZE, GRID, LINE, MUTED, SMALL, Series, WIDTH, fill, fitting, stroke, tenths, text_width,
 };
@@ -23,31 +23,6 @@ pub(crate) use super::legend::{Entry, Key};
 const MARGIN: f64 = 10.0;
 /// Bold letters are wider by this factor (DejaVu Sans).
 const TITLE: f64 = 1.18;
-
-/// What the limits of a frame cover, in pixels.
-#[derive(Default)]
-pub(crate) struct LimitMarks {
-    lines: Vec<f64>,
-    labels: Vec<limit_names::Label>,
-    /// How many have no room for their name.
-    pub(crate) unnamed: usize,
-}
-
-impl LimitMarks {
-    /// True if a text of this width, centred above a place, would cross a line or a name.
-    pub(crate) fn cross(&self, (x, baseline): (f64, f64), width: f64) -> bool {
-        let (left, right) = (x - width / 2.0, x + width / 2.0);
-        let (top, bottom) = (baseline - LIMIT_ROW + 4.0, baseline + 4.0);
-        let covers = |label: &limit_names::Label| {
-            let beside = right < label.left || label.right < left;
-            !beside && top < label.bottom() && label.top < bottom
-        };
-        self.lines
-            .iter()
-            .any(|line| left <= *line && *line <= right)
-            || self.labels.iter().any(covers)
-    }
-}
 
 /// A sheet to draw on.
 pub(crate) struct Canvas {
@@ -296,12 +271,6 @@ impl Frame {
         shown.iter().map(|label| (label.at, label.text)).collect()
     }
 
-    /// Where a text of this width stands between the edges of the frame, as near to `x` as that can be: its middle.
-    pub(crate) fn inside(&self, x: f64, width: f64) -> f64 {
-        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
-        x.min(right - width / 2.0).max(left + 2.0 + width / 2.0)
-    }
-
     /// Where a value stands on the sheet, in pixels.
     pub(crate) fn x_px(&self, value: f64) -> f64 {
         self.inner.x + self.x.part(value) * self.inner.width
@@ -478,8 +447,8 @@ impl Frame {
     }
 
     /// Limits down the frame at values of the horizontal axis, each with its name beside the line, on top of all lines.
-    /// Those outside are left out: the caller says so in words. Returns what they cover.
-    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) -> LimitMarks {
+    /// Those outside are left out: the caller says so in words. Returns how many have no room for their name.
+    pub(crate) fn limits_x<L: Clone + Into<Limit>>(&self, limits: &[L]) -> usize {
         let limits: Vec<Limit> = limits.iter().cloned().map(L::into).collect();
         let inside: Vec<Limit> = (limits.into_iter())
             .filter(|limit| self.x.holds(limit.at))
@@ -516,18 +485,9 @@ impl Frame {
             });
         }
         self.svg.close();
-        LimitMarks {
-            lines: lines.iter().map(|line| line.x).collect(),
-            unnamed: names.iter().filter(|name| !name.is_empty()).count()
-                - layout.labels.iter().flatten().count(),
-            labels: layout.labels.into_iter().flatten().collect(),
-        }
+        let named = names.iter().filter(|name| !name.is_empty()).count();
+        named - layout.labels.iter().flatten().count()
     }
-
-    /// A note at values of the axes, moved by pixels.
-    pub(crate) fn label(&self, at: (f64, f64), by: (f64, f64), anchor: Anchor, text: &str) {
-        let (x, y) = (self.x_px(at.0) + by.0, self.y_px(at.1) + by.1);
-        self.svg.text(x, y, text, Ink::note(anchor));
     }
 
     /// Groups what is drawn until `close`, under a class by which it can be found.
@@ -556,23 +516,5 @@ impl Frame {
             &self.screen,
             &PathElement::new(vec![at(from), at(to)], style),
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_above_a_value_at_the_edge_stays_in_the_frame() {
-        let canvas = Canvas::new(300, &[]);
-        let axis = || Axis::rate("a rate", 100.0);
-        let frame = canvas.frame(canvas.place(), "", axis(), axis());
-        let (left, beyond) = (frame.x_px(0.0), frame.x_px(1e6));
-        assert!(frame.inside(left, 30.0) - 15.0 > left);
-        let right = frame.inside(beyond, 30.0) + 15.0;
-        assert_eq!(frame.inside(beyond, 60.0) + 30.0, right);
-        assert!(right <= beyond);
-        assert_eq!(frame.inside(left + 100.0, 30.0), left + 100.0);
     }
 }

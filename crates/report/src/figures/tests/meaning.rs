@@ -131,45 +131,23 @@ fn scheduled(dir: &std::path::Path, below_ns: Vec<u64>) -> Subject {
 }
 
 #[test]
-fn limits_from_the_intended_start_are_on_an_axis_that_says_so() {
+fn a_histogram_of_rtts_has_their_limits_and_peaks() {
     let dir = tempfile::tempdir().expect("a place for runs");
+    // With a schedule, limits count from the intended start: they have no place among RTTs.
     let figures = sound(&[scheduled(&dir.path().join("a"), vec![MS])]);
-    let figure = &figures["rtt-histogram"];
-    let axis = "Response time from the intended start (ms)";
-    assert!(texts(figure).iter().any(|text| text == axis));
-    assert!(figure.title.contains("response times"), "{}", figure.title);
-    assert_eq!(shapes(figure, "limit").len(), 2);
-    // On an axis of RTTs there is no such limit.
-    let figure = &figures["rtt-histogram-log"];
-    assert!(texts(figure).iter().any(|text| text.starts_with("RTT (")));
-    assert!(shapes(figure, "limit").is_empty());
-    assert!(!figure.caption.contains("--below"), "{}", figure.caption);
-    // Without limits, RTTs are drawn.
-    let figures = sound(&[scheduled(&dir.path().join("b"), Vec::new())]);
-    let texts = texts(&figures["rtt-histogram"]);
-    assert!(texts.iter().any(|text| text.starts_with("RTT (")));
-}
-
-#[test]
-fn peaks_of_rtts_are_marked_on_axes_of_rtts_only() {
-    let dir = tempfile::tempdir().expect("a place for runs");
-    let figures = |name: &str, below_ns| sound(&[scheduled(&dir.path().join(name), below_ns)]);
-    let limited = figures("limited", vec![MS]);
-    let free = figures("free", Vec::new());
-    let has_peaks = |figure: &Figure| {
-        let named = figure.caption.contains("Diamonds: peaks");
-        assert_eq!(
-            !shapes(figure, "modes").is_empty(),
-            named,
-            "{}",
-            figure.name
-        );
-        named
-    };
-    assert!(!has_peaks(&limited["rtt-histogram"]));
-    assert!(has_peaks(&limited["rtt-histogram-log"]));
-    assert!(has_peaks(&free["rtt-histogram"]));
-    assert!(has_peaks(&free["rtt-histogram-log"]));
+    let paced = &figures["rtt-histogram"];
+    assert!(texts(paced).iter().any(|text| text.starts_with("RTT (")));
+    assert!(shapes(paced, "limit").is_empty());
+    assert!(!paced.caption.contains("--below"), "{}", paced.caption);
+    assert!(!shapes(paced, "modes").is_empty());
+    assert!(paced.caption.contains("Diamonds: peaks"));
+    let run = exchange_run(&dir.path().join("b"), &plan(1), |_| {
+        common::exchanges(2000, 3)
+    });
+    let free = sound(&[subject("b", run)]).remove("rtt-histogram");
+    let free = free.expect("it is drawn");
+    assert_eq!(shapes(&free, "limit").len(), 1);
+    assert!(free.caption.contains("--below"), "{}", free.caption);
 }
 
 #[test]
@@ -211,7 +189,7 @@ fn runs_of_different_lengths_are_compared_by_shares() {
         subject(name, run)
     };
     let two = sound(&[run("a", 200), run("b", 4000)]);
-    let figure = &two["rtt-histogram-log"];
+    let figure = &two["rtt-histogram"];
     let texts_of_two = texts(figure);
     let axis = "Exchanges (%, log)";
     assert!(
@@ -224,7 +202,7 @@ fn runs_of_different_lengths_are_compared_by_shares() {
             .starts_with("Percentage of each run's exchanges")
     );
     let one = sound(&[run("c", 4000)]);
-    let texts_of_one = texts(&one["rtt-histogram-log"]);
+    let texts_of_one = texts(&one["rtt-histogram"]);
     assert!(texts_of_one.iter().any(|text| text == "Exchanges (log)"));
 }
 
@@ -238,7 +216,7 @@ fn an_axis_of_counts_has_whole_numbers_each_once() {
         one_by_one(&rtts).into_iter()
     });
     let figures = sound(&[subject("a", run)]);
-    let counts: Vec<String> = texts(&figures["rtt-histogram-log"])
+    let counts: Vec<String> = texts(&figures["rtt-histogram"])
         .into_iter()
         .filter(|text| text.len() < 3 && text.parse::<u32>().is_ok())
         .collect();
