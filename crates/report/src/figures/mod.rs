@@ -21,7 +21,6 @@ mod limit_names;
 mod limits;
 pub(crate) mod look;
 mod loops;
-mod marked;
 mod percentile_axis;
 pub(crate) mod percentile_line;
 mod place;

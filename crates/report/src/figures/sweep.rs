@@ -6,8 +6,7 @@ use super::axes::Axis;
 use super::canvas::{Canvas, Entry, Frame, Key};
 use super::cells::{distinct, few, joined, label, links, only, reach, shown, spread, wide};
 use super::limits::Limits;
-use super::look::{HEIGHT, Series};
-use super::marked::{self, Marked};
+use super::look::{HEIGHT, LINE, Series};
 use super::point_key;
 use crate::Subject;
 use wiregauge_compare::link_name;
@@ -136,23 +135,35 @@ impl<H: Copy + Ord> Curve<'_, '_, H> {
         key.named(&self.name).of(point_key::list(points))
     }
 
+    /// A line that knows whose its vertices are, and a marker and an interval in a group of its own for each point, so
+    /// that a page can leave out points. An ideal has a line only.
     fn draw(&self, frame: &Frame, panel: Panel<H>) {
         let of_it = self.values.iter().filter(|value| value.panel == panel);
-        let marked = of_it.map(|value| Marked {
-            key: value.key.clone(),
-            x: value.x.into(),
-            y: value.y,
-        });
-        let values: Vec<Marked> = marked.collect();
-        match values.first() {
-            None => {}
-            Some(first) if self.is_ideal => {
-                frame.open_point("ideal", &first.key);
-                marked::line(frame, &values, self.series, 1.4);
-                frame.close();
-            }
-            Some(_) => marked::curve(frame, &values, self.series),
+        let values: Vec<(&str, f64, Estimate)> = of_it
+            .map(|value| (value.key.as_str(), f64::from(value.x), value.y))
+            .collect();
+        let Some((first, ..)) = values.first() else {
+            return;
+        };
+        let vertices = values.iter().map(|(key, x, y)| (*key, *x, y.value));
+        let vertices: Vec<(&str, f64, f64)> = vertices.collect();
+        if self.is_ideal {
+            frame.open_point("ideal", first);
+            frame.line_through(&vertices, self.series, 1.4);
+            return frame.close();
         }
+        for (key, x, y) in &values {
+            if let (Some(low), Some(high)) = (y.low, y.high) {
+                let bounds = [(*x, low, high)];
+                frame.of_points(key, || frame.intervals(&bounds, self.series.colour));
+            }
+        }
+        frame.open("curve");
+        frame.line_through(&vertices, self.series, LINE);
+        for (key, x, y) in vertices {
+            frame.of_points(key, || frame.markers(&[(x, y)], self.series));
+        }
+        frame.close();
     }
 }
 
