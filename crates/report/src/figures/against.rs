@@ -3,9 +3,7 @@
 
 use super::Figure;
 use super::axes::{Axis, size_text};
-use super::cells::{
-    self, Cell, Sweep, Swept, bare, distinct, has_schedule, points, schedule, sweeps,
-};
+use super::cells::{self, Cell, Sweep, Swept, bare, distinct, has_schedule, points, sweeps};
 use super::point_key;
 use super::rtt::has_turnarounds;
 use super::sweep::{Panel, Plot, Statistic, Value, Vertical};
@@ -132,6 +130,10 @@ fn times(
 /// Throughput against size, a curve for each depth, under what the medium can carry.
 fn throughput(subjects: &[Subject], mut cells: Vec<Cell<'_>>) -> Vec<Figure> {
     cells.retain(|cell| cell.summary.counts.answered > 0);
+    let paced = match has_schedule(subjects) {
+        true => " A schedule started the exchanges, which limits the throughput.",
+        false => "",
+    };
     let plot = |sweep: Sweep<'_>| {
         let of_cell = |cell: &Cell<'_>| match sweep.way {
             Swept::In | Swept::Equal => cell.summary.throughput.in_bytes_s,
@@ -154,8 +156,7 @@ fn throughput(subjects: &[Subject], mut cells: Vec<Cell<'_>>) -> Vec<Figure> {
             name: format!("throughput-{}", sweep.stem),
             title: format!("{what} against size"),
             caption: format!(
-                "Bytes of complete, correct exchanges, divided by the measured time.{}{}",
-                schedule(subjects),
+                "Bytes of complete, correct exchanges, divided by the measured time.{paced}{}",
                 sweep.held
             ),
             x: (sweep.name, Axis::sizes),

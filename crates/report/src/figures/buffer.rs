@@ -139,21 +139,15 @@ fn for_loss(colour: &'static str) -> Series {
 /// Value and bounds of the buffer for a loss probability, where the run can tell.
 fn estimate(need: &BufferNeed) -> Option<(f64, f64, f64)> {
     let found = need.for_loss_bytes.filter(|_| need.sustained)?;
-    // Runs of early versions hold estimates without any such limit.
-    let near = |value: f64| value <= REACH * (need.worst_bytes as f64).max(1.0);
-    let (low, high) = (found.low?, found.high?);
-    (near(found.value) && high <= REACH * found.value.max(1.0)).then_some((
-        found.value,
-        low.max(found.value / REACH),
-        high,
-    ))
+    let (value, low, high) = (found.value, found.low?, found.high?);
+    (high <= REACH * value.max(1.0)).then_some((value, low.max(value / REACH), high))
 }
 
 fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>, beyond: &BTreeSet<u64>) -> String {
     let mut text = String::from(
         "Largest backlog in this run if the device produced (IN) or consumed (OUT) data at a constant rate. \
-         Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. A longer \
-         run can find a larger backlog.",
+         Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. Of 100 transfers \
+         or fewer, only the rates of --rate are shown. A longer run can find a larger backlog.",
     );
     if let Some(loss) = loss {
         text.push_str(&format!(
@@ -161,24 +155,6 @@ fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>, beyond: &BTreeSet<u64>) 
              interval, at the rates of --rate.",
             loss_name(loss)
         ));
-    }
-    let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
-    let at_rates = curves.filter_map(|(name, _, flow)| {
-        let why = flow.loaded.no_buffer.as_ref()?;
-        Some(format!("{} ({why})", flows::named(*flow, name.clone())))
-    });
-    let at_rates: Vec<String> = at_rates.collect();
-    if !at_rates.is_empty() {
-        let names = listed(&at_rates);
-        text.push_str(&format!(" At the rates of --rate only: {names}."));
-    }
-    let without = drawn.without.iter().map(|(name, flow)| {
-        let why = flow.loaded.no_buffer.as_deref();
-        format!("{name} ({})", why.unwrap_or("no rate was sustained"))
-    });
-    let without: Vec<String> = without.collect();
-    if !without.is_empty() {
-        text.push_str(&format!(" Without a curve: {}.", listed(&without)));
     }
     let beyond: Vec<String> = beyond.iter().map(|rate| rate_name(*rate)).collect();
     if !beyond.is_empty() {

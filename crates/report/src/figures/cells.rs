@@ -228,14 +228,6 @@ pub(super) fn has_schedule(subjects: &[Subject]) -> bool {
     runs.any(|(run, _)| matches!(run.file.plan.schedule, Schedule::EveryNs(_)))
 }
 
-/// A warning where exchanges were started by a schedule: then it bounds how many there are.
-pub(super) fn schedule(subjects: &[Subject]) -> String {
-    match has_schedule(subjects) {
-        true => " A schedule started the exchanges, which limits the throughput.".to_owned(),
-        false => String::new(),
-    }
-}
-
 /// The parts of a name that are not empty.
 pub(super) fn joined<const N: usize>(parts: [String; N], by: &str) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

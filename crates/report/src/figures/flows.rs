@@ -36,8 +36,6 @@ pub(super) struct Panel<'a> {
 /// What is drawn.
 pub(super) struct Drawn<'a> {
     pub(super) panels: Vec<Panel<'a>>,
-    /// Ways of the chosen points that have nothing to show, by their names.
-    pub(super) without: Vec<(String, Sampled<'a>)>,
     /// What is not drawn, in words; begins with a space if it is not empty.
     pub(super) left_out: String,
 }
@@ -63,8 +61,7 @@ pub(super) fn chosen(
     shows: impl Fn(&Sampled<'_>) -> bool,
     most: usize,
 ) -> Option<Drawn<'_>> {
-    let every = all(subjects);
-    let mut flows = every.clone();
+    let mut flows = all(subjects);
     flows.retain(|flow| shows(flow));
     let mut runs: Vec<usize> = flows.iter().map(|flow| flow.subject).collect();
     runs.dedup();
@@ -98,12 +95,6 @@ pub(super) fn chosen(
             panels.push(Panel { way, curves });
         }
     }
-    let is_chosen = |flow: &&Sampled<'_>| {
-        runs.contains(&flow.subject) && choice.cells.contains(&flow.cell) && !shows(flow)
-    };
-    let without = every.iter().filter(is_chosen);
-    let without = without.map(|flow| (named(*flow, name(flow.subject, &flow.cell)), *flow));
-    let without: Vec<_> = without.collect();
     let drawn: usize = panels.iter().map(|panel| panel.curves.len()).sum();
     // Each way of a point is a curve of its own.
     let mut left_out = match choice.which.as_str() {
@@ -111,11 +102,7 @@ pub(super) fn chosen(
         which => format!(" {drawn} of {} curves are shown: {which}.", flows.len()),
     };
     left_out += &first_runs(runs.len(), of);
-    Some(Drawn {
-        panels,
-        without,
-        left_out,
-    })
+    Some(Drawn { panels, left_out })
 }
 
 impl<'a> Drawn<'a> {
@@ -146,15 +133,6 @@ impl<'a> Drawn<'a> {
         }
         legend
     }
-}
-
-/// A flow by its way and what else tells it from the others.
-pub(super) fn named(flow: Sampled<'_>, name: String) -> String {
-    let way = match flow.summary.way {
-        Way::In => "IN",
-        Way::Out => "OUT",
-    };
-    joined([way.to_owned(), name], ", ")
 }
 
 /// A way as the title of a panel.

@@ -131,11 +131,7 @@ impl<'a> LoopChoice<'a> {
                 let name = joined([run, self.name(cell)], ", ");
                 curves.push(Curve {
                     name: if name.is_empty() { what.into() } else { name },
-                    series: match (self.runs.len(), self.cells.len()) {
-                        (1, _) => Series::of(at_cell),
-                        (_, 1) => Series::of(at_run),
-                        _ => Series::with(at_run, at_cell),
-                    },
+                    series: Series::of_run(self.runs.len(), at_run, at_cell),
                     point,
                 });
             }
