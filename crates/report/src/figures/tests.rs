@@ -90,20 +90,12 @@ fn every_flow_has_a_marker_and_the_limit_is_named() {
     assert_eq!(shapes(&figures["rate-time"], "curve"), [4; 8]);
     let caption = &figures["rate-time"].caption;
     assert!(caption.contains(" 8 of 60 curves are shown"), "{caption}");
-}
-
-#[test]
-fn a_limit_far_above_is_told_and_not_drawn() {
-    let run = stream("a", &[64, 512], &[1], |_, _| 1000.0);
-    let matrix = sound(&[run])
-        .remove("rate-transfer-queue")
-        .expect("it is drawn");
-    assert!(shapes(&matrix, "limit").is_empty());
-    assert!(
-        matrix.caption.contains("far above: 53.25 MB/s"),
-        "{}",
-        matrix.caption
-    );
+    // A limit far above is told and not drawn.
+    let slow = sound(&[stream("a", &[64, 512], &[1], |_, _| 1000.0)]);
+    let matrix = &slow["rate-transfer-queue"];
+    assert!(shapes(matrix, "limit").is_empty());
+    let caption = &matrix.caption;
+    assert!(caption.contains("far above: 53.25 MB/s"), "{caption}");
 }
 
 #[test]
@@ -137,27 +129,15 @@ fn several_runs_share_a_figure_and_keep_their_names() {
 
 #[test]
 fn links_alone_and_together_are_kept_apart() {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for together in [false, true] {
-        for link in 0..2 {
-            for in_bytes in [48, 4800] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-            let last = *plan.points.last().expect("it was just made");
-            plan.points.push(Point {
-                index: last.index + 1,
-                depth: 4,
-                ..last
-            });
-        }
+    let mut plan = two_links(&[48, 4800]);
+    for at in [1, 3, 5, 7] {
+        let index = plan.points.len() as u32;
+        let depth = 4;
+        plan.points.push(Point {
+            index,
+            depth,
+            ..plan.points[at]
+        });
     }
     let figures = sound(&[exchange("a", plan, likely)]);
     let titles = texts(&figures["rtt-size-in"]);
@@ -266,12 +246,14 @@ fn every_point_of_a_loop_has_its_curve_its_bound_and_its_floor() {
     }
     let floors = texts.iter().filter(|text| text.starts_with("floor "));
     assert_eq!(floors.count(), 2, "{texts:?}");
-}
-
-#[test]
-fn the_bound_goes_on_where_no_stall_was_seen() {
-    let run = looped("a", &[1_000_000, 10_000_000], &[4096], &[], delays);
-    let figure = &sound(&[run])["stalls-latency"];
+    // The floor is the longest delay of the loop itself.
+    let caption = &figure.caption;
+    let words = "one block plus the longest host delay";
+    assert!(
+        caption.contains(words) && !caption.contains("timer"),
+        "{caption}"
+    );
+    // The bound goes on where no stall was seen.
     let (bounds, curves) = (right_ends(figure, "bound"), right_ends(figure, "curve"));
     assert!(
         bounds.iter().all(|x| (x - bounds[0]).abs() < 1.0),

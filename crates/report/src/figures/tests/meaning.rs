@@ -15,24 +15,9 @@ fn usb(bytes_s: f64) -> BusLimit {
     }
 }
 
-/// Two links, alone and together, at two sizes; the first has a limit.
-fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for together in [false, true] {
-        for link in 0..2 {
-            for in_bytes in [48, 4800] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-        }
-    }
+/// Two links, alone and together, at two sizes, with these limits.
+fn limited_links(known: &[Option<BusLimit>; 2]) -> Subject {
+    let plan = two_links(&[48, 4800]);
     let points = plan.points.iter().map(|point| PointSummary {
         limit: known[point.link as usize].clone(),
         ..summarised(&plan, *point, likely(*point))
@@ -43,7 +28,7 @@ fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
 
 #[test]
 fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
-    let figure = &sound(&[two_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
+    let figure = &sound(&[limited_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
     let texts = texts(figure);
     for title in ["link 0 alone", "link 1 alone", "link 0 together"] {
         assert!(texts.iter().any(|text| text == title), "{texts:?}");
@@ -57,7 +42,7 @@ fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     );
     // The same limit for all links is one line in each panel.
     let same = [Some(usb(1_216_000.0)), Some(usb(1_216_000.0))];
-    let figure = &sound(&[two_links(&same)])["throughput-size-in"];
+    let figure = &sound(&[limited_links(&same)])["throughput-size-in"];
     assert_eq!(shapes(figure, "limit"), [1; 4]);
     assert!(figure.caption.contains(" The limit: USB"));
 }
@@ -85,7 +70,7 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
 fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
     let of = |label: &str, rates: [f64; 2]| Subject {
         label: label.to_owned(),
-        ..two_links(&rates.map(|rate| Some(usb(rate))))
+        ..limited_links(&rates.map(|rate| Some(usb(rate))))
     };
     let (fast, slow) = (1_216_000.0, 600_000.0);
     // Each link has a panel, alone and together; in the second case both limits are in each.
@@ -252,34 +237,8 @@ fn a_trt_of_0_leaves_the_axis_logarithmic() {
 }
 
 #[test]
-fn a_floor_is_the_longest_delay_of_the_loop_itself() {
-    let run = looped("a", &[1_000_000], &[4096], &[], delays);
-    let caption = &sound(&[run])["stalls-latency"].caption;
-    assert!(
-        caption.contains("one block plus the longest host delay"),
-        "{caption}"
-    );
-    assert!(!caption.contains("timer"), "{caption}");
-}
-
-#[test]
 fn titles_of_panels_are_whole_and_sizes_are_named_evenly() {
-    let mut plan = plan(0);
-    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
-    for link in 0..2 {
-        for together in [false, true] {
-            for in_bytes in [48, 100, 200, 400, 800, 1600, 3200, 6400] {
-                plan.points.push(Point {
-                    index: plan.points.len() as u32,
-                    out_bytes: 16,
-                    in_bytes,
-                    depth: 1,
-                    link,
-                    together,
-                });
-            }
-        }
-    }
+    let plan = two_links(&[48, 100, 200, 400, 800, 1600, 3200, 6400]);
     // Labels of the vertical axis are as wide as can be.
     let figure = &sound(&[exchange("a", plan, |point| {
         likely(point).into_iter().map(|rtt| rtt * 100).collect()

@@ -75,6 +75,23 @@ pub(super) fn sweep(sizes: &[u32], depths: &[u32]) -> Plan {
     plan
 }
 
+/// Two links, alone and together, at these sizes and depth 1.
+pub(super) fn two_links(sizes: &[u32]) -> Plan {
+    let mut plan = plan(0);
+    plan.more_links = vec!["tcp://10.0.0.6:7700".to_owned()];
+    for (together, link) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+        for point in sweep(sizes, &[1]).points {
+            plan.points.push(Point {
+                index: plan.points.len() as u32,
+                link,
+                together,
+                ..point
+            });
+        }
+    }
+    plan
+}
+
 /// RTTs such as those of a device on a bus.
 pub(super) fn likely(point: Point) -> Vec<u64> {
     let mut random = Random(u64::from(point.index) * 77 + 1);
