@@ -6,7 +6,7 @@ use super::axes::{Axis, size_text};
 use super::cells::{self, Cell, Sweep, Swept, bare, distinct, has_schedule, points, sweeps};
 use super::point_key;
 use super::rtt::has_turnarounds;
-use super::sweep::{Panel, Plot, Statistic, Value, Vertical};
+use super::sweep::{AxisOf, Panel, Plot, Statistic, Value, Vertical};
 use crate::Subject;
 use wiregauge_model::response_size;
 use wiregauge_record::{Direction, FlowSummary, Point, PointSummary, StreamPoint, Way};
@@ -94,8 +94,7 @@ fn times(
         if name == "TRT" {
             caption += " TRT: from the start of an exchange to the start of the next.";
             if values.iter().any(|value| value.y.value == 0.0) {
-                caption += " Requests sent in one call start together: their TRT of 0 is at the lower \
-                            edge.";
+                caption += " Requests sent in one call have a TRT of 0, at the lower edge.";
             }
         }
         if runs > 1 {
@@ -266,6 +265,10 @@ fn rates(subjects: &[Subject]) -> Option<Figure> {
     if !is_by_size && queues.len() < 2 {
         return None;
     }
+    let (setting, other) = match is_by_size {
+        true => ("Transfer size", "queue"),
+        false => ("Queue", "transfer"),
+    };
     let (sizes, left_out) = cells::few(&sizes, MOST_SIZES, "sizes", |size| size_text(*size));
     let drawn = flows.into_iter();
     let drawn = drawn.filter(|(_, point, ..)| sizes.contains(&point.transfer_bytes));
@@ -290,18 +293,19 @@ fn rates(subjects: &[Subject]) -> Option<Figure> {
             limit: flow.limit.as_ref(),
         }
     });
+    let axis: AxisOf = match is_by_size {
+        true => Axis::sizes,
+        false => Axis::depths,
+    };
     let plot = Plot {
         name: "rate-transfer-queue".to_owned(),
         title: "Rate by transfer size and queue".to_owned(),
         caption: format!("Bars: 95 % confidence interval.{left_out}"),
-        x: match is_by_size {
-            true => ("Transfer size", Axis::sizes),
-            false => ("Queue", Axis::depths),
-        },
+        x: (setting, axis),
         y: Vertical::Rate("Rate"),
         log_from: 60.0,
         statistics: nameless(),
-        curve: if is_by_size { "queue" } else { "transfer" },
+        curve: other,
         held: |(direction, way): (Direction, Way)| direction.words_of(way).to_owned(),
         values: values.collect(),
     };

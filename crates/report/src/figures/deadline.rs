@@ -98,8 +98,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         .iter()
         .any(|point| point.cycles.cycles > point.responses.len())
     {
-        caption += " A line that goes on to the right edge: cycles without a correct response, or in which no request could \
-                    be sent.";
+        caption += " A line that goes on to the right edge: cycles without a correct response,";
+        caption += " or in which no request could be sent.";
     }
     if asked.jitter_ns.is_some() {
         caption += " Responses that are too early miss as well; they are in the table only.";

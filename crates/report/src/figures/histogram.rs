@@ -134,8 +134,9 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
         caption += " Diamonds: peaks.";
     }
     if has_limits && points.iter().any(|point| !point.summary.below.is_empty()) {
-        caption += " Dashed: limits of --below and the percentage of all exchanges below; one without a correct answer \
-                    is not below. A limit beyond the axis is not shown.";
+        caption += " Dashed: limits of --below, with the percentage of all exchanges below.";
+        caption += " One without a correct answer is not below.";
+        caption += " A limit beyond the axis is not shown.";
     }
     caption += &[first_runs(runs.len(), of), choice.rule].concat();
     if unnamed > 0 {
@@ -207,7 +208,10 @@ impl Range {
 /// The axis of percentages or numbers; `head` is the part of it that stays free at its top.
 fn counts_axis(points: &[&Sampled<'_>], bars: &[Bars], is_share: bool, head: f64) -> Axis {
     let tallest = bars.iter().zip(points).map(|(bars, point)| {
-        let of = if is_share { point.values.len().max(1) } else { 1 };
+        let of = match is_share {
+            true => point.values.len().max(1),
+            false => 1,
+        };
         bars.counts.iter().copied().max().unwrap_or(0) as f64 / of as f64
     });
     let tallest = tallest.fold(0.0, f64::max);
