@@ -86,6 +86,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
         // Room above the bars for the names of limits.
         let named = limits.iter().filter(|share| x.holds(share.limit as f64));
         let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
+        let head = head.min(0.7);
         let y = counts_axis(&drawn, &bars, is_share, head);
         canvas.open_point("panel", &point_key::exchange(first.summary.point));
         let frame = canvas.frame(place, &choice.name(cell), x, y);
