@@ -33,7 +33,6 @@ mod shapes;
 mod signals;
 mod split;
 mod stalls;
-mod streams;
 mod svg;
 mod sweep;
 #[cfg(test)]
@@ -65,7 +64,7 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         histogram::draw_turnarounds(subjects),
         against::draw(subjects),
         split::draw(subjects),
-        streams::draw(subjects),
+        flows::draw(subjects),
         buffer::draw(subjects),
         stalls::draw(subjects),
         service::draw_series(subjects),
