@@ -248,7 +248,7 @@ def control(
     in_sizes, out_sizes, depth
         Only points with these response or request sizes in bytes, or depths.
     figures
-        Write figures to this directory as SVG: step response, variance along the trace, cost.
+        Write figures to this directory as SVG: step response and cost.
     force
         Overwrite existing files.
 

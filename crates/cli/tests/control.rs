@@ -452,12 +452,7 @@ fn the_page_of_a_run_has_the_loop_and_its_figures_are_files_too() {
     ] {
         assert!(page.contains(words), "{words}");
     }
-    for figure in [
-        "control-step",
-        "control-variance",
-        "control-cost",
-        "rtt-series",
-    ] {
+    for figure in ["control-step", "control-cost", "rtt-series"] {
         assert!(
             desk.path(&format!("drawn/{figure}.svg")).exists(),
             "{figure}"

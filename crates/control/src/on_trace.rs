@@ -48,9 +48,6 @@ pub struct OnTrace {
     pub worst_cycle: usize,
     /// Standard deviation of the output there, as a multiple of that without delay.
     pub worst_ratio: f64,
-    /// Variance of the output at the start of each cycle (with several outputs: their part of the cost rate).
-    #[serde(skip)]
-    pub variance: Vec<f64>,
     /// Steps; `None` if the first output does not follow its reference, or the loop did not hold.
     pub step: Option<Steps>,
 }
@@ -135,12 +132,10 @@ pub fn on_trace(
         curve: curve(model, flows, period_ns, found.max_ns),
         worst_cycle: 0,
         worst_ratio: 1.0,
-        variance: Vec::new(),
         step: None,
     };
     (verdict.worst_cycle, verdict.worst_ratio) =
         worst(&run.variance, no_delay.variance.unwrap_or(0.0));
-    verdict.variance = run.variance;
     if let (Some(cost), Some(cost_without)) = (cost, no_delay.cost) {
         verdict.equal_delay_ns = equal_delay(&verdict.curve, cost, cost_without);
         verdict.step = steps(model, flows, &made, period_ns, growth);

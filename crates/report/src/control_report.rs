@@ -31,7 +31,7 @@ pub struct ControlDrawn {
     pub place: String,
     /// The loop held, so there is a cost.
     pub has_cost: bool,
-    /// Step response, variance along the trace, cost; those that it has.
+    /// Step response and cost; those that it has.
     pub figures: Vec<Figure>,
 }
 
@@ -50,7 +50,7 @@ impl ControlReport {
         let drawn = ranked.iter().take(MOST_DRAWN).map(|(point, assessment)| {
             let index = point.point.index;
             let place = places.name(&[index]);
-            let mut figures = figures::of_control(assessment, &point.cycles.delays, &place);
+            let mut figures = figures::of_control(assessment, &place);
             for figure in &mut figures {
                 figure.name += ending;
                 figure.name += &places.ending(index);

@@ -324,7 +324,6 @@ fn the_curve_of_the_buffer_agrees_with_the_summary() {
     });
     let points = stream_points(samples_of(&run));
     let curve = &points[0].flows[0].buffer;
-    assert_eq!(points[0].flows[0].no_buffer, None);
     assert_eq!(curve.len(), 12);
     assert!(curve.is_sorted_by(|a, b| a.rate_bytes_s < b.rate_bytes_s));
     assert!(curve.is_sorted_by(|a, b| a.worst_bytes <= b.worst_bytes));
@@ -371,18 +370,12 @@ fn in_both_directions_the_curve_of_the_buffer_agrees_with_the_summary_too() {
 }
 
 #[test]
-fn too_few_transfers_give_no_curve_and_the_reason() {
+fn too_few_transfers_give_no_curve() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
     let run = stream_run(dir.path(), &plan, |point| transfers(point, 50, 3));
     let points = stream_points(samples_of(&run));
-    let flow = &points[0].flows[0];
-    assert!(flow.buffer.is_empty());
-    assert!(
-        flow.no_buffer
-            .as_deref()
-            .is_some_and(|why| why.contains("too few"))
-    );
+    assert!(points[0].flows[0].buffer.is_empty());
 }
 
 #[test]

@@ -182,7 +182,6 @@ fn what_a_search_left_is_a_section_with_its_verdicts() {
             .starts_with("No setting meets all constraints; the closest one confirmed: depth 4: p99 20.00 µs. Limit missed: lost=0. "),
         "{answer}"
     );
-    assert!(page.contains(": Latency against throughput</h3>"));
 }
 
 #[test]
@@ -199,7 +198,7 @@ fn the_summary_has_the_table_that_the_terminal_prints() {
 }
 
 #[test]
-fn a_share_without_an_interval_has_none_in_its_table_and_no_bar_in_the_figure() {
+fn a_share_without_an_interval_has_none_in_its_table() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan {
         below_ns: vec![30_000],
@@ -214,14 +213,8 @@ fn a_share_without_an_interval_has_none_in_its_table_and_no_bar_in_the_figure() 
             ..common::exchange(sequence)
         })
     });
-    let subjects = [subject("run", run)];
-    let page = page_of(&subjects);
+    let page = page_of(&[subject("run", run)]);
     assert!(page.contains("<td>? .. ?</td>"), "{page}");
-    let below = figures::of(&subjects);
-    let below = below.iter().find(|figure| figure.name == "below").unwrap();
-    assert!(below.caption.contains("has no interval"), "{below:?}");
-    let drawn = below.svg.split_once("class=\"shares\"").unwrap().1;
-    assert!(!drawn.contains("stroke="), "a bar: {drawn}");
 }
 
 #[test]

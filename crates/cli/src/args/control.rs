@@ -52,7 +52,7 @@ pub struct ControlArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub undecided: UndecidedArg,
-    /// Write figures to this directory as SVG: step response, variance along the trace, cost.
+    /// Write figures to this directory as SVG: step response and cost.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     #[command(flatten)]

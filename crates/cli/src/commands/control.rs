@@ -60,7 +60,7 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         printed::computed(&tables, args.full, session)?;
     }
     if let Some(dir) = &args.figures {
-        let (figures, is_cut) = figures_of(&controls);
+        let figures = figures_of(&controls);
         for line in write_figures(
             (dir, args.force.force),
             &figures,
@@ -68,12 +68,6 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
             session,
         )? {
             remark!(session, "{line}");
-        }
-        if is_cut {
-            remark!(
-                session,
-                "some points have no figures: all delays together do not fit in memory (choose points)"
-            );
         }
     }
     Ok(unmet::outcome(
@@ -96,10 +90,9 @@ fn judged(args: &ControlArgs, controls: &Controls) -> Vec<Judged> {
     args.require.iter().map(of_limit).collect()
 }
 
-/// Those of all points, their names ending in the point's number and settings where there are several; true if some are missing.
-fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
+/// Those of all points, their names ending in the point's number and settings where there are several.
+fn figures_of(controls: &Controls) -> Vec<Figure> {
     let mut drawn = Vec::new();
-    let mut is_cut = false;
     let places = Places::new(controls.points.iter().map(|point| point.point));
     for point in &controls.points {
         let index = point.point.index;
@@ -107,11 +100,10 @@ fn figures_of(controls: &Controls) -> (Vec<Figure>, bool) {
         let Some(assessment) = &point.assessment else {
             continue;
         };
-        is_cut |= point.cycles.delays.is_empty();
-        for mut figure in figures::of_control(assessment, &point.cycles.delays, &place) {
+        for mut figure in figures::of_control(assessment, &place) {
             figure.name += &places.ending(index);
             drawn.push(figure);
         }
     }
-    (drawn, is_cut)
+    drawn
 }

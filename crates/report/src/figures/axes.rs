@@ -201,12 +201,6 @@ impl Axis {
         axis
     }
 
-    /// Sizes in bytes side by side.
-    pub(crate) fn size_slots(name: &str, sizes: &[u32]) -> Axis {
-        let labels: Vec<String> = sizes.iter().map(|size| size_label(*size)).collect();
-        Axis::slots(&format!("{name} ({})", size_unit(&labels)), &labels)
-    }
-
     /// Any values: `unit` of them are one on the labels. The range grows to whole ticks.
     pub(crate) fn linear(title: &str, low: f64, high: f64, unit: f64) -> Axis {
         let (low, high) = (finite(low) / unit, finite(high) / unit);

@@ -2,10 +2,10 @@
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Canvas, Key, Limit};
+use super::canvas::{Key, Limit};
 use super::cells::listed;
 use super::flows;
-use super::look::{HEIGHT, Marker, SERIES, Series};
+use super::look::{Marker, SERIES, Series};
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_record::BufferNeed;
@@ -29,13 +29,9 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         return Vec::new();
     };
     let mut legend = drawn.legend();
-    let needs = || {
-        let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
-        curves.flat_map(|(_, _, flow)| &flow.summary.buffers)
-    };
-    let loss = needs()
-        .find(|need| estimate(need).is_some())
-        .map(|need| need.loss);
+    let mut needs = drawn.flows().flat_map(|flow| &flow.summary.buffers);
+    let loss = needs.find(|need| estimate(need).is_some());
+    let loss = loss.map(|need| need.loss);
     if let Some(loss) = loss {
         if legend.is_empty() {
             legend.push(Key::Points(Series::of(0)).named("worst of this run"));
@@ -46,8 +42,7 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         );
         legend.push(Key::Mark(for_loss(SERIES[0])).named(name));
     }
-    let panels = (drawn.panels.len(), 1);
-    let (canvas, places) = Canvas::with_panels(panels, (HEIGHT, 290), &legend);
+    let (canvas, places) = drawn.sheet(&legend);
     let mut beyond = BTreeSet::new();
     for (panel, place) in drawn.panels.iter().zip(places) {
         let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
@@ -144,21 +139,15 @@ fn for_loss(colour: &'static str) -> Series {
 /// Value and bounds of the buffer for a loss probability, where the run can tell.
 fn estimate(need: &BufferNeed) -> Option<(f64, f64, f64)> {
     let found = need.for_loss_bytes.filter(|_| need.sustained)?;
-    // Runs of early versions hold estimates without any such limit.
-    let near = |value: f64| value <= REACH * (need.worst_bytes as f64).max(1.0);
-    let (low, high) = (found.low?, found.high?);
-    (near(found.value) && high <= REACH * found.value.max(1.0)).then_some((
-        found.value,
-        low.max(found.value / REACH),
-        high,
-    ))
+    let (value, low, high) = (found.value, found.low?, found.high?);
+    (high <= REACH * value.max(1.0)).then_some((value, low.max(value / REACH), high))
 }
 
 fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>, beyond: &BTreeSet<u64>) -> String {
     let mut text = String::from(
         "Largest backlog in this run if the device produced (IN) or consumed (OUT) data at a constant rate. \
-         Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. A longer \
-         run can find a larger backlog.",
+         Each curve ends at the rate that the link sustained; beyond it no buffer is large enough. Of 100 transfers \
+         or fewer, only the rates of --rate are shown. A longer run can find a larger backlog.",
     );
     if let Some(loss) = loss {
         text.push_str(&format!(
@@ -166,24 +155,6 @@ fn caption(drawn: &flows::Drawn<'_>, loss: Option<f64>, beyond: &BTreeSet<u64>) 
              interval, at the rates of --rate.",
             loss_name(loss)
         ));
-    }
-    let curves = drawn.panels.iter().flat_map(|panel| &panel.curves);
-    let at_rates = curves.filter_map(|(name, _, flow)| {
-        let why = flow.loaded.no_buffer.as_ref()?;
-        Some(format!("{} ({why})", flows::named(*flow, name.clone())))
-    });
-    let at_rates: Vec<String> = at_rates.collect();
-    if !at_rates.is_empty() {
-        let names = listed(&at_rates);
-        text.push_str(&format!(" At the rates of --rate only: {names}."));
-    }
-    let without = drawn.without.iter().map(|(name, flow)| {
-        let why = flow.loaded.no_buffer.as_deref();
-        format!("{name} ({})", why.unwrap_or("no rate was sustained"))
-    });
-    let without: Vec<String> = without.collect();
-    if !without.is_empty() {
-        text.push_str(&format!(" Without a curve: {}.", listed(&without)));
     }
     let beyond: Vec<String> = beyond.iter().map(|rate| rate_name(*rate)).collect();
     if !beyond.is_empty() {

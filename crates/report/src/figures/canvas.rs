@@ -226,12 +226,6 @@ impl Frame {
         self.svg.close();
     }
 
-    /// Where a text of this width stands between the edges of the frame, as near to `x` as that can be: its middle.
-    pub(crate) fn inside(&self, x: f64, width: f64) -> f64 {
-        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
-        x.min(right - width / 2.0).max(left + 2.0 + width / 2.0)
-    }
-
     /// Where a value stands on the sheet, in pixels.
     pub(crate) fn x_px(&self, value: f64) -> f64 {
         self.inner.x + self.x.part(value) * self.inner.width
@@ -356,12 +350,6 @@ impl Frame {
         }
     }
 
-    /// The width of each of so many bars in a slot of the horizontal axis, in its unit.
-    pub(crate) fn bar_width(&self, bars: usize) -> f64 {
-        let slot = (self.x_px(1.0) - self.x_px(0.0)).max(1.0);
-        (0.82 / bars.max(1) as f64).min(56.0 / slot)
-    }
-
     /// A filled bar between two values of each axis.
     pub(crate) fn bar(&self, x: (f64, f64), y: (f64, f64), colour: &str, opacity: f64) {
         if let [a, b] = self.places(&[(x.0, y.0), (x.1, y.1)])[..] {
@@ -389,8 +377,9 @@ impl Frame {
     }
 
     /// Limits down the frame at values of the horizontal axis, on top of all lines. From left to right each begins a
-    /// row lower, with its name there beside it. Those outside are left out: the caller says so in words.
-    pub(crate) fn limits_x(&self, limits: &[Limit]) {
+    /// row lower, with its name there beside it. Those outside are left out: the caller says so in words. Returns how many
+    /// have no room for their name.
+    pub(crate) fn limits_x(&self, limits: &[Limit]) -> usize {
         let is_inside = |limit: &&Limit| self.x.holds(limit.at);
         let mut inside: Vec<&Limit> = limits.iter().filter(is_inside).collect();
         inside.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -405,7 +394,10 @@ impl Frame {
                 self.svg.line("", &ends, Series::limit().line(1.4));
             });
         }
-        for (row, limit) in inside.iter().enumerate() {
+        // Below the frame there is no room for more names.
+        let has_room = |row: &usize| top(*row) + 12.0 < bottom;
+        let named = (0..inside.len()).take_while(has_room).count();
+        for (row, limit) in inside.iter().enumerate().take(named) {
             let (x, baseline) = (self.x_px(limit.at), top(row) + 12.0);
             let width = text_width(&limit.name, SMALL) + 6.0;
             let (room, anchor, at) = if x + width <= right || x - left < right - x {
@@ -413,21 +405,13 @@ impl Frame {
             } else {
                 (x - left, Anchor::End, x - 5.0)
             };
-            // Below the frame there is no room for more names.
-            if baseline < bottom {
-                self.svg.of_points(&limit.point, || {
-                    let name = fitting(&limit.name, SMALL, room - 6.0);
-                    self.svg.text(at, baseline, &name, Ink::note(anchor));
-                });
-            }
+            self.svg.of_points(&limit.point, || {
+                let name = fitting(&limit.name, SMALL, room - 6.0);
+                self.svg.text(at, baseline, &name, Ink::note(anchor));
+            });
         }
         self.svg.close();
-    }
-
-    /// A note at values of the axes, moved by pixels.
-    pub(crate) fn label(&self, at: (f64, f64), by: (f64, f64), anchor: Anchor, text: &str) {
-        let (x, y) = (self.x_px(at.0) + by.0, self.y_px(at.1) + by.1);
-        self.svg.text(x, y, text, Ink::note(anchor));
+        inside.len() - named
     }
 
     /// Groups what is drawn until `close`, under a class by which it can be found.
@@ -448,23 +432,5 @@ impl Frame {
     /// Ends a group.
     pub(crate) fn close(&self) {
         self.svg.close();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_above_a_value_at_the_edge_stays_in_the_frame() {
-        let canvas = Canvas::new(300, &[]);
-        let axis = || Axis::rate("a rate", 100.0);
-        let frame = canvas.frame(canvas.place(), "", axis(), axis());
-        let (left, beyond) = (frame.x_px(0.0), frame.x_px(1e6));
-        assert!(frame.inside(left, 30.0) - 15.0 > left);
-        let right = frame.inside(beyond, 30.0) + 15.0;
-        assert_eq!(frame.inside(beyond, 60.0) + 30.0, right);
-        assert!(right <= beyond);
-        assert_eq!(frame.inside(left + 100.0, 30.0), left + 100.0);
     }
 }

@@ -1,22 +1,17 @@
-//! The points of several runs, sorted into what a figure lays side by side: curves and panels.
-//! Colours tell runs apart (or links, or depths, if there is but one run), dashes and markers depths.
+//! The points of several runs: sweeps of sizes, choices where there is no room for all, names and parts of captions.
 
 use super::Figure;
 use super::axes::{Axis, bounds};
-use super::canvas::{Entry, Key};
-use super::look::{FONT_SIZE, Series, fitting};
-use super::marked::Marked;
+use super::canvas::Entry;
+use super::look::{FONT_SIZE, fitting};
 use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
-use wiregauge_compare::{Settings, link_name};
+use wiregauge_compare::Settings;
 use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_run::{Run, RunKind};
 use wiregauge_stats::Estimate;
-
-/// As many colours as there are.
-pub(super) const MOST_CURVES: usize = 8;
 
 /// A point of an exchange run.
 #[derive(Clone, Copy, Debug)]
@@ -187,112 +182,12 @@ fn held<'a>(way: Swept, cells: &[Cell<'a>]) -> Sweep<'a> {
     }
 }
 
-/// One curve, ascending in x.
-pub(super) struct Curve {
-    pub(super) name: String,
-    pub(super) series: Series,
-    pub(super) values: Vec<Marked>,
-}
-
-impl Curve {
-    /// In the legend.
-    pub(super) fn entry(&self) -> Entry {
-        let keys = self.values.iter().map(|value| value.key.clone());
-        let entry = Key::Points(self.series).named(&self.name);
-        entry.of(point_key::list(keys))
-    }
-}
-
-/// The values of some cells, ascending in x.
-pub(super) fn marked<'a, 'b>(
-    cells: impl Iterator<Item = &'b Cell<'a>>,
-    x: impl Fn(&Point) -> f64,
-    y: impl Fn(&PointSummary) -> Option<Estimate>,
-) -> Vec<Marked>
-where
-    'a: 'b,
-{
-    let mut values: Vec<Marked> = cells
-        .filter_map(|cell| {
-            Some(Marked {
-                key: cell.key(),
-                x: x(&cell.point()),
-                y: y(cell.summary)?,
-            })
-        })
-        .collect();
-    values.sort_by(|a, b| a.x.total_cmp(&b.x));
-    values
-}
-
 /// A value whose interval is not known.
 pub(super) fn bare(value: f64) -> Estimate {
     Estimate {
         value,
         low: None,
         high: None,
-    }
-}
-
-/// What distinguishes curves: run, link and depth.
-type CurveKey = (usize, u32, u32);
-
-fn curve_key(cell: &Cell<'_>) -> CurveKey {
-    (cell.subject, cell.point().link, cell.point().depth)
-}
-
-/// What keys of curves there are among cells, and how each is named and drawn.
-pub(super) struct Keys {
-    keys: Vec<(CurveKey, String, Series)>,
-    /// In words, what was left out.
-    pub(super) left_out: String,
-}
-
-impl Keys {
-    /// At most so many curves: if there are more, depths are left out.
-    pub(super) fn of(subjects: &[Subject], cells: &[Cell<'_>], most: usize) -> Keys {
-        let keys = distinct(cells.iter().map(curve_key));
-        let runs = distinct(keys.iter().map(|key| key.0)).len();
-        let links = distinct(keys.iter().map(|key| key.1)).len();
-        let colours = distinct(keys.iter().map(|key| (key.0, key.1)));
-        let depths = distinct(keys.iter().map(|key| key.2));
-        let a_colour = (most / colours.len().max(1)).clamp(1, most);
-        let (depths, left_out) = few(&depths, a_colour, "depths", u32::to_string);
-        let drawn = |key: CurveKey| {
-            let (run, link, depth) = key;
-            let pattern = depths.iter().position(|other| *other == depth)?;
-            let colour = colours.iter().position(|other| *other == (run, link))?;
-            let of = |is_named: bool, name: String| if is_named { name } else { String::new() };
-            let link = of(links > 1, format!("link {link}"));
-            let is_alone = colours.len() == 1;
-            let depth = of(depths.len() > 1 || is_alone, format!("depth {depth}"));
-            let name = joined([label(subjects, run, runs), link, depth], ", ");
-            Some((key, name, Series::of_run(colours.len(), colour, pattern)))
-        };
-        Keys {
-            keys: keys.into_iter().filter_map(drawn).collect(),
-            left_out,
-        }
-    }
-
-    /// The curves of some cells, one for each key that occurs among them.
-    pub(super) fn curves(
-        &self,
-        cells: &[Cell<'_>],
-        x: impl Fn(&Point) -> f64,
-        y: impl Fn(&PointSummary) -> Option<Estimate>,
-    ) -> Vec<Curve> {
-        let curve = |(key, name, series): &(CurveKey, String, Series)| {
-            let of_it = cells.iter().filter(|cell| curve_key(cell) == *key);
-            let mut values = marked(of_it, &x, &y);
-            values.retain(|value| value.x.is_finite() && value.y.value.is_finite());
-            (!values.is_empty()).then(|| Curve {
-                name: name.clone(),
-                series: *series,
-                values,
-            })
-        };
-        self.keys.iter().filter_map(curve).collect()
     }
 }
 
@@ -333,57 +228,6 @@ pub(super) fn has_schedule(subjects: &[Subject]) -> bool {
     runs.any(|(run, _)| matches!(run.file.plan.schedule, Schedule::EveryNs(_)))
 }
 
-/// A warning where exchanges were started by a schedule: then it bounds how many there are.
-pub(super) fn schedule(subjects: &[Subject]) -> String {
-    match has_schedule(subjects) {
-        true => " A schedule started the exchanges, which limits the throughput.".to_owned(),
-        false => String::new(),
-    }
-}
-
-/// More panels of a sweep would be too small.
-const MOST_PANELS: usize = 4;
-
-/// What a panel of a sweep is of: a link, and the setting `H` that the sweep does not vary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Panel<H> {
-    together: bool,
-    link: u32,
-    pub(super) held: H,
-}
-
-impl<H: Copy + Ord> Panel<H> {
-    pub(super) fn new(cell: &Cell<'_>, held: H) -> Panel<H> {
-        let Point { together, link, .. } = cell.point();
-        Panel {
-            together,
-            link,
-            held,
-        }
-    }
-
-    /// The link where there are several; what is held where it varies, or there is but one panel.
-    pub(super) fn name(&self, all: &[Panel<H>], held: impl Fn(H) -> String) -> String {
-        let link = |panel: &Panel<H>| (panel.link, panel.together);
-        let links = all.iter().any(|other| link(other) != link(self));
-        let is_held = !links || all.iter().any(|other| other.held != self.held);
-        let link = links.then(|| link_name(self.link, self.together));
-        let held = is_held.then(|| held(self.held));
-        joined([link, held].map(Option::unwrap_or_default), ", ")
-    }
-
-    /// Those that are drawn: of too many all links at one setting, so that what is left can be compared, then evenly.
-    pub(super) fn few(all: &[Panel<H>]) -> Vec<Panel<H>> {
-        let links = distinct(all.iter().map(|panel| (panel.link, panel.together)));
-        let mut kept = all.to_vec();
-        if kept.len() > MOST_PANELS && links.len() > 1 {
-            let first = all.iter().map(|panel| panel.held).min();
-            kept.retain(|panel| Some(panel.held) == first);
-        }
-        spread(&kept, MOST_PANELS)
-    }
-}
-
 /// The parts of a name that are not empty.
 pub(super) fn joined<const N: usize>(parts: [String; N], by: &str) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -396,23 +240,6 @@ pub(super) fn label(subjects: &[Subject], run: usize, runs: usize) -> String {
         1 => String::new(),
         _ => subjects[run].label.clone(),
     }
-}
-
-/// The legend of values that are drawn of each run, each with its name and the number of its look.
-pub(super) fn values_legend<'a>(
-    subjects: &[Subject],
-    runs: &[usize],
-    values: impl Iterator<Item = (&'a str, usize)> + Clone,
-) -> Vec<Entry> {
-    let of_run = |(at, run): (usize, &usize)| {
-        let run = label(subjects, *run, runs.len());
-        let values = values.clone().map(move |(name, number)| {
-            let key = Key::Points(Series::of_run(runs.len(), at, number));
-            key.named(joined([run.clone(), name.to_owned()], ": "))
-        });
-        values.collect::<Vec<_>>()
-    };
-    runs.iter().enumerate().flat_map(of_run).collect()
 }
 
 /// How many of all are drawn, for a caption; nothing if all are.

@@ -26,7 +26,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
         return Vec::new();
     };
     let is_drawn = |compared: &&Compared| compared.figure.unit() != Unit::Share;
-    let names: Vec<String> = first
+    let mut chosen: Vec<String> = first
         .figures
         .iter()
         .filter(is_drawn)
@@ -43,35 +43,14 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
         "gap.p99",
         "transfer.p99",
     ];
-    let mut chosen: Vec<String> = match names.len() {
-        0..=PANELS => names.clone(),
-        _ => {
-            let known = favoured
-                .iter()
-                .filter(|name| names.iter().any(|n| n == *name));
-            known.take(PANELS).map(|name| (*name).to_owned()).collect()
-        }
-    };
-    chosen.sort_by_key(|name| names.iter().position(|n| n == name));
+    if chosen.len() > PANELS {
+        chosen.retain(|name| favoured.contains(&name.as_str()));
+        chosen.truncate(PANELS);
+    }
     if chosen.is_empty() {
         return Vec::new();
     }
     vec![draw(comparison, &chosen)]
-}
-
-/// The word of a verdict, if it is that of all figures drawn.
-fn word(comparison: &Comparison, figures: &[String], verdict: Verdict) -> &'static str {
-    let points = comparison.points.iter();
-    let drawn = points
-        .flat_map(|point| &point.figures)
-        .filter(|compared| figures.contains(&compared.figure.to_string()));
-    let mut words = drawn.map(|compared| verdict.words(compared.figure));
-    let first = words.next();
-    match first.filter(|first| words.all(|word| word == *first)) {
-        Some(word) => word,
-        None if verdict == Verdict::Worse => "worse",
-        None => "better",
-    }
 }
 
 fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
@@ -82,8 +61,8 @@ fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let columns = if figures.len() == 1 { 1 } else { 2 };
     let row = AROUND + ROW * shown as u32;
     let verdicts = [
-        (Verdict::Worse, word(comparison, figures, Verdict::Worse)),
-        (Verdict::Better, word(comparison, figures, Verdict::Better)),
+        (Verdict::Worse, "worse"),
+        (Verdict::Better, "better"),
         (Verdict::NoDifferenceShown, "no significant difference"),
         (Verdict::CannotTell, "inconclusive"),
     ];

@@ -1,10 +1,9 @@
-//! What measured delays do to a control loop: its step response, how its output varies along the trace, and its cost
-//! beside that of constant delays.
+//! What measured delays do to a control loop: its step response, and its cost beside that of constant delays.
 
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
-use super::look::{HEIGHT, INK, Marker, Series, WIDTH};
+use super::look::{HEIGHT, INK, Series};
 use wiregauge_control::{Assessment, Steps};
 use wiregauge_quantity::time;
 
@@ -13,9 +12,6 @@ const BAND: f64 = 0.25;
 
 /// An output that goes further beyond that without delay, as a multiple of its range, leaves the figure.
 const REACH: f64 = 4.0;
-
-/// A standard deviation that rises to more than this multiple has a logarithmic axis.
-const MOST_LINEAR: f64 = 30.0;
 
 /// A cost of more than this multiple of that without delay is not drawn.
 const MOST_COST: f64 = 40.0;
@@ -26,13 +22,11 @@ const NONE: usize = 2;
 /// The measured delays.
 const MEASURED: usize = 0;
 
-/// All figures of an assessment; `delays` are those of its trace (`None`: lost). `place`: the settings of its point,
-/// such as `depth 2`; empty if the run has no other.
-pub fn of_control(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Vec<Figure> {
+/// All figures of an assessment. `place`: the settings of its point, such as `depth 2`; empty if the run has no other.
+pub fn of_control(assessment: &Assessment, place: &str) -> Vec<Figure> {
     let steps = assessment.on_trace.step.as_ref();
     let drawn = [
         steps.and_then(|steps| step(steps, place)),
-        variance(assessment, delays, place),
         cost(assessment, place),
     ];
     drawn.into_iter().flatten().collect()
@@ -97,66 +91,6 @@ fn step(steps: &Steps, place: &str) -> Option<Figure> {
         caption += " Commands reached the limits of the model.";
     }
     Some(canvas.finish("control-step", &titled("Step response", place), &caption))
-}
-
-fn variance(assessment: &Assessment, delays: &[Option<u64>], place: &str) -> Option<Figure> {
-    let usual = assessment
-        .on_trace
-        .no_delay
-        .variance
-        .filter(|usual| *usual > 0.0)?;
-    let all = &assessment.on_trace.variance;
-    let period_ns = assessment.period_ns as f64;
-    // A column of pixels shows its largest value.
-    let per = all.len().div_ceil(WIDTH as usize).max(1);
-    let line_points: Vec<(f64, f64)> = (all.chunks(per).enumerate())
-        .map(|(column, values)| {
-            let largest = values.iter().copied().fold(0.0, f64::max);
-            ((column * per) as f64 * period_ns, (largest / usual).sqrt())
-        })
-        .collect();
-    let (low, high) = bounds(line_points.iter().map(|(_, ratio)| *ratio))?;
-    let latest = assessment.rules.deadline_ns.unwrap_or(u64::MAX);
-    let is_missed = |delay: &Option<u64>| delay.is_none_or(|delay| delay > latest);
-    let missed: Vec<f64> = (delays.chunks(per).enumerate())
-        .filter(|(_, chunk)| chunk.iter().any(is_missed))
-        .map(|(column, _)| (column * per) as f64 * period_ns)
-        .collect();
-    let mark = Series::mark(INK, Marker::Triangle, false);
-    let mut legend = vec![
-        Key::Line(line(MEASURED)).named("standard deviation of the output"),
-        Key::Line(Series::limit()).named("no delay"),
-    ];
-    if !missed.is_empty() {
-        legend.push(Key::Mark(mark).named("lost or late responses"));
-    }
-    let canvas = Canvas::new(HEIGHT, &legend);
-    let x = Axis::elapsed("Time in the trace", all.len() as f64 * period_ns);
-    let title = "As a multiple of that without delay";
-    let y = match high > MOST_LINEAR {
-        true => Axis::log(&format!("{title} (log)"), low.min(1.0), high, 1.0, multiple),
-        false => Axis::linear(title, 0.0, (high * 1.12).max(1.2), 1.0),
-    };
-    let frame = canvas.frame(canvas.place(), place, x, y);
-    let end = all.len() as f64 * period_ns;
-    frame.line(&[(0.0, 1.0), (end, 1.0)], Series::limit());
-    frame.line(&line_points, line(MEASURED));
-    frame.marks_on_top(&missed, 6.0, mark);
-    let mut caption = String::from(
-        "At the sample of each cycle, computed exactly from the model's noise and the measured delays. 1 is the loop \
-         without delay.",
-    );
-    if per > 1 {
-        caption += &format!(" Each column is the largest of {per} cycles.");
-    }
-    if delays.is_empty() {
-        caption += " Lost and late responses are not marked: the delays of all points do not fit in memory.";
-    }
-    Some(canvas.finish(
-        "control-variance",
-        &titled("How the output varies along the trace", place),
-        &caption,
-    ))
 }
 
 fn cost(assessment: &Assessment, place: &str) -> Option<Figure> {
@@ -225,14 +159,6 @@ fn cost(assessment: &Assessment, place: &str) -> Option<Figure> {
         &titled("Cost against constant delay", place),
         &caption,
     ))
-}
-
-/// A tick of a logarithmic axis.
-fn multiple(value: f64) -> String {
-    match (1e-3..1e5).contains(&value) {
-        true => value.to_string(),
-        false => format!("{value:.0e}"),
-    }
 }
 
 /// Where the first segment of a line reaches this value.

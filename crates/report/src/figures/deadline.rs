@@ -9,7 +9,7 @@ use super::look::{HEIGHT, LINE, Series};
 use super::point_key;
 use super::which::Choice;
 use crate::Subject;
-use crate::load::{DeadlinePoint, Deadlines, Taken};
+use crate::load::{DeadlinePoint, Deadlines};
 use hdrhistogram::Histogram;
 use wiregauge_quantity::{exact_time, time};
 
@@ -98,15 +98,8 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         .iter()
         .any(|point| point.cycles.cycles > point.responses.len())
     {
-        caption += match deadlines.taken {
-            Taken::AsScheduled => {
-                " A line that goes on to the right edge: cycles without a correct response."
-            }
-            Taken::Replayed | Taken::ReplayedFrom { .. } => {
-                " A line that goes on to the right edge: cycles without a correct response, or in which no request \
-                 could be sent."
-            }
-        };
+        caption += " A line that goes on to the right edge: cycles without a correct response,";
+        caption += " or in which no request could be sent.";
     }
     if asked.jitter_ns.is_some() {
         caption += " Responses that are too early miss as well; they are in the table only.";
@@ -213,7 +206,7 @@ fn share(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Beyond, ControlLoop};
+    use crate::load::{Beyond, ControlLoop, Taken};
     use crate::tables::Places;
     use wiregauge_record::Point;
     use wiregauge_stats::{Confidence, Estimate, Missed, Responses};

@@ -131,11 +131,7 @@ impl<'a> LoopChoice<'a> {
                 let name = joined([run, self.name(cell)], ", ");
                 curves.push(Curve {
                     name: if name.is_empty() { what.into() } else { name },
-                    series: match (self.runs.len(), self.cells.len()) {
-                        (1, _) => Series::of(at_cell),
-                        (_, 1) => Series::of(at_run),
-                        _ => Series::with(at_run, at_cell),
-                    },
+                    series: Series::of_run(self.runs.len(), at_run, at_cell),
                     point,
                 });
             }
@@ -151,68 +147,21 @@ pub(super) struct Curve<'b, 'a> {
     pub(super) point: &'b Looped<'a>,
 }
 
-/// At most so many cells, at least one, and in words which they are where they are not all: preloads
-/// under test go first, then blocks between the smallest and the largest, then rates.
+/// At most so many cells, at least one, and for a caption how many they are: preloads under test go first.
 fn few(all: &[LoopCell], most: usize) -> (Vec<LoopCell>, String) {
     let most = most.max(1);
-    if all.len() <= most {
-        return (all.to_vec(), String::new());
-    }
-    let mut left: Vec<LoopCell> = all.to_vec();
-    let mut which = String::new();
-    if all.iter().any(|cell| cell.tested.is_none()) {
+    let mut left = all.to_vec();
+    if left.len() > most && all.iter().any(|cell| cell.tested.is_none()) {
         left.retain(|cell| cell.tested.is_none());
-        which.push_str("no preload under test");
     }
-    let paths = distinct(left.iter().map(|cell| cell.path));
-    if left.len() > most && paths.len() > 1 {
+    if left.len() > most && left.iter().any(|cell| cell.path != left[0].path) {
         // What processes the blocks is what such a run compares: all of it on one cell.
-        let first = left[0];
         let of = |cell: &LoopCell| (cell.rate_hz, cell.channels, cell.notify_bytes);
-        left.retain(|cell| of(cell) == of(&first));
-        left.truncate(most);
-        which = "the paths of the first rate and block size".to_owned();
+        let first = of(&left[0]);
+        left.retain(|cell| of(cell) == first);
     }
-    if left.len() > most {
-        let rates = distinct(left.iter().map(|cell| (cell.rate_hz, cell.channels)));
-        let of_rate = |rate: (u64, u32)| -> Vec<LoopCell> {
-            let of_it = left.iter().copied();
-            let same = of_it.filter(|cell| (cell.rate_hz, cell.channels) == rate);
-            same.collect()
-        };
-        // Two of each rate only where two rates still have room.
-        let has_room = left.len() > rates.len() && most >= 4;
-        let a_rate = if has_room { 2 } else { 1 };
-        let (kept, words): (Vec<LoopCell>, _) = if let [rate] = rates[..] {
-            let kept = spread(&of_rate(rate), most);
-            (
-                kept,
-                "the smallest and largest block size and some in between",
-            )
-        } else {
-            let drawn = spread(&rates, most / a_rate);
-            let kept = drawn
-                .into_iter()
-                .flat_map(|rate| spread(&of_rate(rate), a_rate));
-            let words = match a_rate {
-                1 => {
-                    "the lowest and highest rate and some in between, each with its smallest block size"
-                }
-                _ => {
-                    "the lowest and highest rate and some in between, each with its smallest and largest block \
-                     size"
-                }
-            };
-            (kept.collect(), words)
-        };
-        left = kept;
-        which = words.to_owned();
-    }
-    let rule = format!(
-        " {1} of {0} points are shown: {which}.",
-        all.len(),
-        left.len()
-    );
+    let left = spread(&left, most);
+    let rule = shown(left.len(), all.len(), "points");
     (left, rule)
 }
 
@@ -239,34 +188,24 @@ mod tests {
     }
 
     #[test]
-    fn few_points_are_all_drawn() {
-        let cells = sweep(&[1, 2], &[64], &[None, Some(4096)]);
-        assert_eq!(few(&cells, 4), (cells, String::new()));
-    }
-
-    #[test]
     fn preloads_under_test_make_room_first_and_then_what_lies_between() {
-        let cells = sweep(&[1, 2], &[64, 128], &[None, Some(4096)]);
-        let (drawn, rule) = few(&cells, 6);
+        let both = [None, Some(4096)];
+        let some = sweep(&[1, 2], &[64, 128], &both);
+        assert_eq!(few(&some, 8), (some.clone(), String::new()));
+        let (drawn, rule) = few(&some, 6);
         assert_eq!(drawn, sweep(&[1, 2], &[64, 128], &[None]));
-        assert!(rule.contains("4 of 8 points are shown"), "{rule}");
-        let cells = sweep(&[1, 2, 3, 4, 5], &[64, 128, 256], &[None]);
-        let (drawn, rule) = few(&cells, 6);
-        assert_eq!(drawn, sweep(&[1, 3, 5], &[64, 256], &[None]));
-        assert!(rule.contains("largest block"), "{rule}");
-    }
-
-    #[test]
-    fn ways_to_a_gpu_are_compared_on_one_block() {
-        let mut cells = sweep(&[1, 2], &[64, 128], &[None]);
+        assert_eq!(rule, " 4 of 8 points are shown.");
+        let many = sweep(&[1, 2, 3, 4, 5], &[64, 128, 256], &[None]);
+        let (drawn, _) = few(&many, 6);
+        assert_eq!((drawn[0], drawn[5]), (many[0], many[14]));
+        // Ways to a GPU are compared on one block.
         let by_gpu = |cell: &LoopCell| LoopCell {
             path: LoopPath::Graph,
             ..*cell
         };
-        cells.extend(cells.clone().iter().map(by_gpu));
-        let (drawn, rule) = few(&cells, 3);
-        assert_eq!(drawn, [cells[0], by_gpu(&cells[0])]);
-        assert!(rule.contains("the paths of the first"), "{rule}");
+        let cells = sweep(&[1, 2], &[64, 128], &[None]);
+        let cells: Vec<LoopCell> = cells.iter().flat_map(|one| [*one, by_gpu(one)]).collect();
+        assert_eq!(few(&cells, 3).0, cells[..2]);
     }
 
     #[test]

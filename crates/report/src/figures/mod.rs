@@ -1,8 +1,8 @@
 //! Figures of a run or of several, as SVG: one file a figure, one look for all.
 
+mod against;
 mod axes;
 mod bars;
-mod below;
 mod buffer;
 mod bus;
 mod canvas;
@@ -10,11 +10,8 @@ mod cells;
 mod compare;
 mod control;
 mod deadline;
-mod depth;
 mod figure;
 mod flows;
-mod front;
-mod gaps;
 mod histogram;
 mod legend;
 #[cfg(feature = "png")]
@@ -22,25 +19,20 @@ mod lettering;
 mod limits;
 pub(crate) mod look;
 mod loops;
-mod marked;
-mod matrix;
 mod percentile_axis;
 pub(crate) mod percentile_line;
 mod png;
 pub(crate) mod point_key;
-mod rates;
 mod rtt;
 mod series;
 mod service;
 mod signals;
-mod size;
 mod split;
 mod stalls;
-mod stream_cells;
 mod svg;
+mod sweep;
 #[cfg(test)]
 mod tests;
-mod throughput;
 mod which;
 
 pub(crate) use bus::BUS_KINDS;
@@ -63,24 +55,17 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw(subjects),
         histogram::draw(subjects),
         percentile_axis::draw(subjects),
-        below::draw(subjects),
         deadline::draw(subjects),
         series::draw_turnarounds(subjects),
         histogram::draw_turnarounds(subjects),
-        size::draw(subjects),
-        size::draw_turnarounds(subjects),
-        throughput::draw(subjects),
-        depth::draw(subjects),
+        against::draw(subjects),
         split::draw(subjects),
-        matrix::draw(subjects),
-        rates::draw(subjects),
-        gaps::draw(subjects),
+        flows::draw(subjects),
         buffer::draw(subjects),
         stalls::draw(subjects),
         service::draw_series(subjects),
         service::draw_percentiles(subjects),
         signals::draw(subjects),
-        front::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()
 }

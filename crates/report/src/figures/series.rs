@@ -372,39 +372,26 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
     let few = |panel: &&Panel<'_>| has_few(panel.series, panels.len());
     let how = match panels.iter().filter(few).count() {
         n if n == panels.len() => "one dot each.".to_owned(),
-        n => {
-            let mut how = format!(
-                "in about {a_panel} time slices per panel: the longest and the shortest of each slice are \
-                 shown, so extremes stay visible."
-            );
+        n => format!(
+            "in about {a_panel} time slices per panel: the longest and the shortest of each slice are shown, so \
+             extremes stay visible.{}",
             if n > 0 {
-                how.push_str(" Panels with few of them show one dot each.");
+                " Panels with few of them show one dot each."
+            } else {
+                ""
             }
-            how
-        }
+        ),
     };
-    let mut text = format!(
-        "{} of the measured part, {how}",
-        match samples {
-            1 => format!("One {}", of.one),
-            n => format!("{} {}", grouped(n), of.many),
-        },
-    );
+    let what = if samples == 1 { of.one } else { of.many };
+    let mut text = format!("{} {what} of the measured part, {how}", grouped(samples));
     let stand_out: u64 = series().map(|series| series.stand_out_in_all).sum();
     if stand_out > 0 {
         let kept: usize = series().map(|series| series.longest.len()).sum();
         let shown = (kept - spots_left_out) as u64;
-        let which = match shown < stand_out {
-            _ if stand_out == 1 => "1 outlier, a dot".to_owned(),
-            true => format!(
-                "{} outliers, one dot for each of the {} longest",
-                grouped(stand_out),
-                grouped(shown)
-            ),
-            false => format!("{} outliers, one dot each", grouped(stand_out)),
-        };
+        let (all, drawn) = (grouped(stand_out), grouped(shown));
         text.push_str(&format!(
-            " Outliers are longer than p75 + 3 (p75 - p25): {which}."
+            " Outliers are longer than p75 + 3 (p75 - p25): {drawn} of {all} are drawn, one dot \
+             each."
         ));
     }
     if series().any(|series| !series.bad.is_empty()) {

@@ -3,6 +3,7 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key};
+use super::cells::of_each;
 use super::look::{HEIGHT, Series};
 use crate::Subject;
 use crate::load::{ControlSignals, Signal};
@@ -16,29 +17,15 @@ type Curve<'a> = (String, Series, &'a [(f64, f64)]);
 
 /// Of every run of a control loop.
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let mut drawn = Vec::new();
-    for (at, subject) in subjects.iter().enumerate() {
-        let Some((run, [signals])) = subject.control_run() else {
-            continue;
-        };
-        let has_step = run.file.plan.point.step != 0.0;
-        let mut figures: Vec<Figure> = [
-            outputs(signals, has_step),
-            commands(signals),
-            step(signals, has_step),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if subjects.len() > 1 {
-            for figure in &mut figures {
-                figure.name += &format!("-run{}", at + 1);
-                figure.title += &format!(": {}", subject.label);
-            }
-        }
-        drawn.extend(figures);
-    }
-    drawn
+    let drawn = |part: fn(&ControlSignals, bool) -> Option<Figure>| {
+        of_each(subjects, |one| {
+            let (run, [signals]) = one.control_run()? else {
+                return None;
+            };
+            part(signals, run.file.plan.point.step != 0.0)
+        })
+    };
+    [drawn(outputs), drawn(commands), drawn(step)].concat()
 }
 
 fn outputs(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
@@ -58,25 +45,22 @@ fn outputs(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
         ),
     };
     let caption = format!("{what} {}", thinned(signals));
-    figure(
-        "signals-output",
-        (title, "Time since the first tick", "Output"),
-        &curves,
-        &caption,
-    )
+    let texts = (title, "Time since the first tick", "Output");
+    figure("signals-output", texts, &curves, &caption)
 }
 
-fn commands(signals: &ControlSignals) -> Option<Figure> {
+fn commands(signals: &ControlSignals, _has_step: bool) -> Option<Figure> {
     let curves = curves("u", &signals.commands, |signal| &signal.over_time);
-    let caption = format!(
-        "Commands u, computed from the samples. {}",
-        thinned(signals)
-    );
+    let thinned = thinned(signals);
+    let caption = format!("Commands u, computed from the samples. {thinned}");
     let texts = ("Command over time", "Time since the first tick", "Command");
     figure("signals-command", texts, &curves, &caption)
 }
 
 fn step(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
+    if !has_step {
+        return None;
+    }
     let mut curves = curves("y", &signals.outputs, |signal| &signal.step);
     let reference = &signals.reference.step;
     curves.push(("r".into(), Series::limit(), reference.as_slice()));
@@ -85,13 +69,9 @@ fn step(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
          plant.",
         grouped(reference.len() as u64)
     );
-    let texts = (
-        "Step response at the samples",
-        "Time since the step",
-        "Output",
-    );
-    let drawn = has_step.then(|| figure("signals-step", texts, &curves, &caption));
-    drawn.flatten()
+    let title = "Step response at the samples";
+    let texts = (title, "Time since the step", "Output");
+    figure("signals-step", texts, &curves, &caption)
 }
 
 /// The signals of a name, numbered where there are several.

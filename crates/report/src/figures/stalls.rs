@@ -5,7 +5,7 @@ use super::Figure;
 use super::axes::{Axis, bounds, number};
 use super::canvas::{Canvas, Entry, Frame, Key, Limit, Place};
 use super::cells::{distinct, spread};
-use super::look::{HEIGHT, Marker, SMALL, Series, fitting};
+use super::look::{HEIGHT, Marker, Series};
 use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
 use super::point_key;
 use crate::Subject;
@@ -18,18 +18,6 @@ const MOST_CURVES: usize = 6;
 
 /// More frames would be too small.
 const MOST_PANELS: usize = 4;
-
-/// Of up to so many curves the line of the floor has a name; of more it looks like its curve.
-const MOST_NAMED: usize = 3;
-
-/// Of up to so many curves the room between what was counted and its bound is filled.
-const MOST_FILLED: usize = 2;
-
-/// Width of a floor's line without a name.
-const FLOOR_WIDTH: f64 = 1.4;
-
-/// Opacity of that.
-const FILL: f64 = 0.15;
 
 /// Rungs of a curve that are drawn; neighbours are 4.4 % apart, so this is three decades.
 const MOST_RUNGS: usize = 160;
@@ -64,12 +52,6 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             Some(entry) => entry.points = format!("{} {point}", entry.points),
             None => legend.push(key.named(&curve.name).of(point)),
         }
-    }
-    if let [entry] = &legend[..]
-        && let Key::Points(series) = entry.key
-    {
-        let bound = Key::Area(series.colour, FILL).named("up to its 95 % bound");
-        legend.push(bound.of(entry.points.clone()));
     }
     let tests = || curves().flat_map(|curve| tested(&all, curve));
     if tests().next().is_some() {
@@ -116,19 +98,23 @@ fn panels<'b, 'a>(choice: &'b LoopChoice<'a>, subjects: &[Subject]) -> Vec<Panel
 }
 
 impl Panel<'_, '_> {
-    /// The floors that are known.
-    fn floors(&self) -> Vec<Floor<'_>> {
-        let floors = self.curves.iter().filter_map(|curve| {
-            let latency_ns = curve.point.summary.floor_ns?;
-            let sound = latency_ns.is_finite() && latency_ns > 0.0;
-            sound.then(|| Floor {
-                name: &curve.name,
-                key: curve.point.key(),
-                series: curve.series,
-                latency_ns,
-            })
-        });
-        floors.collect()
+    /// The floors that are known, from the longest on.
+    fn floors(&self) -> Vec<Limit> {
+        let mut floors = Vec::new();
+        for curve in &self.curves {
+            let known = curve.point.summary.floor_ns;
+            let sound = known.filter(|ns| ns.is_finite() && *ns > 0.0);
+            floors.extend(sound.map(|at| Limit {
+                at,
+                name: match self.curves.len() {
+                    1 => format!("floor {}", time(at)),
+                    _ => format!("floor {}, {}", time(at), curve.name),
+                },
+                point: curve.point.key(),
+            }));
+        }
+        floors.sort_by(|a, b| b.at.total_cmp(&a.at));
+        floors
     }
 
     fn draw(&self, canvas: &Canvas, place: Place, all: &[Looped<'_>]) {
@@ -142,7 +128,7 @@ impl Panel<'_, '_> {
         let rungs = || self.curves.iter().flat_map(|curve| rungs(curve.point));
         let latencies = rungs()
             .map(|rung| rung.latency_ns)
-            .chain(floors.iter().map(|floor| floor.latency_ns))
+            .chain(floors.iter().map(|floor| floor.at))
             .chain(tests().map(|test| test.latency_ns));
         let (first, last) = bounds(latencies).unwrap_or((1.0, 1.0));
         // What goes on behind the last stall needs room to be seen.
@@ -154,16 +140,13 @@ impl Panel<'_, '_> {
         let (low, high) = bounds(rates).unwrap_or((1.0, 1.0));
         let label = |value: f64| number(value, value);
         let y = Axis::log("Stalls per minute (log)", low, high, 1.0, label);
-        let (end, bottom) = (x.range().1, y.range().0);
+        let end = x.range().1;
         canvas.open("panel");
         let frame = canvas.frame(place, &self.title, x, y);
         for curve in &self.curves {
-            let filled = self.curves.len() <= MOST_FILLED;
-            frame.of_points(&curve.point.key(), || {
-                line(&frame, curve, end, bottom, filled);
-            });
+            frame.of_points(&curve.point.key(), || line(&frame, curve, end));
         }
-        draw_floors(&frame, &floors);
+        frame.limits_x(&floors);
         frame.open("tested");
         for (series, test) in tested
             .iter()
@@ -177,15 +160,6 @@ impl Panel<'_, '_> {
     }
 }
 
-/// The floor of the host under a curve.
-struct Floor<'a> {
-    name: &'a str,
-    /// Of its point.
-    key: String,
-    series: Series,
-    latency_ns: f64,
-}
-
 /// A preload that was tested.
 struct Test {
     /// Of its point.
@@ -193,38 +167,6 @@ struct Test {
     latency_ns: f64,
     /// Of stalls per minute.
     bound: f64,
-}
-
-/// With their names if there is room, else with the colours and dashes of their curves: a marker would be read as a
-/// value of the curve.
-fn draw_floors(frame: &Frame, floors: &[Floor<'_>]) {
-    if floors.len() > MOST_NAMED {
-        frame.open("floors");
-        for floor in floors {
-            let (x, ends) = (floor.latency_ns, [frame.lowest(), f64::MAX]);
-            frame.of_points(&floor.key, || {
-                frame.line_of(&ends.map(|y| (x, y)), floor.series, FLOOR_WIDTH);
-            });
-        }
-        frame.close();
-        return;
-    }
-    let name = |name: &str, floor: f64| match floors.len() {
-        1 => format!("floor {}", time(floor)),
-        _ => {
-            let text = format!("floor {}, {name}", time(floor));
-            fitting(&text, SMALL, frame.inner.width / 2.0)
-        }
-    };
-    let lines: Vec<Limit> = floors
-        .iter()
-        .map(|floor| Limit {
-            at: floor.latency_ns,
-            name: name(floor.name, floor.latency_ns),
-            point: floor.key.clone(),
-        })
-        .collect();
-    frame.limits_x(&lines);
 }
 
 /// How the test of a preload looks where its curve looks so.
@@ -284,7 +226,7 @@ fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<Test> {
 }
 
 /// What was counted thick, its bound thin and on to `end`, where no stall was seen.
-fn line(frame: &Frame, curve: &Curve<'_, '_>, end: f64, bottom: f64, filled: bool) {
+fn line(frame: &Frame, curve: &Curve<'_, '_>, end: f64) {
     let rungs = rungs(curve.point);
     let counted: Vec<(f64, f64)> = rungs
         .iter()
@@ -296,23 +238,6 @@ fn line(frame: &Frame, curve: &Curve<'_, '_>, end: f64, bottom: f64, filled: boo
         .map(|rung| (rung.latency_ns, rung.per_minute_high))
         .collect();
     bound.extend(bound.last().map(|(_, rate)| (end, *rate)));
-    if filled {
-        let mut edges: Vec<(f64, f64, f64)> = rungs
-            .iter()
-            .map(|rung| {
-                let low = rung.per_minute.max(bottom);
-                (rung.latency_ns, low, rung.per_minute_high)
-            })
-            .collect();
-        edges.extend(edges.last().map(|(_, _, high)| (end, bottom, *high)));
-        frame.open("band");
-        frame.band(
-            &thinned(edges, |edge| (edge.1, edge.2)),
-            curve.series.colour,
-            FILL,
-        );
-        frame.close();
-    }
     frame.open("bound");
     frame.line_of(&thinned(bound, |at| at.1), curve.series, 0.9);
     frame.close();
@@ -349,16 +274,8 @@ fn caption(panels: &[Panel<'_, '_>], tests: bool, rule: &str) -> String {
          stalls merge. Thin: the upper 95 % confidence bound, which stays level where no stall was observed: \
          none observed does not prove that there are none.",
     );
-    let most = panels.iter().map(|panel| panel.floors().len()).max();
-    match most.unwrap_or(0) {
-        0 => {}
-        n if n <= MOST_NAMED => text.push_str(
-            " The floor: one block plus the longest host delay of the same run.",
-        ),
-        _ => text.push_str(
-            " The vertical lines, with the colours and dashes of their curves, are the floors: one block plus the \
-             longest host delay of the same run.",
-        ),
+    if panels.iter().any(|panel| !panel.floors().is_empty()) {
+        text.push_str(" The floor: one block plus the longest host delay of the same run.");
     }
     if tests {
         text.push_str(" Hollow diamonds: the bound for preloads tested separately.");

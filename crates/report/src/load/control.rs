@@ -1,7 +1,7 @@
 //! What the delays of a run do to a control loop, point by point: what `wiregauge control` prints.
 
 use super::cycle_answers::Taken;
-use super::cycle_delays::{CycleDelays, MOST_CYCLES, cycle_delays};
+use super::cycle_delays::{CycleDelays, cycle_delays};
 use super::delay_parts::{DelayParts, delay_parts};
 use crate::tables::Places;
 use serde::{Serialize, Serializer};
@@ -88,8 +88,6 @@ pub fn controls(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Controls, ControlsError> {
     let period_ns = model.period_ns();
-    // The delays of a long sweep would fill the memory.
-    let mut room = MOST_CYCLES;
     let mut points = Vec::new();
     for (done, &at) in chosen.iter().enumerate() {
         let mut cycles = cycle_delays(run, at, period_ns).map_err(ControlsError::Run)?;
@@ -100,10 +98,8 @@ pub fn controls(
             }
             Err(error) => return Err(ControlsError::Control(error)),
         };
-        match room.checked_sub(cycles.delays.len()) {
-            Some(left) => room = left,
-            None => cycles.delays = Vec::new(),
-        }
+        // The delays of a long sweep would fill the memory.
+        cycles.delays = Vec::new();
         points.push(ControlPoint {
             point: run.file.points[at].point,
             cycles,

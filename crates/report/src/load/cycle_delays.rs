@@ -9,13 +9,13 @@ use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::Replay;
 
 /// 256 MiB of delays; of a longer run the first cycles are used.
-pub(super) const MOST_CYCLES: usize = 1 << 24;
+const MOST_CYCLES: usize = 1 << 24;
 
 /// The cycles of a point, in time order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CycleDelays {
     /// For each cycle the nanoseconds from its tick to its response; `None`: no right response came, or no request could be
-    /// sent. Empty in [`Controls`](super::Controls) where all points together have more than fit in memory.
+    /// sent. Empty in [`Controls`](super::Controls).
     #[serde(skip)]
     pub delays: Vec<Option<u64>>,
     /// How many there are.

@@ -11,7 +11,7 @@ use wiregauge_stats::Level;
 /// The rates of the curve as parts of the rate that the link sustained: dense where it climbs.
 const PARTS: [f64; 12] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0];
 
-/// With fewer gaps the worst backlog says nothing of the next run.
+/// With fewer gaps the worst backlog says nothing of the next run. The caption of the figure says so.
 const FEWEST_GAPS: u64 = 100;
 
 /// Reads a point.
@@ -82,24 +82,13 @@ struct FlowReader {
     end_ns: u64,
     gaps: Collector,
     levels: Vec<Level>,
-    no_buffer: Option<String>,
 }
 
 impl FlowReader {
     fn new(room: Room, flow: &FlowSummary) -> FlowReader {
         let sustained = flow.rate.map_or(0.0, |rate| rate.value);
-        let no_buffer = if flow.transfers <= FEWEST_GAPS {
-            Some(format!(
-                "{} transfers are too few for a buffer curve; it needs {}",
-                flow.transfers,
-                FEWEST_GAPS + 1
-            ))
-        } else if sustained < 1.0 {
-            Some("no data was transferred".to_owned())
-        } else {
-            None
-        };
-        let parts: &[f64] = if no_buffer.is_none() { &PARTS } else { &[] };
+        let has_curve = flow.transfers > FEWEST_GAPS && sustained >= 1.0;
+        let parts: &[f64] = if has_curve { &PARTS } else { &[] };
         let mut levels: Vec<Level> = parts
             .iter()
             .map(|part| Level::new((part * sustained) as u64))
@@ -112,7 +101,6 @@ impl FlowReader {
             end_ns: 0,
             gaps: Collector::new(room),
             levels,
-            no_buffer,
         }
     }
 
@@ -173,9 +161,6 @@ impl FlowReader {
         };
         Flow {
             way: self.way,
-            no_buffer: self
-                .no_buffer
-                .or_else(|| (series.of == 0).then(|| "there are no gaps".to_owned())),
             series,
             gap,
             buffer,

@@ -9,10 +9,6 @@ const FILE: &str = "tune.json";
 /// A search, as far as a page shows it. docs/tune.md lists the keys.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Tuned {
-    /// The device.
-    pub address: String,
-    /// `exchange` or `stream`.
-    pub kind: String,
     /// The objective.
     pub objective: Objective,
     /// Constraints.

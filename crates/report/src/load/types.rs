@@ -102,10 +102,8 @@ pub struct Flow {
     /// Every such gap in nanoseconds, three significant digits.
     pub gap: Histogram<u64>,
     /// The buffer that a device needs, against the constant rate at which it fills or empties;
-    /// ascending, up to the rate that the link sustained.
+    /// ascending, up to the rate that the link sustained. Empty if there are too few transfers.
     pub buffer: Vec<Buffer>,
-    /// Why there is no such curve, where there is none.
-    pub no_buffer: Option<String>,
 }
 
 /// What is drawn of one loop point.

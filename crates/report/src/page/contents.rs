@@ -10,14 +10,12 @@ use std::fmt::Write;
 const POINTS_SHOWN: usize = 16;
 
 /// Questions, and the beginnings of the names of the figures that answer them.
-const QUESTIONS: [(&str, &[&str]); 13] = [
+const QUESTIONS: [(&str, &[&str]); 11] = [
     (
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
     ),
-    ("How many exchanges are below a limit?", &["below"]),
     ("How many cycles miss their deadline?", &["deadline"]),
-    ("Which setting is best?", &["front"]),
     (
         "How many exchanges per second?",
         &["trt-series", "trt-histogram", "rtt-trt-depth"],

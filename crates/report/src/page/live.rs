@@ -6,7 +6,7 @@ use crate::figures::Figure;
 const LIVE: [(&str, &str, &str); 8] = [
     ("rtt-series", "series", "exchange"),
     ("rtt-percentiles", "curve", "exchange"),
-    ("rtt-histogram-log", "histogram", "exchange"),
+    ("rtt-histogram", "histogram", "exchange"),
     ("trt-series", "series", "exchange-trt"),
     ("trt-histogram", "histogram", "exchange-trt"),
     ("gap-percentiles", "curve", "stream"),

@@ -22,8 +22,8 @@ HELP = r"""
       return x.toFixed(1) + ' ' + y.toFixed(1);
     });
   };
-  // The figures that show points, by id; those of a search show settings instead.
-  const figures = [...document.querySelectorAll('figure')].filter((f) => f.querySelector('.drawn') && !f.id.includes('-front'));
+  // The figures that show points, by id.
+  const figures = [...document.querySelectorAll('figure')].filter((f) => f.querySelector('.drawn'));
 """
 
 # Of each drawn figure in view: the shapes that are visible, by number and place, without axes, legends and limits.

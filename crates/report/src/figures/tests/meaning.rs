@@ -15,8 +15,8 @@ fn usb(bytes_s: f64) -> BusLimit {
     }
 }
 
-/// Two links, alone and together, at two sizes; the first has a limit.
-fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
+/// Two links, alone and together, at two sizes, with these limits.
+fn limited_links(known: &[Option<BusLimit>; 2]) -> Subject {
     let plan = on_links(&[48, 4800], &[1]);
     let points = plan.points.iter().map(|point| PointSummary {
         limit: known[point.link as usize].clone(),
@@ -27,10 +27,10 @@ fn two_links(known: &[Option<BusLimit>; 2]) -> Subject {
 }
 
 #[test]
-fn a_limit_is_named_after_its_link() {
-    let figure = &sound(&[two_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
+fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
+    let figure = &sound(&[limited_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
     let texts = texts(figure);
-    for text in ["alone", "together", "limit 1.216 MB/s of link 0"] {
+    for text in ["link 0 alone", "link 0 together", "limit 1.216 MB/s of link 0"] {
         assert!(texts.iter().any(|t| t == text), "{texts:?}");
     }
     assert_eq!(shapes(figure, "curve").len(), 4);
@@ -40,8 +40,8 @@ fn a_limit_is_named_after_its_link() {
     assert!(caption.contains(words), "{caption}");
     // The same limit for all links is one line in each panel.
     let same = [Some(usb(1_216_000.0)), Some(usb(1_216_000.0))];
-    let figure = &sound(&[two_links(&same)])["throughput-size-in"];
-    assert_eq!(shapes(figure, "limit"), [1; 2]);
+    let figure = &sound(&[limited_links(&same)])["throughput-size-in"];
+    assert_eq!(shapes(figure, "limit"), [1; 4]);
     assert!(figure.caption.contains(" The limit 1.216 MB/s: USB"));
 }
 
@@ -68,23 +68,27 @@ fn a_limit_of_one_of_several_runs_is_named_after_it() {
 fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
     let of = |label: &str, rates: [f64; 2]| Subject {
         label: label.to_owned(),
-        ..two_links(&rates.map(|rate| Some(usb(rate))))
+        ..limited_links(&rates.map(|rate| Some(usb(rate))))
     };
     let (fast, slow) = (1_216_000.0, 600_000.0);
-    for (after, names) in [
-        ([fast, slow], ["link 0", "link 1"]),
-        ([slow, fast], ["link 1", "link 0"]),
+    // Each link has a panel, alone and together; in the second case both limits are in each.
+    for (after, panels, names) in [
+        ([fast, slow], 2, ["link 0", "link 1"]),
+        ([slow, fast], 4, ["link 1", "link 0"]),
     ] {
         let figure = sound(&[of("before", [fast, slow]), of("after", after)])
             .remove("throughput-size-in")
             .expect("it is drawn");
         let before = [("1.216 MB/s", "link 0"), ("600.0 kB/s", "link 1")];
         for ((rate, before), after) in before.into_iter().zip(names) {
+            let named = format!("limit {rate} of ");
+            let is_it = |text: &&String| text.starts_with(&named);
+            let count = texts(&figure).iter().filter(is_it).count();
+            assert_eq!(count, panels, "{rate}: {:?}", texts(&figure));
             let words = format!("The limit {rate} of before {before} and after {after}: USB");
             assert!(figure.caption.contains(&words), "{}", figure.caption);
         }
-        // Alone and together.
-        assert_eq!(shapes(&figure, "limit"), [1; 4]);
+        assert_eq!(shapes(&figure, "limit"), vec![1; 2 * panels]);
     }
 }
 
@@ -105,45 +109,23 @@ fn scheduled(dir: &std::path::Path, below_ns: Vec<u64>) -> Subject {
 }
 
 #[test]
-fn limits_from_the_intended_start_are_on_an_axis_that_says_so() {
+fn a_histogram_of_rtts_has_their_limits_and_peaks() {
     let dir = tempfile::tempdir().expect("a place for runs");
+    // With a schedule, limits count from the intended start: they have no place among RTTs.
     let figures = sound(&[scheduled(&dir.path().join("a"), vec![MS])]);
-    let figure = &figures["rtt-histogram"];
-    let axis = "Response time from the intended start (ms)";
-    assert!(texts(figure).iter().any(|text| text == axis));
-    assert!(figure.title.contains("response times"), "{}", figure.title);
-    assert_eq!(shapes(figure, "limit").len(), 2);
-    // On an axis of RTTs there is no such limit.
-    let figure = &figures["rtt-histogram-log"];
-    assert!(texts(figure).iter().any(|text| text.starts_with("RTT (")));
-    assert!(shapes(figure, "limit").is_empty());
-    assert!(!figure.caption.contains("--below"), "{}", figure.caption);
-    // Without limits, RTTs are drawn.
-    let figures = sound(&[scheduled(&dir.path().join("b"), Vec::new())]);
-    let texts = texts(&figures["rtt-histogram"]);
-    assert!(texts.iter().any(|text| text.starts_with("RTT (")));
-}
-
-#[test]
-fn peaks_of_rtts_are_marked_on_axes_of_rtts_only() {
-    let dir = tempfile::tempdir().expect("a place for runs");
-    let figures = |name: &str, below_ns| sound(&[scheduled(&dir.path().join(name), below_ns)]);
-    let limited = figures("limited", vec![MS]);
-    let free = figures("free", Vec::new());
-    let has_peaks = |figure: &Figure| {
-        let named = figure.caption.contains("Diamonds: peaks");
-        assert_eq!(
-            !shapes(figure, "modes").is_empty(),
-            named,
-            "{}",
-            figure.name
-        );
-        named
-    };
-    assert!(!has_peaks(&limited["rtt-histogram"]));
-    assert!(has_peaks(&limited["rtt-histogram-log"]));
-    assert!(has_peaks(&free["rtt-histogram"]));
-    assert!(has_peaks(&free["rtt-histogram-log"]));
+    let paced = &figures["rtt-histogram"];
+    assert!(texts(paced).iter().any(|text| text.starts_with("RTT (")));
+    assert!(shapes(paced, "limit").is_empty());
+    assert!(!paced.caption.contains("--below"), "{}", paced.caption);
+    assert!(!shapes(paced, "modes").is_empty());
+    assert!(paced.caption.contains("Diamonds: peaks"));
+    let run = exchange_run(&dir.path().join("b"), &plan(1), |_| {
+        common::exchanges(2000, 3)
+    });
+    let free = sound(&[subject("b", run)]).remove("rtt-histogram");
+    let free = free.expect("it is drawn");
+    assert_eq!(shapes(&free, "limit").len(), 1);
+    assert!(free.caption.contains("--below"), "{}", free.caption);
 }
 
 #[test]
@@ -185,7 +167,7 @@ fn runs_of_different_lengths_are_compared_by_shares() {
         subject(name, run)
     };
     let two = sound(&[run("a", 200), run("b", 4000)]);
-    let figure = &two["rtt-histogram-log"];
+    let figure = &two["rtt-histogram"];
     let texts_of_two = texts(figure);
     let axis = "Exchanges (%, log)";
     assert!(
@@ -198,7 +180,7 @@ fn runs_of_different_lengths_are_compared_by_shares() {
             .starts_with("Percentage of each run's exchanges")
     );
     let one = sound(&[run("c", 4000)]);
-    let texts_of_one = texts(&one["rtt-histogram-log"]);
+    let texts_of_one = texts(&one["rtt-histogram"]);
     assert!(texts_of_one.iter().any(|text| text == "Exchanges (log)"));
 }
 
@@ -212,7 +194,7 @@ fn an_axis_of_counts_has_whole_numbers_each_once() {
         one_by_one(&rtts).into_iter()
     });
     let figures = sound(&[subject("a", run)]);
-    let counts: Vec<String> = texts(&figures["rtt-histogram-log"])
+    let counts: Vec<String> = texts(&figures["rtt-histogram"])
         .into_iter()
         .filter(|text| text.len() < 3 && text.parse::<u32>().is_ok())
         .collect();
