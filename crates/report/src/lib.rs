@@ -40,8 +40,8 @@ pub struct Subject {
     pub loaded: Loaded,
     /// How many of its cycles missed their deadline: those of its schedule, or those asked for.
     pub deadlines: Option<load::Deadlines>,
-    /// The search whose choice this run confirmed, if any.
-    pub tuned: Option<load::Tuned>,
+    /// The answer of the search whose choice this run confirmed, if any.
+    pub tuned: Option<String>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,
     /// Only some of its points are shown.
@@ -93,7 +93,7 @@ impl Subject {
         let loaded = load::run(&run, progress);
         let cycles = cycles.or_else(|| load::cycles_of_schedule(&run));
         let deadlines = cycles.and_then(|cycles| load::deadlines_of_all(&run, cycles));
-        let tuned = load::Tuned::of(run.stored().dir());
+        let tuned = load::answer_of_search(run.stored().dir());
         Subject {
             deadlines,
             tuned,

@@ -137,49 +137,17 @@ fn a_run_with_a_schedule_says_how_many_cycles_missed_their_deadline() {
 }
 
 #[test]
-fn what_a_search_left_is_a_section_with_its_verdicts() {
+fn the_page_begins_with_the_answer_of_the_search_that_the_run_confirmed() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("run");
     let run = steady(&place);
-    let row = |depth: u32, latency: f64, bytes_s: f64, is_best: bool| {
-        format!(
-            "{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":{depth},\"latency_ns\":{{\"value\":{latency},\"low\":null,\
-             \"high\":null}},\"bytes_s\":{bytes_s},\"is_best\":{is_best},\"is_knee\":false,\"confirmed\":{is_best},\
-             \"unproven\":{}}}",
-            if is_best { "\"lost=0 missed\"" } else { "null" }
-        )
-    };
-    let tune = format!(
-        "{{\"address\":\"tcp://b:1\",\"kind\":\"exchange\",\"ended\":\"complete\",\
-         \"answer\":\"no setting meets all constraints; the closest one: depth 4: p99 20.00 us. Limit missed: lost=0.\",\
-         \"objective\":{{\"figure\":\"p99\",\"sense\":\"minimise\"}},\
-         \"constraints\":[{{\"text\":\"lost=0\"}}],\"probes\":[{{}},{{}}],\
-         \"best\":{{\"in_bytes\":48,\"out_bytes\":16,\"depth\":4,\"confirmed\":true,\
-         \"objective\":{{\"value\":20000,\"low\":19000,\"high\":21000}},\
-         \"constraints\":[{{\"text\":\"lost=0\",\"figure\":\"lost\",\"verdict\":\"violated\",\
-         \"found\":{{\"value\":0.01,\"low\":null,\"high\":null}}}}]}},\
-         \"front\":[{},{},{}]}}",
-        row(1, 1e4, 1e5, false),
-        row(2, 15e3, 1e6, false),
-        row(4, 2e4, 1e6, true)
-    );
+    let tune = "{\"answer\":\"no setting meets all constraints; the closest one: depth 4: p99 20.00 us.\"}";
     std::fs::write(place.join("tune.json"), tune).unwrap();
     let page = page_of(&[subject("run", run)]);
-    let section = between(&page, "<section id=\"tune\">", "</section>");
-    for part in [
-        "Goal: minimise p99, subject to lost=0. The search made 2 measurements.",
-        "lost=0: missed, 1 %",
-        "<td>confirmation</td><td>chosen, lost=0 missed</td>",
-    ] {
-        assert!(section.contains(part), "{part}: {section}");
-    }
-    let answer = between(&page, "<p class=\"answer\">", "</p>");
-    assert!(
-        answer
-            .replace('\u{a0}', " ")
-            .starts_with("No setting meets all constraints; the closest one: depth 4: p99 20.00 µs. Limit missed: lost=0. "),
-        "{answer}"
-    );
+    let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
+    let of_search =
+        "No setting meets all constraints; the closest one: depth 4: p99 20.00 µs. Depth 4 is";
+    assert!(answer.starts_with(of_search), "{answer}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use late_starts::{LateStarts, late_starts};
 pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
 pub(crate) use room::Room;
-pub use tuned::{Confirmed, Constraint, Limit, Objective, Probe, Setting, Tuned, TunedRow};
+pub(crate) use tuned::answer_of_search;
 pub use types::{
     Bad, Buffer, ControlSignals, ExchangePoint, Flow, Loaded, LoopPoint, Series, Signal, Slice,
     Spot, StreamPoint,

@@ -40,11 +40,10 @@ const QUESTIONS: [(&str, &[&str]); 11] = [
 ];
 
 /// Sections, and the questions that they answer.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 5] = [
     ("What differs?", "comparison"),
     ("What is the effect of the delay on the loop?", "control"),
     ("How many cycles miss their deadline?", "deadline"),
-    ("Which setting is best?", "tune"),
     ("What are all the values?", "tables"),
     ("What were the conditions?", "conditions"),
 ];

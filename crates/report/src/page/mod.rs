@@ -20,7 +20,6 @@ mod percentiles;
 mod sections;
 mod summary;
 mod theme;
-mod tuned;
 mod uplot;
 
 pub use bus::bus_page;
@@ -55,12 +54,11 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let summary = sections::summary(subjects, !comparisons.is_empty());
     let compared = sections::comparisons(comparisons);
     let drawn = sections::figures(figures, before, None);
-    let sections: [(&str, &str, String); 8] = [
+    let sections: [(&str, &str, String); 7] = [
         ("summary", "Summary", summary),
         ("comparison", "Comparison", compared),
         ("deadline", "Control cycles", cycles::section(subjects)),
         ("control", "Control loop", control),
-        ("tune", "Tuning", tuned::section(subjects)),
         ("figures", "Figures", drawn),
         ("tables", "Tables", sections::all_tables(subjects)),
         ("conditions", "Conditions", sections::conditions(subjects)),
