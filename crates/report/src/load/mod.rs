@@ -15,7 +15,6 @@ mod longest;
 mod pieces;
 pub(crate) mod points;
 mod predicted;
-mod predicted_rtt;
 mod requests;
 mod room;
 pub(crate) mod signals;
@@ -32,7 +31,7 @@ pub use deadline::{
 };
 pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use late_starts::{LateStarts, late_starts};
-pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
+pub use predicted::{PredictedPeriod, Predictions, predictions};
 pub(crate) use room::Room;
 pub(crate) use tuned::answer_of_search;
 pub use types::{
