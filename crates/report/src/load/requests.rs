@@ -1,10 +1,10 @@
 //! The requests of a point apart from the ticks at which they were sent, and the cycles that they would make at another
 //! period.
 
-use super::cycle_answers::{Answer, InOrder, Taken, each_sample};
+use super::cycle_answers::{OF_RESPONSE, Taken, each_measured};
+use super::cycle_delays::Cycles;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::Replay;
 
@@ -35,36 +35,24 @@ impl Requests {
         taken: Taken,
         most: usize,
     ) -> Result<Requests, RunError> {
-        let plan = &run.file.plan;
+        let connect = run.file.plan.connect;
         let has_schedule = taken == Taken::AsScheduled;
         let depth = run.file.points[at].point.depth;
         let mut slots = Slots::new(depth);
         let mut all = Vec::new();
-        let mut in_order = InOrder::new(plan, Taken::Replayed);
-        let mut take = |answer: Answer| {
-            let could_ns = slots.free(answer.intended_ns);
-            slots.hold(answer.start_ns.saturating_add(answer.rtt_ns));
+        each_measured(run, at, &OF_RESPONSE, most, |sample| {
+            let could_ns = slots.free(sample.intended_ns);
+            slots.hold(sample.start_ns.saturating_add(sample.rtt_ns));
             let (late_ns, took_ns) = match has_schedule {
-                true => (answer.start_ns.saturating_sub(could_ns), answer.rtt_ns),
-                false => (0, answer.response_ns),
+                true => (sample.start_ns.saturating_sub(could_ns), sample.rtt_ns),
+                false => (0, taken.response_ns(sample, connect)),
             };
             all.push(Request {
                 late_ns,
                 took_ns,
-                is_right: answer.is_right,
+                is_right: sample.status.is_timed(),
             });
-            all.len()
-        };
-        let mut taken = 0;
-        each_sample(run, at, |sample| {
-            in_order.push(sample, |answer| taken = take(answer));
-            match taken < most {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
         })?;
-        in_order.finish(|answer| taken = take(answer));
-        all.truncate(most);
         Ok(Requests {
             all,
             depth,
@@ -97,21 +85,12 @@ impl Requests {
     }
 
     fn replayed(&self, period_ns: u64) -> Vec<Option<u64>> {
-        let mut replay = Replay::new(period_ns, self.depth);
-        let mut delays = Vec::new();
+        let replay = Replay::new(period_ns, self.depth);
         // A request that waits for years fills no memory.
-        let most = self.all.len().saturating_mul(64);
-        let skip = |delays: &mut Vec<Option<u64>>, ticks: u64| {
-            let room = most.saturating_sub(delays.len());
-            let ticks = usize::try_from(ticks).map_or(room, |ticks| ticks.min(room));
-            delays.resize(delays.len() + ticks, None);
-        };
-        for request in &self.all {
-            skip(&mut delays, replay.request(request.took_ns));
-            delays.push(request.is_right.then_some(request.took_ns));
-        }
-        skip(&mut delays, replay.wait());
-        delays
+        let mut cycles = Cycles::new(Some(replay), self.all.len().saturating_mul(64));
+        let all = self.all.iter();
+        all.for_each(|request| cycles.push(request.took_ns, request.is_right));
+        cycles.finish().delays
     }
 }
 
