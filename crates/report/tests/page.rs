@@ -158,7 +158,7 @@ fn the_summary_has_the_table_that_the_terminal_prints() {
     let table = brief.tables(usize::MAX).next().expect("a table");
     let page = page_of(&[subject]);
     let summary = between(&page, "<section id=\"summary\">", "</section>");
-    assert!(summary.contains(&table.html(&[])), "{summary}");
+    assert!(summary.contains(&table.html()), "{summary}");
     assert!(summary.contains("<td>20.00"), "the RTT: {summary}");
     assert_eq!(summary.matches("<table").count(), 1, "{summary}");
 }

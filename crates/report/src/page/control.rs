@@ -75,6 +75,6 @@ fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
 
 fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
     let figures: &[Figure] = &point.figures;
-    out.push_str(&sections::figures(figures, *numbered, Some(&point.key)));
+    out.push_str(&sections::figures(figures, *numbered));
     *numbered += figures.len();
 }

@@ -89,8 +89,6 @@ struct RunData {
 /// the point) nanoseconds.
 #[derive(Serialize)]
 struct Measured {
-    /// By which the point is shown and hidden.
-    key: String,
     size: String,
     depth: String,
     unit: u64,
@@ -182,7 +180,7 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
         let points = points.filter(|(_, point)| !point.trt.is_empty());
         let points = points.map(|(named, point)| {
             let (series, values) = (&point.trt_series, &point.trt);
-            let trt = measured(named.name, named.key, series, values, statuses, room);
+            let trt = measured(named.name, series, values, statuses, room);
             (named.index, trt)
         });
         all.push(RunData {
@@ -208,7 +206,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     let points = points
         .filter(|(_, (series, values, _))| !values.is_empty() || !series.bad_in_all.is_empty());
     let points = points.map(|(named, (series, values, intended))| {
-        let mut measured = measured(named.name, named.key, series, values, statuses, room);
+        let mut measured = measured(named.name, series, values, statuses, room);
         let intended = intended.filter(|values| !values.is_empty());
         measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
         (named.index, measured)
@@ -231,7 +229,6 @@ fn in_order(points: impl Iterator<Item = (u32, Measured)>) -> Vec<Measured> {
 
 fn measured(
     name: Name,
-    key: String,
     series: &Series,
     histogram: &Histogram<u64>,
     statuses: &[&str],
@@ -267,7 +264,6 @@ fn measured(
     kept.sort_by_key(|spot| spot.at_ns);
     let bad = thinned(&series.bad, longest);
     Measured {
-        key,
         size: name.size,
         depth: name.depth,
         unit,
@@ -462,9 +458,9 @@ mod tests {
             size: String::new(),
             depth: String::new(),
         };
-        let given = measured(name(), String::new(), &series, &values, &[], (20, 4, 10.0));
+        let given = measured(name(), &series, &values, &[], (20, 4, 10.0));
         assert_eq!((given.at.len(), given.longest[1].len()), (0, 30));
-        let thinned = measured(name(), String::new(), &series, &values, &[], (10, 4, 10.0));
+        let thinned = measured(name(), &series, &values, &[], (10, 4, 10.0));
         assert_eq!(thinned.longest[1].len(), 0);
     }
 
@@ -515,7 +511,7 @@ mod tests {
             size: "OUT 16 B, IN 48 B".into(),
             depth: "depth 1".into(),
         };
-        let measured = measured(name, String::new(), &series, &histogram, &[], (20, 4, 10.0));
+        let measured = measured(name, &series, &histogram, &[], (20, 4, 10.0));
         assert_eq!((measured.slices, measured.at.len()), (20, 21));
         assert_eq!(measured.longest[1].len(), 4);
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;

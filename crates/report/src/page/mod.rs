@@ -2,8 +2,8 @@
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 //!
 //! Its script is made of the files of `script/`, which `build.rs` joins in this order inside one function: `controls.js`
-//! (light and dark, copying), `points.js` (shows and hides points), `data.js` (the columns that `data.rs` writes),
-//! `plot.js` (axes and units of interactive figures), `forms.js` (their forms), `live.js` (makes figures interactive).
+//! (light and dark, copying), `data.js` (the columns that `data.rs` writes), `plot.js` (axes and units of interactive
+//! figures), `forms.js` (their forms), `live.js` (makes figures interactive).
 //! A file may use names of those before it.
 
 mod answer;
@@ -53,7 +53,7 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
     let (control, before) = control::section(subjects);
     let summary = sections::summary(subjects, !comparisons.is_empty());
     let compared = sections::comparisons(comparisons);
-    let drawn = sections::figures(figures, before, None);
+    let drawn = sections::figures(figures, before);
     let sections: [(&str, &str, String); 7] = [
         ("summary", "Summary", summary),
         ("comparison", "Comparison", compared),
@@ -68,7 +68,7 @@ pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonT
         .filter(|(_, _, content)| !content.is_empty())
         .map(|(id, name, _)| (*id, *name))
         .collect();
-    let contents = contents::of(subjects, &listed, figures, before);
+    let contents = contents::of(&listed, figures, before);
     let mut links = String::new();
     for (id, name, content) in &sections {
         if content.is_empty() {

@@ -1,6 +1,5 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
-use super::contents::row_id;
 use super::escape::{id, prose, svg, text, words};
 use super::live::live_form;
 use super::uplot::Uplot;
@@ -124,7 +123,7 @@ fn one(subject: &Subject) -> String {
     let brief = subject.tables.brief.as_ref();
     let table = brief.and_then(|brief| brief.tables(usize::MAX).next());
     match table.filter(|table| !table.rows.is_empty()) {
-        Some(table) => out.push_str(&one_table(&table, &[])),
+        Some(table) => out.push_str(&one_table(&table)),
         None if unfinished.is_some() => {}
         None => out.push_str("<p>There are no results to summarise.</p>\n"),
     }
@@ -215,11 +214,8 @@ fn differing(subjects: &[Subject]) -> String {
     }
 }
 
-/// `before` figures are on the page already. With the key of a point, all of them are of that point.
-pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) -> String {
-    let point = point.map_or(String::new(), |key| {
-        format!(" data-point=\"{}\"", text(key))
-    });
+/// `before` figures are on the page already.
+pub(super) fn figures(figures: &[Figure], before: usize) -> String {
     let mut out = String::new();
     for (at, figure) in figures.iter().enumerate() {
         let number = before + at + 1;
@@ -229,7 +225,7 @@ pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) ->
         });
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}{point}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
+            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
              <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
              <figcaption>{}</figcaption>\n</figure>",
             words(&figure.title),
@@ -263,7 +259,7 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
             "<div class=\"scroll pairs{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
             long(&important),
             words(&important.title),
-            important.html(&[])
+            important.html()
         );
         let all = tables.figures.rows.len();
         if all <= MOST_COMPARED {
@@ -286,7 +282,7 @@ pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
 }
 
 pub(super) fn rendered(tables: &[Table]) -> String {
-    tables.iter().map(|table| one_table(table, &[])).collect()
+    tables.iter().map(one_table).collect()
 }
 
 /// The class of a table of so many rows that it scrolls by itself.
@@ -297,27 +293,23 @@ fn long(table: &Table) -> &'static str {
     }
 }
 
-/// A table that scrolls; its rows can have ids.
-fn one_table(table: &Table, rows: &[String]) -> String {
+/// A table that scrolls.
+fn one_table(table: &Table) -> String {
     let long = long(table);
     format!(
         "<div class=\"scroll wide{long}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
         words(&table.title),
-        table.html(rows)
+        table.html()
     )
 }
 
 pub(super) fn all_tables(subjects: &[Subject]) -> String {
     let mut out = String::new();
-    for (number, subject) in subjects.iter().enumerate() {
+    for subject in subjects {
         if subjects.len() > 1 {
             let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
         }
-        if let Some((first, others)) = subject.tables.tables.split_first() {
-            let rows = (0..first.rows.len()).map(|row| row_id(number, row));
-            out.push_str(&one_table(first, &rows.collect::<Vec<_>>()));
-            out.push_str(&rendered(others));
-        }
+        out.push_str(&rendered(&subject.tables.tables));
         for note in &subject.tables.notes {
             let _ = writeln!(out, "<p>{}</p>", prose(note));
         }
