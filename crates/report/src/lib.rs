@@ -44,8 +44,6 @@ pub struct Subject {
     pub tuned: Option<String>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,
-    /// Only some of its points are shown.
-    pub is_part: bool,
 }
 
 impl Subject {
@@ -102,7 +100,6 @@ impl Subject {
             tables,
             loaded,
             control: None,
-            is_part: false,
         }
     }
 }

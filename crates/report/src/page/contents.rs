@@ -34,18 +34,46 @@ const QUESTIONS: [(&str, &[&str]); 11] = [
     ("What differs?", &["compare"]),
 ];
 
-/// Sections, and the questions that they answer.
-const SECTIONS: [(&str, &str); 5] = [
-    ("What differs?", "comparison"),
-    ("What is the effect of the delay on the loop?", "control"),
-    ("How many cycles miss their deadline?", "deadline"),
-    ("What are all the values?", "tables"),
-    ("What were the conditions?", "conditions"),
-];
+/// A section of the page.
+pub(super) struct Section {
+    id: &'static str,
+    title: &'static str,
+    question: &'static str,
+    content: String,
+}
 
-/// The contents. `sections` are the ids of those that the page has, with their names; `figures` follow
-/// `before` other figures.
-pub(super) fn of(sections: &[(&str, &str)], figures: &[Figure], before: usize) -> String {
+impl Section {
+    /// Its id, its title, the question that it answers (without one it is not in the contents), and its content.
+    pub(super) fn new(
+        (id, title, question, content): (&'static str, &'static str, &'static str, String),
+    ) -> Section {
+        Section {
+            id,
+            title,
+            question,
+            content,
+        }
+    }
+
+    /// Without content it is left out.
+    pub(super) fn is_shown(&self) -> bool {
+        !self.content.is_empty()
+    }
+
+    pub(super) fn link(&self) -> String {
+        format!("<a href=\"#{}\">{}</a>", self.id, self.title)
+    }
+
+    pub(super) fn markup(&self) -> String {
+        let Section {
+            id, title, content, ..
+        } = self;
+        format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>\n")
+    }
+}
+
+/// The contents; `figures` follow `before` other figures.
+pub(super) fn of(sections: &[Section], figures: &[Figure], before: usize) -> String {
     let mut out = String::from("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n");
     let answered = QUESTIONS.iter().map(|(question, names)| {
         let numbered = figures.iter().zip(before + 1..);
@@ -59,14 +87,14 @@ pub(super) fn of(sections: &[(&str, &str)], figures: &[Figure], before: usize) -
         (*question, links)
     });
     let mut questions: Vec<(&str, Vec<String>)> = answered.collect();
-    for (question, section) in SECTIONS {
-        let Some((id, name)) = sections.iter().find(|(id, _)| *id == section) else {
-            continue;
-        };
-        let link = format!("<a href=\"#{id}\">{name}</a>");
-        match questions.iter_mut().find(|(known, _)| *known == question) {
-            Some((_, links)) => links.insert(0, link),
-            None => questions.push((question, vec![link])),
+    for section in sections {
+        match questions
+            .iter_mut()
+            .find(|(known, _)| *known == section.question)
+        {
+            Some((_, links)) => links.insert(0, section.link()),
+            None if section.question.is_empty() => {}
+            None => questions.push((section.question, vec![section.link()])),
         }
     }
     for (question, links) in questions.iter().filter(|(_, links)| !links.is_empty()) {
