@@ -34,6 +34,7 @@ pub(crate) use late_starts::{LateStarts, late_starts};
 pub use predicted::{PredictedPeriod, Predictions, predictions};
 pub(crate) use room::Room;
 pub(crate) use tuned::answer_of_search;
+pub(crate) use types::Values;
 pub use types::{
     Bad, Buffer, ControlSignals, ExchangePoint, Flow, Loaded, LoopPoint, Series, Signal, Slice,
     Spot, StreamPoint,

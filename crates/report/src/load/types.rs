@@ -17,7 +17,7 @@ pub enum Loaded {
 }
 
 /// Values over time, every one counted, and the same counted from the intended start.
-type Values<'a> = (&'a Series, &'a Histogram<u64>, Option<&'a Histogram<u64>>);
+pub(crate) type Values<'a> = (&'a Series, &'a Histogram<u64>, Option<&'a Histogram<u64>>);
 
 impl Loaded {
     /// The points whose samples could not be read, by their place in `run.file.points`, and why.
