@@ -118,12 +118,9 @@ impl Thinned {
     }
 
     fn end_slice(&mut self) {
-        if let Some([low, high]) = self.extremes.take() {
-            let (first, last) = if low.0 <= high.0 {
-                (low, high)
-            } else {
-                (high, low)
-            };
+        if let Some(mut extremes) = self.extremes.take() {
+            extremes.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let [first, last] = extremes;
             self.found.over_time.push(first);
             if last.0 > first.0 {
                 self.found.over_time.push(last);

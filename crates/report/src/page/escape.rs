@@ -74,15 +74,8 @@ pub(super) fn json(value: &impl Serialize) -> String {
 
 /// A name as the `id` of an element: letters, digits and hyphens.
 pub(super) fn id(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
-        .collect()
+    let name = name.to_ascii_lowercase();
+    name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
 /// An SVG document as it may stand within HTML: from its root element on. What is before it (the XML

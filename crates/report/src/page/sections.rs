@@ -11,6 +11,9 @@ use crate::tables::{ComparisonTables, Warning};
 use std::fmt::Write;
 use wiregauge_run::State;
 
+/// Runs that the title names.
+const TITLED: usize = 5;
+
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
 
@@ -28,16 +31,14 @@ pub(super) fn title(subjects: &[Subject]) -> String {
             let run = one.run.stored();
             format!("{} with {}", run.title(), run.links())
         }
-        [first, rest @ ..] => {
-            let mut title = format!("{} runs: {}", subjects.len(), first.label);
-            for (at, subject) in rest.iter().enumerate() {
-                if at == 4 {
-                    title.push_str(" and more");
-                    break;
-                }
-                let _ = write!(title, ", {}", subject.label);
-            }
-            title
+        several => {
+            let labels = several.iter().take(TITLED);
+            let labels: Vec<&str> = labels.map(|one| one.label.as_str()).collect();
+            let more = match several.len() > TITLED {
+                true => " and more",
+                false => "",
+            };
+            format!("{} runs: {}{more}", several.len(), labels.join(", "))
         }
     }
 }
