@@ -23,43 +23,25 @@ pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, 
         return Ok(LateStarts::default());
     };
     let depth = run.file.points[at].point.depth as usize;
-    let mut count = Counted {
-        period_ns,
-        depth,
-        silence_ns: silence_ns(&run.file.plan),
-        ends: Vec::new(),
-        found: LateStarts::default(),
+    let silence_ns = silence_ns(&run.file.plan);
+    let mut found = LateStarts::default();
+    // Ends of earlier exchanges that were outstanding when the last one was due, silence included.
+    let mut ends: Vec<u64> = Vec::new();
+    let mut take = |sample: &Sample| {
+        ends.retain(|&end_ns| end_ns > sample.intended_ns);
+        if sample.phase == Phase::Measured && sample.start_delay_ns() > period_ns {
+            found.late += 1;
+            found.waited += u64::from(ends.len() >= depth);
+        }
+        let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
+        ends.push(end_ns.saturating_add(silence_ns));
     };
     let mut in_order = InOrder::from_sequence(0);
     let columns = [&TIMED[..], &["intended_ns"]].concat();
     read_rows(run, at, &columns, |rows| {
-        for row in rows {
-            in_order.push(row, |sample| count.take(sample));
-        }
+        rows.iter().for_each(|row| in_order.push(row, &mut take));
         ControlFlow::Continue(())
     })?;
-    in_order.finish(|sample| count.take(sample));
-    Ok(count.found)
-}
-
-/// Counts exchanges in the order of their starts.
-struct Counted {
-    period_ns: u64,
-    depth: usize,
-    silence_ns: u64,
-    /// Ends of earlier exchanges that were outstanding when the last one was due, silence included.
-    ends: Vec<u64>,
-    found: LateStarts,
-}
-
-impl Counted {
-    fn take(&mut self, sample: &Sample) {
-        self.ends.retain(|&end_ns| end_ns > sample.intended_ns);
-        if sample.phase == Phase::Measured && sample.start_delay_ns() > self.period_ns {
-            self.found.late += 1;
-            self.found.waited += u64::from(self.ends.len() >= self.depth);
-        }
-        let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
-        self.ends.push(end_ns.saturating_add(self.silence_ns));
-    }
+    in_order.finish(take);
+    Ok(found)
 }

@@ -115,7 +115,7 @@ where
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    let loaded: Mutex<Vec<Option<G::Point>>> = Mutex::new((0..points).map(|_| None).collect());
+    let loaded: Mutex<Vec<(usize, G::Point)>> = Mutex::default();
     thread::scope(|scope| {
         for _ in 0..threads.min(points).min(MOST_THREADS) {
             scope.spawn(|| {
@@ -126,16 +126,14 @@ where
                     }
                     let point = point::<K, G>(run, at, room, &progress);
                     let mut loaded = loaded.lock().unwrap_or_else(|e| e.into_inner());
-                    loaded[at] = Some(point);
+                    loaded.push((at, point));
                 }
             });
         }
     });
-    let loaded = loaded.into_inner().unwrap_or_else(|e| e.into_inner());
-    let loaded = loaded.into_iter();
-    loaded
-        .map(|point| point.expect("every point was worked on"))
-        .collect()
+    let mut loaded = loaded.into_inner().unwrap_or_else(|e| e.into_inner());
+    loaded.sort_by_key(|(at, _)| *at);
+    loaded.into_iter().map(|(_, point)| point).collect()
 }
 
 /// Takes the values of one series.

@@ -241,10 +241,8 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
 /// A command of which a line is broken between words only, never behind a hyphen.
 fn unbroken_words(command: &str) -> String {
     let words = command.split(' ');
-    let words: Vec<String> = words
-        .map(|word| format!("<span>{}</span>", text(word)))
-        .collect();
-    words.join(" ")
+    let words = words.map(|word| format!("<span>{}</span>", text(word)));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What the command of a run does if it is used again.
