@@ -347,34 +347,22 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
 }
 
 #[test]
-fn points_in_which_nothing_was_answered_are_reported() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = exchange_run(&dir.path().join("run"), &plan(2), |_| {
-        exchanges(20, 3).map(|sample| Sample {
-            status: Status::Lost,
-            ..sample
-        })
-    });
-    let page = page_of(&[subject("run", run)]);
-    assert!(
-        page.contains("<p class=\"answer\">40 of 40 lost.</p>"),
-        "{page}"
-    );
-}
-
-#[test]
 fn the_answer_counts_the_losses_of_points_without_an_answer() {
     let dir = tempfile::tempdir().unwrap();
-    let run = exchange_run(&dir.path().join("run"), &plan(2), |point| {
-        let all_lost = point.depth > 1;
-        exchanges(20, 3).map(move |sample| Sample {
-            status: if all_lost { Status::Lost } else { Status::Ok },
-            ..sample
-        })
-    });
-    let page = page_of(&[subject("run", run)]);
-    let answer = between(&page, "<p class=\"answer\">", "</p>");
-    assert!(answer.contains("20 of 40 lost"), "{answer}");
+    for (name, answered_depths, words) in
+        [("none", 0, "40 of 40 lost."), ("one", 1, "20 of 40 lost")]
+    {
+        let run = exchange_run(&dir.path().join(name), &plan(2), |point| {
+            let all_lost = point.depth > answered_depths;
+            exchanges(20, 3).map(move |sample| Sample {
+                status: if all_lost { Status::Lost } else { Status::Ok },
+                ..sample
+            })
+        });
+        let page = page_of(&[subject("run", run)]);
+        let answer = between(&page, "<p class=\"answer\">", "</p>");
+        assert!(answer.contains(words), "{answer}");
+    }
 }
 
 #[test]
