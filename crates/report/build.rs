@@ -31,14 +31,7 @@ const PAGE_SCRIPTS: [(&str, &str, &[&str]); 2] = [
     (
         "PAGE",
         "src/page/script",
-        &[
-            "controls.js",
-            "points.js",
-            "data.js",
-            "plot.js",
-            "forms.js",
-            "live.js",
-        ],
+        &["controls.js", "data.js", "plot.js", "forms.js", "live.js"],
     ),
     ("BUS", "src/page", &["bus.js"]),
 ];

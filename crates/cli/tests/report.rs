@@ -275,11 +275,13 @@ fn missed_cycles(desk: &Desk, command: &str) -> String {
     let (_, section) = page
         .split_once("<section id=\"deadline\">")
         .expect("missed cycles");
-    let section = section.split("</section>").next().unwrap_or_default();
-    section.replace("<span>", "").replace("</span>", "")
+    section
+        .split("</section>")
+        .next()
+        .unwrap_or_default()
+        .into()
 }
 
-/// The page names the command; its figures are those of the page.
 #[test]
 fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     let desk = Desk::new();
@@ -309,10 +311,6 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
     ] {
         let section = missed_cycles(&desk, &format!("./{run} {flags}"));
         let same = format!("deadline {run} {given}");
-        has_all(
-            &section,
-            &[&format!("<code class=\"line\">wiregauge {same}</code>")],
-        );
         let printed = desk.json(&format!("{same} --json"));
         let sum = |name: &str| -> u64 {
             let points = printed["points"].as_array().expect("points").iter();

@@ -25,8 +25,6 @@ pub struct ControlReport {
 /// One point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlDrawn {
-    /// By which the page shows and hides its figures.
-    pub key: String,
     /// The settings that tell it from the others, such as `depth 3`; empty if the run has no other point.
     pub place: String,
     /// The loop held, so there is a cost.
@@ -56,7 +54,6 @@ impl ControlReport {
                 figure.name += &places.ending(index);
             }
             ControlDrawn {
-                key: figures::point_key::exchange(point.point),
                 place,
                 has_cost: assessment.on_trace.cost.is_some(),
                 figures,

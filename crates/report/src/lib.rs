@@ -40,12 +40,10 @@ pub struct Subject {
     pub loaded: Loaded,
     /// How many of its cycles missed their deadline: those of its schedule, or those asked for.
     pub deadlines: Option<load::Deadlines>,
-    /// The search whose choice this run confirmed, if any.
-    pub tuned: Option<load::Tuned>,
+    /// The answer of the search whose choice this run confirmed, if any.
+    pub tuned: Option<String>,
     /// What its delays mean for a control loop, if one was given.
     pub control: Option<ControlReport>,
-    /// Only some of its points are shown.
-    pub is_part: bool,
 }
 
 impl Subject {
@@ -93,7 +91,7 @@ impl Subject {
         let loaded = load::run(&run, progress);
         let cycles = cycles.or_else(|| load::cycles_of_schedule(&run));
         let deadlines = cycles.and_then(|cycles| load::deadlines_of_all(&run, cycles));
-        let tuned = load::Tuned::of(run.stored().dir());
+        let tuned = load::answer_of_search(run.stored().dir());
         Subject {
             deadlines,
             tuned,
@@ -102,7 +100,6 @@ impl Subject {
             tables,
             loaded,
             control: None,
-            is_part: false,
         }
     }
 }

@@ -34,7 +34,7 @@ impl Reported for Exchange {
     }
 
     fn load(run: &Run<Exchange>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-        Loaded::Exchange(points::each(run, progress, exchange::point))
+        Loaded::Exchange(points::each::<_, exchange::Gatherer>(run, progress))
     }
 
     fn is_unanswered(file: &RunFile<Exchange>) -> bool {
@@ -54,7 +54,7 @@ impl Reported for Stream {
     }
 
     fn load(run: &Run<Stream>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-        Loaded::Stream(points::each(run, progress, stream::point))
+        Loaded::Stream(points::each::<_, stream::Gatherer>(run, progress))
     }
 }
 
@@ -68,7 +68,7 @@ impl Reported for Loop {
     }
 
     fn load(run: &Run<Loop>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-        Loaded::Loop(points::each(run, progress, closed_loop::point))
+        Loaded::Loop(points::each::<_, closed_loop::Gatherer>(run, progress))
     }
 }
 
@@ -82,7 +82,7 @@ impl Reported for Control {
     }
 
     fn load(run: &Run<Control>, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-        Loaded::Control(points::each(run, progress, signals::point))
+        Loaded::Control(points::each::<_, signals::Gatherer>(run, progress))
     }
 }
 

@@ -8,28 +8,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
-use wiregauge_report::load::{self, ExchangePoint, Loaded, Series, StreamPoint};
+use wiregauge_report::load::{Loaded, Series};
 use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
 
-fn exchange_points(loaded: Loaded) -> Vec<ExchangePoint> {
-    match loaded {
-        Loaded::Exchange(points) => points,
-        _ => panic!("an exchange run was loaded as another"),
-    }
-}
-
-fn stream_points(loaded: Loaded) -> Vec<StreamPoint> {
-    match loaded {
-        Loaded::Stream(points) => points,
-        _ => panic!("a stream run was loaded as another"),
-    }
-}
-
-fn loop_points(loaded: Loaded) -> Vec<load::LoopPoint> {
-    match loaded {
-        Loaded::Loop(points) => points,
-        _ => panic!("a loop run was loaded as another"),
-    }
+/// The points of a run of this kind.
+macro_rules! points_of {
+    ($kind:ident, $run:expr) => {
+        match samples_of($run) {
+            Loaded::$kind(points) => points,
+            _ => panic!("a run was loaded as one of another kind"),
+        }
+    };
 }
 
 /// Slices are ascending, apart, each of its own time, and together hold exactly these samples.
@@ -104,7 +93,7 @@ proptest! {
     fn thinning_loses_no_extreme_no_count_and_nothing_bad(samples in any_exchanges()) {
         let dir = tempfile::tempdir().expect("a place for a run");
         let run = exchange_run(dir.path(), &plan(1), |_| samples.clone().into_iter());
-        let points = exchange_points(samples_of(&run));
+        let points = points_of!(Exchange, &run);
         let [point] = &points[..] else { panic!("one point") };
         let measured: Vec<&Sample> =
             samples.iter().filter(|s| s.phase == Phase::Measured).collect();
@@ -144,7 +133,7 @@ fn a_point_of_one_sample_and_one_of_none_are_gathered() {
     let run = exchange_run(dir.path(), &plan(3), |point| {
         exchanges(u64::from(point.index), 1)
     });
-    let points = exchange_points(samples_of(&run));
+    let points = points_of!(Exchange, &run);
     let of: Vec<u64> = points.iter().map(|point| point.series.of).collect();
     assert_eq!(of, [0, 1, 2]);
     assert!(points.iter().all(|point| point.first.is_some()));
@@ -180,7 +169,7 @@ fn times_at_the_end_of_what_64_bits_hold_are_gathered() {
         .end_point(rows, run.file.points[0].clone())
         .expect("a point ends");
     let run = AnyRun::open(&elsewhere).expect("it is a run");
-    let points = exchange_points(samples_of(&run));
+    let points = points_of!(Exchange, &run);
     assert_eq!(points[0].series.of, 5);
     assert_eq!(points[0].series.slices.iter().map(|s| s.n).sum::<u64>(), 5);
     assert_eq!(points[0].from_intended.len(), 5);
@@ -206,10 +195,10 @@ fn a_damaged_sample_file_costs_its_own_point_only() {
             "{reason}"
         );
     }
-    let of: Vec<u64> = exchange_points(loaded)
-        .iter()
-        .map(|p| p.series.of)
-        .collect();
+    let Loaded::Exchange(points) = loaded else {
+        panic!("an exchange run")
+    };
+    let of: Vec<u64> = points.iter().map(|p| p.series.of).collect();
     assert_eq!(of, [499, 0, 0, 499], "one of 500 was lost");
 }
 
@@ -222,7 +211,7 @@ fn a_point_whose_file_is_damaged_halfway_shows_nothing_of_the_first_half() {
     let (from, to) = (bytes.len() * 70 / 100, bytes.len() * 90 / 100);
     bytes[from..to].fill(0xA5);
     fs::write(&path, bytes).expect("it can be written");
-    let points = exchange_points(samples_of(&run));
+    let points = points_of!(Exchange, &run);
     assert!(points[0].missing.is_some(), "a fifth of the file is gone");
     assert_eq!((points[0].series.of, points[0].rtt.len()), (0, 0));
 }
@@ -232,7 +221,7 @@ fn a_run_without_points_has_nothing_to_draw() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(0), |_| exchanges(1, 1));
     assert_eq!(samples_of(&run).samples(), 0);
-    assert!(exchange_points(samples_of(&run)).is_empty());
+    assert!(points_of!(Exchange, &run).is_empty());
 }
 
 #[test]
@@ -241,7 +230,9 @@ fn many_points_share_the_room() {
     let run = exchange_run(dir.path(), &plan(100), |_| exchanges(400, 1));
     let tables = Mutex::new(Vec::new());
     let progress = |part: f64| tables.lock().expect("nobody panics").push(part);
-    let points = exchange_points(wiregauge_report::load::run(&run, &progress));
+    let Loaded::Exchange(points) = wiregauge_report::load::run(&run, &progress) else {
+        panic!("an exchange run")
+    };
     assert_eq!(points.len(), 100);
     assert!(
         points
@@ -275,7 +266,7 @@ fn with_a_schedule_the_time_from_the_intended_start_is_gathered_too() {
         panic!("an exchange run")
     };
     let summary = &summary.file.points[0];
-    let points = exchange_points(samples_of(&run));
+    let points = points_of!(Exchange, &run);
     let near = |histogram: f64, exact: f64| assert!((histogram / exact - 1.0).abs() < 2e-3);
     let (rtt, from_intended) = (&points[0].rtt, &points[0].from_intended);
     let exact = summary.rtt.as_ref().expect("it was measured");
@@ -295,7 +286,7 @@ fn gaps_are_those_of_the_summary() {
         .map(|(at, direction)| stream_point(at, direction));
     let plan = stream_plan(points.collect());
     let run = stream_run(dir.path(), &plan, |point| transfers(point, 5000, 3));
-    let loaded = stream_points(samples_of(&run));
+    let loaded = points_of!(Stream, &run);
     let AnyRun::Stream(run) = run else {
         panic!("a stream run")
     };
@@ -314,57 +305,39 @@ fn gaps_are_those_of_the_summary() {
     }
 }
 
-/// A rate of the curve asked for with `--rate` gives the same buffer.
+/// A rate of the curve asked for with `--rate` gives the same buffer. A direction that begins later than the other ends
+/// with it.
 #[test]
 fn the_curve_of_the_buffer_agrees_with_the_summary() {
     let dir = tempfile::tempdir().expect("a place for a run");
-    let mut plan = stream_plan(vec![stream_point(0, Direction::In)]);
-    let run = stream_run(&dir.path().join("a"), &plan, |point| {
-        transfers(point, 5000, 3)
-    });
-    let points = stream_points(samples_of(&run));
-    let curve = &points[0].flows[0].buffer;
-    assert_eq!(curve.len(), 12);
-    assert!(curve.is_sorted_by(|a, b| a.rate_bytes_s < b.rate_bytes_s));
-    assert!(curve.is_sorted_by(|a, b| a.worst_bytes <= b.worst_bytes));
-    plan.rates_bytes_s = curve
-        .iter()
-        .map(|buffer| buffer.rate_bytes_s as u64)
-        .collect();
-    stream_run(&dir.path().join("b"), &plan, |point| {
-        transfers(point, 5000, 3)
-    });
-    let run: Run<wiregauge_run::Stream> = Run::open(&dir.path().join("b")).expect("it is a run");
-    let needs = &run.file.points[0].flows[0].buffers;
-    // The last rate is that of the link, which is sustained or not by a hair.
-    for (buffer, need) in curve.iter().zip(needs).take(11) {
-        assert_eq!(buffer.worst_bytes.ceil() as u64, need.worst_bytes);
-        assert!(need.sustained, "{need:?}");
-    }
-}
-
-/// A direction that begins later than the other ends with it.
-#[test]
-fn in_both_directions_the_curve_of_the_buffer_agrees_with_the_summary_too() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let mut plan = stream_plan(vec![stream_point(0, Direction::Both)]);
-    let late_in = |point| {
-        let is_there =
-            |transfer: &Transfer| transfer.way == Way::Out || transfer.complete_ns > 10_000_000;
-        transfers(point, 2000, 3).filter(is_there)
-    };
-    let run = stream_run(&dir.path().join("a"), &plan, late_in);
-    let points = stream_points(samples_of(&run));
-    for (at, flow) in points[0].flows.iter().enumerate() {
-        let rates = flow.buffer.iter().map(|buffer| buffer.rate_bytes_s as u64);
-        plan.rates_bytes_s = rates.collect();
-        let dir = dir.path().join(format!("b{at}"));
-        stream_run(&dir, &plan, late_in);
-        let run: Run<wiregauge_run::Stream> = Run::open(&dir).expect("it is a run");
-        let needs = &run.file.points[0].flows[at].buffers;
-        for (buffer, need) in flow.buffer.iter().zip(needs).take(11) {
-            let found = buffer.worst_bytes.ceil() as u64;
-            assert_eq!(found, need.worst_bytes, "{:?} {need:?}", flow.way);
+    for direction in [Direction::In, Direction::Both] {
+        let mut plan = stream_plan(vec![stream_point(0, direction)]);
+        let late_in = |point| {
+            let is_there = move |transfer: &Transfer| {
+                let is_late = direction == Direction::Both && transfer.way == Way::In;
+                !is_late || transfer.complete_ns > 10_000_000
+            };
+            transfers(point, 3000, 3).filter(is_there)
+        };
+        let at = |name: &str| dir.path().join(format!("{}-{name}", direction.name()));
+        let run = stream_run(&at("curve"), &plan, late_in);
+        for (number, flow) in points_of!(Stream, &run)[0].flows.iter().enumerate() {
+            let curve = &flow.buffer;
+            assert_eq!(curve.len(), 12);
+            assert!(curve.is_sorted_by(|a, b| a.rate_bytes_s < b.rate_bytes_s));
+            assert!(curve.is_sorted_by(|a, b| a.worst_bytes <= b.worst_bytes));
+            let rates = curve.iter().map(|buffer| buffer.rate_bytes_s as u64);
+            plan.rates_bytes_s = rates.collect();
+            let place = at(&number.to_string());
+            stream_run(&place, &plan, late_in);
+            let run: Run<wiregauge_run::Stream> = Run::open(&place).expect("it is a run");
+            let needs = &run.file.points[0].flows[number].buffers;
+            // The last rate is that of the link, which is sustained or not by a hair.
+            for (buffer, need) in curve.iter().zip(needs).take(11) {
+                let found = buffer.worst_bytes.ceil() as u64;
+                assert_eq!(found, need.worst_bytes, "{:?} {need:?}", flow.way);
+                assert!(direction == Direction::Both || need.sustained, "{need:?}");
+            }
         }
     }
 }
@@ -374,7 +347,7 @@ fn too_few_transfers_give_no_curve() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
     let run = stream_run(dir.path(), &plan, |point| transfers(point, 50, 3));
-    let points = stream_points(samples_of(&run));
+    let points = points_of!(Stream, &run);
     assert!(points[0].flows[0].buffer.is_empty());
 }
 
@@ -385,9 +358,7 @@ fn service_delays_are_those_of_the_summary_and_every_underrun_is_counted() {
     let run = loop_run(dir.path(), &loop_plan(points), |point| {
         blocks(point, 5000, u64::from(point.index) + 1)
     });
-    let loaded = samples_of(&run);
-    assert_eq!(loaded.samples(), 2 * 4980, "the start-up is left out");
-    let loaded = loop_points(loaded);
+    let loaded = points_of!(Loop, &run);
     let AnyRun::Loop(run) = run else {
         panic!("a loop run")
     };
@@ -415,30 +386,12 @@ fn service_delays_are_those_of_the_summary_and_every_underrun_is_counted() {
 }
 
 #[test]
-fn a_damaged_file_of_blocks_costs_its_own_point_only() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let points = (0..3).map(|index| loop_point(index, None)).collect();
-    let run = loop_run(dir.path(), &loop_plan(points), |point| {
-        blocks(point, 500, 1)
-    });
-    let file = dir.path().join("samples/point-0001.parquet");
-    fs::write(file, "no Parquet").expect("it can be written");
-    let loaded = samples_of(&run);
-    let missing = loaded.missing();
-    assert_eq!(missing.len(), 1);
-    assert_eq!(missing[0].0, 1);
-    assert!(missing[0].1.contains("point-0001.parquet"), "{missing:?}");
-    let of: Vec<u64> = loop_points(loaded).iter().map(|p| p.series.of).collect();
-    assert_eq!(of, [480, 0, 480]);
-}
-
-#[test]
 fn turnarounds_are_those_of_the_summary_at_every_depth() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(4), |point| {
         exchanges(3000, u64::from(point.index) + 1)
     });
-    let loaded = exchange_points(samples_of(&run));
+    let loaded = points_of!(Exchange, &run);
     let AnyRun::Exchange(run) = run else {
         panic!("an exchange run")
     };
@@ -459,7 +412,7 @@ fn few_samples_are_all_kept_and_of_many_none_by_itself() {
     let dir = tempfile::tempdir().expect("a place for a run");
     for (name, n) in [("few", 200), ("many", 5000)] {
         let run = exchange_run(&dir.path().join(name), &plan(1), |_| exchanges(n, 1));
-        let points = exchange_points(samples_of(&run));
+        let points = points_of!(Exchange, &run);
         let series = &points[0].series;
         let kept = series.each.len() as u64;
         assert_eq!(kept, if n < 800 { series.of } else { 0 }, "{name}");

@@ -71,7 +71,6 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
     }
     for (subject, which) in subjects.iter_mut().zip(&chosen) {
         subject.tables.heading.push(which.clone());
-        subject.is_part = true;
     }
     let mut drawn = figures::of(&subjects);
     if let [which, ..] = &chosen[..] {

@@ -110,14 +110,16 @@ pub fn controls(
         progress((done + 1) as f64 / chosen.len() as f64);
     }
     points.sort_by_key(|point| point.point.index);
-    Ok(Controls {
+    let mut found = Controls {
         places: Places::of_run(&run.file.plan, &run.file.points),
         period_ns,
         rules,
         taken: Taken::of(run.file.plan.schedule, period_ns),
-        lowest_cost: lowest_cost(&points),
+        lowest_cost: None,
         points,
-    })
+    };
+    found.lowest_cost = lowest_cost(&found);
+    Ok(found)
 }
 
 fn as_text<S: Serializer>(reason: &Option<ControlError>, to: S) -> Result<S::Ok, S::Error> {
@@ -125,12 +127,9 @@ fn as_text<S: Serializer>(reason: &Option<ControlError>, to: S) -> Result<S::Ok,
 }
 
 /// The index of the point with the lowest cost, where there are several with one.
-fn lowest_cost(points: &[ControlPoint]) -> Option<u32> {
-    let costs = points.iter().filter_map(|point| {
-        let cost = point.assessment.as_ref()?.on_trace.cost?;
-        Some((point.point.index, cost))
-    });
-    let costs: Vec<(u32, f64)> = costs.collect();
-    let lowest = costs.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (costs.len() > 1).then_some(lowest.0)
+fn lowest_cost(found: &Controls) -> Option<u32> {
+    let ranked = found.ranked().into_iter();
+    let mut costs = ranked.filter(|(_, of)| of.on_trace.cost.is_some());
+    let lowest = costs.next()?.0.point.index;
+    costs.next().map(|_| lowest)
 }

@@ -1,19 +1,23 @@
 //! The exchanges of a run as the cycles of a control loop see them: in the order of the requests, each with its response
 //! time. `wiregauge deadline` and `wiregauge control` read them.
 
-use super::points::TIMED;
+use super::points::{TIMED, read_rows};
 use serde::Serialize;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use wiregauge_record::{Connect, Phase, Plan, Sample, Schedule};
+use wiregauge_record::{Connect, Phase, Sample, Schedule};
 use wiregauge_run::{Exchange, Run, RunError};
 
 /// A schedule of nearly the loop's period is the loop's: a rate need not be a whole number of
 /// nanoseconds.
 const SAME_PERIOD: f64 = 1e-3;
 
-/// Answers that wait for one before them. More than any engine leaves out of order.
-const MOST_WAITING: usize = 1 << 20;
+/// Exchanges that wait for one before them. More than any engine leaves out of order.
+const MOST_WAITING: usize = 1 << 18;
+
+/// The columns from which [`Taken::response_ns`] follows, beside the usual ones.
+pub(super) const OF_RESPONSE: [&str; 2] = ["intended_ns", "connect_ns"];
 
 /// How the run's exchanges became cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,23 +48,9 @@ impl Taken {
             Schedule::EveryNs(every_ns) => Taken::ReplayedFrom { every_ns },
         }
     }
-}
-
-/// What came of a request, as a cycle sees it.
-#[derive(Clone, Copy)]
-pub(super) struct Answer {
-    pub(super) response_ns: u64,
-    pub(super) is_right: bool,
-    /// When it should have been sent.
-    pub(super) intended_ns: u64,
-    /// When it was sent.
-    pub(super) start_ns: u64,
-    pub(super) rtt_ns: u64,
-}
-
-impl Answer {
-    fn of(sample: &Sample, taken: Taken, connect: Connect) -> Answer {
-        let response_ns = match (taken, connect) {
+    /// How long the cycle of an exchange waits for its response.
+    pub(super) fn response_ns(self, sample: &Sample, connect: Connect) -> u64 {
+        match (self, connect) {
             (Taken::AsScheduled, _) => {
                 let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
                 end_ns.saturating_sub(sample.intended_ns)
@@ -68,93 +58,78 @@ impl Answer {
             (_, Connect::Once) => sample.rtt_ns,
             // A loop that opens the link each time waits for that too.
             (_, Connect::Each) => sample.connect_ns.saturating_add(sample.rtt_ns),
-        };
-        Answer {
-            response_ns,
-            is_right: sample.status.is_timed(),
-            intended_ns: sample.intended_ns,
-            start_ns: sample.start_ns,
-            rtt_ns: sample.rtt_ns,
         }
     }
 }
 
-/// Puts the measured exchanges of a point, which come in the order in which they ended, into the order of their
-/// requests.
+/// Puts exchanges, which come in the order in which they ended, into the order of their requests.
 pub(super) struct InOrder {
-    taken: Taken,
-    connect: Connect,
-    waiting: BTreeMap<u64, Answer>,
+    waiting: BTreeMap<u64, Sample>,
     next: u64,
 }
 
 impl InOrder {
-    pub(super) fn new(plan: &Plan, taken: Taken) -> InOrder {
+    /// Of the exchanges from this sequence number on.
+    pub(super) fn from_sequence(next: u64) -> InOrder {
         InOrder {
-            taken,
-            connect: plan.connect,
             waiting: BTreeMap::new(),
-            next: plan.warmup.saturating_add(1),
+            next,
         }
     }
 
-    /// Hands over what now follows on what was handed over before.
-    pub(super) fn push(&mut self, sample: &Sample, mut take: impl FnMut(Answer)) {
-        if sample.phase != Phase::Measured || !sample.status.is_first_row() {
+    /// Hands over what now follows on what was handed over before, the first row of each exchange.
+    pub(super) fn push(&mut self, sample: &Sample, mut take: impl FnMut(&Sample)) {
+        if !sample.status.is_first_row() {
             return;
         }
-        let answer = Answer::of(sample, self.taken, self.connect);
         if sample.sequence != self.next {
-            self.waiting.insert(sample.sequence, answer);
+            self.waiting.insert(sample.sequence, *sample);
             if self.waiting.len() <= MOST_WAITING {
                 return;
             }
         } else {
-            take(answer);
+            take(sample);
             self.next += 1;
         }
-        while let Some((&sequence, &answer)) = self.waiting.first_key_value()
+        while let Some((&sequence, &sample)) = self.waiting.first_key_value()
             && (sequence <= self.next || self.waiting.len() > MOST_WAITING)
         {
             self.waiting.pop_first();
-            take(answer);
+            take(&sample);
             self.next = sequence.saturating_add(1);
         }
     }
 
     /// Hands over the rest: what an interruption cut off left gaps.
-    pub(super) fn finish(self, take: impl FnMut(Answer)) {
-        self.waiting.into_values().for_each(take);
+    pub(super) fn finish(self, take: impl FnMut(&Sample)) {
+        self.waiting.values().for_each(take);
     }
 }
 
-/// Reads the exchanges of a point, with the columns that [`InOrder`] needs, until `take` says that it has enough.
-pub(super) fn each_sample(
+/// Hands over the measured exchanges of a point in the order of their requests, at most so many, with these columns
+/// beside the usual ones.
+pub(super) fn each_measured(
     run: &Run<Exchange>,
     at: usize,
-    mut take: impl FnMut(&Sample) -> ControlFlow<()>,
+    columns: &[&str],
+    most: usize,
+    mut take: impl FnMut(&Sample),
 ) -> Result<(), RunError> {
-    let columns = [&TIMED[..], &["intended_ns", "connect_ns"]].concat();
-    let mut reader = run.samples_of(at, &columns)?;
-    while let Some(samples) = reader.next_rows() {
-        if samples?.iter().try_for_each(&mut take).is_break() {
-            break;
+    let mut in_order = InOrder::from_sequence(run.file.plan.warmup.saturating_add(1));
+    let left = Cell::new(most);
+    let mut take = |sample: &Sample| {
+        if let Some(rest) = left.get().checked_sub(1) {
+            left.set(rest);
+            take(sample);
         }
-    }
-    Ok(())
-}
-
-/// Hands over the measured exchanges of a point in the order of their requests.
-pub(super) fn each(
-    run: &Run<Exchange>,
-    at: usize,
-    taken: Taken,
-    mut take: impl FnMut(Answer),
-) -> Result<(), RunError> {
-    let mut in_order = InOrder::new(&run.file.plan, taken);
-    each_sample(run, at, |sample| {
-        in_order.push(sample, &mut take);
-        ControlFlow::Continue(())
+    };
+    read_rows(run, at, &[&TIMED[..], columns].concat(), |rows| {
+        let measured = rows.iter().filter(|row| row.phase == Phase::Measured);
+        measured.for_each(|sample| in_order.push(sample, &mut take));
+        match left.get() {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     })?;
     in_order.finish(take);
     Ok(())

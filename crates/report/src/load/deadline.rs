@@ -1,13 +1,13 @@
 //! The responses of an exchange run, put onto the cycles of a control loop: what `wiregauge deadline`
 //! tells. Read in one pass, in two with a limit of jitter, in memory that does not grow with the run.
 
-use super::cycle_answers::{Answer, Taken, each};
+use super::cycle_answers::{OF_RESPONSE, Taken, each_measured};
 use super::points::{histogram, record};
 use crate::tables::Places;
 use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
-use wiregauge_record::{Point, Schedule};
+use wiregauge_record::{Point, Sample, Schedule};
 use wiregauge_run::{AnyRun, Exchange, Run, RunError};
 use wiregauge_stats::{
     Confidence, CycleRule, Cycles, Distribution, Exceeding, FittedTail, Missed, NoTail, Responses,
@@ -150,27 +150,33 @@ fn point(
         outstanding: point.depth,
     };
     let mut cycles = Cycles::new(rule);
-    let put = |cycles: &mut Cycles, answer: Answer| match taken {
-        Taken::AsScheduled => cycles.take(answer.response_ns, answer.is_right),
-        Taken::Replayed | Taken::ReplayedFrom { .. } => {
-            cycles.replay(answer.response_ns, answer.is_right);
+    let connect = run.file.plan.connect;
+    let put = |cycles: &mut Cycles, sample: &Sample| {
+        let is_right = sample.status.is_timed();
+        let response_ns = taken.response_ns(sample, connect);
+        match taken {
+            Taken::AsScheduled => cycles.take(response_ns, is_right),
+            Taken::Replayed | Taken::ReplayedFrom { .. } => cycles.replay(response_ns, is_right),
         }
     };
-    each(run, at, taken, |answer| {
-        if answer.is_right {
-            responses.push(answer.response_ns);
-            record(&mut drawn, answer.response_ns);
+    each_measured(run, at, &OF_RESPONSE, usize::MAX, |sample| {
+        if sample.status.is_timed() {
+            let response_ns = taken.response_ns(sample, connect);
+            responses.push(response_ns);
+            record(&mut drawn, response_ns);
         } else {
             unanswered += 1;
         }
-        put(&mut cycles, answer);
+        put(&mut cycles, sample);
     })?;
     let response = responses.series().distribution();
     if let (Some(jitter), Some(response)) = (control_loop.jitter_ns, &response) {
         let median = response.p50.value as u64;
         rule.between = Some((median.saturating_sub(jitter), median.saturating_add(jitter)));
         cycles = Cycles::new(rule);
-        each(run, at, taken, |answer| put(&mut cycles, answer))?;
+        each_measured(run, at, &OF_RESPONSE, usize::MAX, |sample| {
+            put(&mut cycles, sample)
+        })?;
     }
     let latest = rule.between.map_or(u64::MAX, |(_, latest)| latest);
     let limit_ns = rule.deadline.min(latest) as f64;

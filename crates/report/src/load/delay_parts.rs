@@ -1,14 +1,10 @@
 //! The delays of a point in parts: host to device, in the device, device to host. From the timestamps of the device.
 
-use super::points::TIMED;
+use super::cycle_answers::each_measured;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use wiregauge_record::{Connect, Phase, Sample};
+use wiregauge_record::{Connect, Sample};
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::{Directions, Stamps};
-
-/// Responses that wait for one before them.
-const MOST_WAITING: usize = 1 << 16;
 
 /// The parts of the round trips of a point. In a loop whose sampling clock is on the device, the last part is the way from
 /// the sensor to the host and the first that from the host to the actuator.
@@ -67,23 +63,12 @@ pub fn delay_parts(run: &Run<Exchange>, at: usize) -> Result<Option<DelayParts>,
         return Ok(None);
     }
     let ticks = ["device_rx_ticks", "device_tx_ticks"];
-    let columns = [&TIMED[..], &ticks].concat();
     let mut directions = Directions::new(clock.tick_hz, clock.tick_bits);
-    // Rows stand in the order in which exchanges ended.
-    let mut waiting: BTreeMap<u64, Stamps> = BTreeMap::new();
-    let mut reader = run.samples_of(at, &columns)?;
-    while let Some(samples) = reader.next_rows() {
-        let timed = |sample: &&Sample| sample.phase == Phase::Measured && sample.status.is_timed();
-        for sample in samples?.iter().filter(timed) {
-            waiting.insert(sample.sequence, stamps_of(sample));
-            if waiting.len() > MOST_WAITING
-                && let Some((_, first)) = waiting.pop_first()
-            {
-                directions.push(first);
-            }
+    each_measured(run, at, &ticks, usize::MAX, |sample| {
+        if sample.status.is_timed() {
+            directions.push(stamps_of(sample));
         }
-    }
-    waiting.into_values().for_each(|left| directions.push(left));
+    })?;
     Ok(directions.parts().and_then(|parts| {
         Some(DelayParts {
             to_device: PartNs::of(parts.to_device_ns)?,

@@ -1,31 +1,12 @@
 //! One point of an exchange run: its RTTs over time and in a histogram.
 
 use super::Room;
-use super::points::{Collector, Progress, TIMED, histogram, record};
+use super::points::{Collector, Gather, TIMED, histogram, record};
 use super::types::{ExchangePoint, Spot};
-use wiregauge_record::{Phase, Plan, Sample, Schedule, StartOrder, Status};
-use wiregauge_run::{Exchange, Run, RunError};
+use wiregauge_record::{Phase, Sample, Schedule, StartOrder, Status};
+use wiregauge_run::{Exchange, RunFile};
 
-/// Reads a point.
-pub(crate) fn point(
-    run: &Run<Exchange>,
-    at: usize,
-    room: Room,
-    progress: &Progress,
-) -> ExchangePoint {
-    let new = || Gatherer::new(room, &run.file.plan, run.file.points[at].point.depth);
-    let mut point = new();
-    let missing = point.read(run, at, progress).err();
-    match missing {
-        None => point.finish(),
-        Some(error) => ExchangePoint {
-            missing: Some(error.to_string()),
-            ..new().finish()
-        },
-    }
-}
-
-struct Gatherer {
+pub(crate) struct Gatherer {
     first: Option<Spot>,
     series: Collector,
     scheduled: bool,
@@ -34,32 +15,24 @@ struct Gatherer {
     trt: Collector,
 }
 
-impl Gatherer {
-    fn new(room: Room, plan: &Plan, depth: u32) -> Gatherer {
+impl Gather<Exchange> for Gatherer {
+    type Point = ExchangePoint;
+
+    fn new(file: &RunFile, at: usize, room: Room) -> Gatherer {
+        let first = file.plan.first_of_trt(file.points[at].point.depth);
         Gatherer {
             first: None,
             series: Collector::new(room),
-            scheduled: matches!(plan.schedule, Schedule::EveryNs(_)),
+            scheduled: matches!(file.plan.schedule, Schedule::EveryNs(_)),
             from_intended: histogram(),
-            starts: StartOrder::from_sequence(plan.first_of_trt(depth)),
+            starts: StartOrder::from_sequence(first),
             trt: Collector::new(room),
         }
     }
 
-    fn read(
-        &mut self,
-        run: &Run<Exchange>,
-        at: usize,
-        progress: &Progress,
-    ) -> Result<(), RunError> {
+    fn columns(&self) -> Vec<&'static str> {
         let intended = &["intended_ns"][..usize::from(self.scheduled)];
-        let mut reader = run.samples_of(at, &[&TIMED[..], intended].concat())?;
-        while let Some(samples) = reader.next_rows() {
-            let samples = samples?;
-            samples.iter().for_each(|sample| self.push(sample));
-            progress.add(samples.len() as u64);
-        }
-        Ok(())
+        [&TIMED[..], intended].concat()
     }
 
     /// As `wiregauge_record::Summariser` counts.
@@ -97,14 +70,14 @@ impl Gatherer {
         }
     }
 
-    fn finish(self) -> ExchangePoint {
+    fn finish(self, missing: Option<String>) -> ExchangePoint {
         let mut trt = self.trt;
         self.starts
             .finish(&mut |start_ns, trt_ns| trt.push(start_ns, trt_ns));
         let (trt_series, trt) = trt.finish();
         let (series, rtt) = self.series.finish();
         ExchangePoint {
-            missing: None,
+            missing,
             first: self.first,
             series,
             rtt,

@@ -1,7 +1,7 @@
 //! Why the exchanges of a schedule started late: all places were taken, or the host was late.
 
-use super::cycle_answers::each_sample;
-use std::collections::BTreeMap;
+use super::cycle_answers::InOrder;
+use super::points::{TIMED, read_rows};
 use std::ops::ControlFlow;
 use wiregauge_explain::silence_ns;
 use wiregauge_record::{Phase, Sample, Schedule};
@@ -23,54 +23,25 @@ pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, 
         return Ok(LateStarts::default());
     };
     let depth = run.file.points[at].point.depth as usize;
-    let mut count = Counted {
-        period_ns,
-        depth,
-        silence_ns: silence_ns(&run.file.plan),
-        next: 0,
-        waiting: BTreeMap::new(),
-        ends: Vec::new(),
-        found: LateStarts::default(),
-    };
-    each_sample(run, at, |sample| {
-        if sample.status.is_first_row() {
-            count.push(sample);
-        }
-        ControlFlow::Continue(())
-    })?;
-    let rest = std::mem::take(&mut count.waiting);
-    rest.values().for_each(|sample| count.take(sample));
-    Ok(count.found)
-}
-
-/// Takes exchanges in the order in which they ended, and counts them in the order of their starts.
-struct Counted {
-    period_ns: u64,
-    depth: usize,
-    silence_ns: u64,
-    next: u64,
-    waiting: BTreeMap<u64, Sample>,
-    /// Ends of earlier exchanges that were outstanding when the last one was due, silence included.
-    ends: Vec<u64>,
-    found: LateStarts,
-}
-
-impl Counted {
-    fn push(&mut self, sample: &Sample) {
-        self.waiting.insert(sample.sequence, *sample);
-        while let Some(sample) = self.waiting.remove(&self.next) {
-            self.take(&sample);
-            self.next += 1;
-        }
-    }
-
-    fn take(&mut self, sample: &Sample) {
-        self.ends.retain(|&end_ns| end_ns > sample.intended_ns);
-        if sample.phase == Phase::Measured && sample.start_delay_ns() > self.period_ns {
-            self.found.late += 1;
-            self.found.waited += u64::from(self.ends.len() >= self.depth);
+    let silence_ns = silence_ns(&run.file.plan);
+    let mut found = LateStarts::default();
+    // Ends of earlier exchanges that were outstanding when the last one was due, silence included.
+    let mut ends: Vec<u64> = Vec::new();
+    let mut take = |sample: &Sample| {
+        ends.retain(|&end_ns| end_ns > sample.intended_ns);
+        if sample.phase == Phase::Measured && sample.start_delay_ns() > period_ns {
+            found.late += 1;
+            found.waited += u64::from(ends.len() >= depth);
         }
         let end_ns = sample.start_ns.saturating_add(sample.rtt_ns);
-        self.ends.push(end_ns.saturating_add(self.silence_ns));
-    }
+        ends.push(end_ns.saturating_add(silence_ns));
+    };
+    let mut in_order = InOrder::from_sequence(0);
+    let columns = [&TIMED[..], &["intended_ns"]].concat();
+    read_rows(run, at, &columns, |rows| {
+        rows.iter().for_each(|row| in_order.push(row, &mut take));
+        ControlFlow::Continue(())
+    })?;
+    in_order.finish(take);
+    Ok(found)
 }

@@ -15,7 +15,6 @@ mod longest;
 mod pieces;
 pub(crate) mod points;
 mod predicted;
-mod predicted_rtt;
 mod requests;
 mod room;
 pub(crate) mod signals;
@@ -32,9 +31,11 @@ pub use deadline::{
 };
 pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use late_starts::{LateStarts, late_starts};
-pub use predicted::{PredictedPeriod, PredictedSetting, Predictions, Promising, predictions};
+pub use predicted::{PredictedPeriod, Predictions, predictions};
 pub(crate) use room::Room;
-pub use tuned::{Confirmed, Constraint, Limit, Objective, Probe, Tuned, TunedRow};
+pub(crate) use tuned::answer_of_search;
+pub use tuned::{Confirmed, Limit, Objective, Tuned, TunedRow};
+pub(crate) use types::Values;
 pub use types::{
     Bad, Buffer, ControlSignals, ExchangePoint, Flow, Loaded, LoopPoint, Series, Signal, Slice,
     Spot, StreamPoint,

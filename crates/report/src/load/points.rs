@@ -1,4 +1,4 @@
-//! All points of a run, several at once, and what the kinds of run have in common.
+//! The one reader of rows; all points of a run, several at once; and what the kinds of run have in common.
 
 use super::Room;
 use super::bad::BadOnes;
@@ -6,10 +6,11 @@ use super::longest::Longest;
 use super::slices::Slices;
 use super::types::{Series, Spot};
 use hdrhistogram::Histogram;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
-use wiregauge_run::{Files, Run};
+use wiregauge_run::{Files, Run, RunError, RunFile};
 
 /// Columns that tell which exchange a row is of, and when it was.
 pub(super) const TIMED: [&str; 5] = ["sequence", "phase", "status", "start_ns", "rtt_ns"];
@@ -24,8 +25,63 @@ const STEPS: u64 = 1000;
 /// so that no histogram fails or grows for it.
 const LONGEST_NS: u64 = 1 << 60;
 
+/// What is drawn of a point, while its rows are read.
+pub(crate) trait Gather<K: Files> {
+    /// What it becomes.
+    type Point: Send;
+
+    /// Of the point at this place of `file.points`.
+    fn new(file: &RunFile<K>, at: usize, room: Room) -> Self;
+
+    /// The columns that it needs.
+    fn columns(&self) -> Vec<&'static str>;
+
+    /// Takes the next row.
+    fn push(&mut self, row: &K::Row);
+
+    /// `missing`: why there are no rows.
+    fn finish(self, missing: Option<String>) -> Self::Point;
+}
+
+/// Hands over the rows of a point (by its place in `run.file.points`) with these columns, some thousands at once, until
+/// `take` has enough.
+pub(super) fn read_rows<K: Files>(
+    run: &Run<K>,
+    at: usize,
+    columns: &[&str],
+    mut take: impl FnMut(&[K::Row]) -> ControlFlow<()>,
+) -> Result<(), RunError> {
+    let mut reader = run.samples_of(at, columns)?;
+    while let Some(rows) = reader.next_rows() {
+        if take(rows?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a point; one that cannot be read to its end has nothing of what was read.
+fn point<K: Files, G: Gather<K>>(
+    run: &Run<K>,
+    at: usize,
+    room: Room,
+    progress: &Progress,
+) -> G::Point {
+    let new = || G::new(&run.file, at, room);
+    let mut point = new();
+    let read = read_rows(run, at, &point.columns(), |rows| {
+        rows.iter().for_each(|row| point.push(row));
+        progress.add(rows.len() as u64);
+        ControlFlow::Continue(())
+    });
+    match read {
+        Ok(()) => point.finish(None),
+        Err(error) => new().finish(Some(error.to_string())),
+    }
+}
+
 /// How far the reading has come, all points together.
-pub(crate) struct Progress<'a> {
+struct Progress<'a> {
     done: AtomicU64,
     all: u64,
     tell: &'a (dyn Fn(f64) + Sync),
@@ -33,7 +89,7 @@ pub(crate) struct Progress<'a> {
 
 impl Progress<'_> {
     /// So many rows more are read.
-    pub(crate) fn add(&self, rows: u64) {
+    fn add(&self, rows: u64) {
         let before = self.done.fetch_add(rows, Ordering::Relaxed);
         let step = |done: u64| done.min(self.all).saturating_mul(STEPS) / self.all;
         if step(before) != step(before + rows) {
@@ -42,12 +98,11 @@ impl Progress<'_> {
     }
 }
 
-/// Gathers every point of a run with `work`, in the order of `run.file.points`.
-pub(crate) fn each<K: Files, T: Send>(
+/// Gathers every point of a run, in the order of `run.file.points`.
+pub(crate) fn each<K: Files, G: Gather<K>>(
     run: &Run<K>,
     progress: &(dyn Fn(f64) + Sync),
-    work: impl Fn(&Run<K>, usize, Room, &Progress) -> T + Sync,
-) -> Vec<T>
+) -> Vec<G::Point>
 where
     Run<K>: Sync,
 {
@@ -60,7 +115,7 @@ where
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    let loaded: Mutex<Vec<Option<T>>> = Mutex::new((0..points).map(|_| None).collect());
+    let loaded: Mutex<Vec<(usize, G::Point)>> = Mutex::default();
     thread::scope(|scope| {
         for _ in 0..threads.min(points).min(MOST_THREADS) {
             scope.spawn(|| {
@@ -69,18 +124,16 @@ where
                     if at >= points {
                         return;
                     }
-                    let point = work(run, at, room, &progress);
+                    let point = point::<K, G>(run, at, room, &progress);
                     let mut loaded = loaded.lock().unwrap_or_else(|e| e.into_inner());
-                    loaded[at] = Some(point);
+                    loaded.push((at, point));
                 }
             });
         }
     });
-    let loaded = loaded.into_inner().unwrap_or_else(|e| e.into_inner());
-    let loaded = loaded.into_iter();
-    loaded
-        .map(|point| point.expect("every point was worked on"))
-        .collect()
+    let mut loaded = loaded.into_inner().unwrap_or_else(|e| e.into_inner());
+    loaded.sort_by_key(|(at, _)| *at);
+    loaded.into_iter().map(|(_, point)| point).collect()
 }
 
 /// Takes the values of one series.

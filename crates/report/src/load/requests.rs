@@ -1,10 +1,10 @@
 //! The requests of a point apart from the ticks at which they were sent, and the cycles that they would make at another
-//! period, at another depth, or with other round-trip times.
+//! period.
 
-use super::cycle_answers::{Answer, InOrder, Taken, each_sample};
+use super::cycle_answers::{OF_RESPONSE, Taken, each_measured};
+use super::cycle_delays::Cycles;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::Replay;
 
@@ -22,17 +22,9 @@ pub(super) struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Requests {
     all: Vec<Request>,
+    depth: u32,
     /// They were sent on the loop's schedule: one that is held up is sent late, and its cycle is not lost.
     has_schedule: bool,
-}
-
-/// What is to be different.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Changed {
-    pub(super) period_ns: u64,
-    pub(super) depth: u32,
-    /// Added to each round trip that ended in time.
-    pub(super) longer_ns: i64,
 }
 
 impl Requests {
@@ -43,86 +35,62 @@ impl Requests {
         taken: Taken,
         most: usize,
     ) -> Result<Requests, RunError> {
-        let plan = &run.file.plan;
+        let connect = run.file.plan.connect;
         let has_schedule = taken == Taken::AsScheduled;
-        let mut slots = Slots::new(run.file.points[at].point.depth);
+        let depth = run.file.points[at].point.depth;
+        let mut slots = Slots::new(depth);
         let mut all = Vec::new();
-        let mut in_order = InOrder::new(plan, Taken::Replayed);
-        let mut take = |answer: Answer| {
-            let could_ns = slots.free(answer.intended_ns);
-            slots.hold(answer.start_ns.saturating_add(answer.rtt_ns));
+        each_measured(run, at, &OF_RESPONSE, most, |sample| {
+            let could_ns = slots.free(sample.intended_ns);
+            slots.hold(sample.start_ns.saturating_add(sample.rtt_ns));
             let (late_ns, took_ns) = match has_schedule {
-                true => (answer.start_ns.saturating_sub(could_ns), answer.rtt_ns),
-                false => (0, answer.response_ns),
+                true => (sample.start_ns.saturating_sub(could_ns), sample.rtt_ns),
+                false => (0, taken.response_ns(sample, connect)),
             };
             all.push(Request {
                 late_ns,
                 took_ns,
-                is_right: answer.is_right,
+                is_right: sample.status.is_timed(),
             });
-            all.len()
-        };
-        let mut taken = 0;
-        each_sample(run, at, |sample| {
-            in_order.push(sample, |answer| taken = take(answer));
-            match taken < most {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
         })?;
-        in_order.finish(|answer| taken = take(answer));
-        all.truncate(most);
-        Ok(Requests { all, has_schedule })
+        Ok(Requests {
+            all,
+            depth,
+            has_schedule,
+        })
     }
 
-    /// The delay of each cycle (`None`: no right response, or none could be sent).
-    pub(super) fn cycles(&self, changed: Changed) -> Vec<Option<u64>> {
-        let took = |request: &Request| match request.is_right {
-            true => request
-                .took_ns
-                .saturating_add_signed(changed.longer_ns)
-                .max(1),
-            false => request.took_ns,
-        };
+    /// The delay of each cycle of this period (`None`: no right response, or none could be sent).
+    pub(super) fn cycles(&self, period_ns: u64) -> Vec<Option<u64>> {
         match self.has_schedule {
-            true => self.on_schedule(changed, took),
-            false => self.replayed(changed, took),
+            true => self.on_schedule(period_ns),
+            false => self.replayed(period_ns),
         }
     }
 
-    fn on_schedule(&self, changed: Changed, took: impl Fn(&Request) -> u64) -> Vec<Option<u64>> {
-        let mut slots = Slots::new(changed.depth);
+    fn on_schedule(&self, period_ns: u64) -> Vec<Option<u64>> {
+        let mut slots = Slots::new(self.depth);
         let mut intended_ns: u64 = 0;
         let of_each = self.all.iter().map(|request| {
             let start_ns = slots.free(intended_ns).saturating_add(request.late_ns);
-            let end_ns = start_ns.saturating_add(took(request));
+            let end_ns = start_ns.saturating_add(request.took_ns);
             slots.hold(end_ns);
             let delay = request
                 .is_right
                 .then_some(end_ns.saturating_sub(intended_ns));
-            intended_ns = intended_ns.saturating_add(changed.period_ns);
+            intended_ns = intended_ns.saturating_add(period_ns);
             delay
         });
         of_each.collect()
     }
 
-    fn replayed(&self, changed: Changed, took: impl Fn(&Request) -> u64) -> Vec<Option<u64>> {
-        let mut replay = Replay::new(changed.period_ns, changed.depth);
-        let mut delays = Vec::new();
+    fn replayed(&self, period_ns: u64) -> Vec<Option<u64>> {
+        let replay = Replay::new(period_ns, self.depth);
         // A request that waits for years fills no memory.
-        let most = self.all.len().saturating_mul(64);
-        let skip = |delays: &mut Vec<Option<u64>>, ticks: u64| {
-            let room = most.saturating_sub(delays.len());
-            let ticks = usize::try_from(ticks).map_or(room, |ticks| ticks.min(room));
-            delays.resize(delays.len() + ticks, None);
-        };
-        for request in &self.all {
-            let took_ns = took(request);
-            skip(&mut delays, replay.request(took_ns));
-            delays.push(request.is_right.then_some(took_ns));
-        }
-        skip(&mut delays, replay.wait());
-        delays
+        let mut cycles = Cycles::new(Some(replay), self.all.len().saturating_mul(64));
+        let all = self.all.iter();
+        all.for_each(|request| cycles.push(request.took_ns, request.is_right));
+        cycles.finish().delays
     }
 }
 

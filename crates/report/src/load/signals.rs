@@ -1,11 +1,11 @@
 //! The signals of a control loop over a link: reference, outputs and commands over time, and from the step on.
 
 use super::Room;
-use super::points::Progress;
+use super::points::Gather;
 use super::types::{ControlSignals, Signal};
 use wiregauge_control::CyclePlan;
-use wiregauge_record::{ControlCycle, ControlPlan};
-use wiregauge_run::{Control, Run, RunError};
+use wiregauge_record::ControlCycle;
+use wiregauge_run::{Control, RunFile};
 
 /// Slices of time, of each of which the extremes are drawn.
 const SLICES: u64 = 600;
@@ -13,56 +13,8 @@ const SLICES: u64 = 600;
 /// Cycles that are drawn from the step on.
 const OF_STEP: u64 = 400;
 
-/// What is read of the samples.
-const COLUMNS: [&str; 12] = [
-    "sequence",
-    "status",
-    "start_ns",
-    "reference",
-    "y1",
-    "y2",
-    "y3",
-    "y4",
-    "u1",
-    "u2",
-    "u3",
-    "u4",
-];
-
-/// Reads a point.
-pub(crate) fn point(
-    run: &Run<Control>,
-    at: usize,
-    _room: Room,
-    progress: &Progress,
-) -> ControlSignals {
-    let mut collector = Collector::new(&run.file.plan, run.file.points[at].cycles);
-    match read(run, at, &mut collector, progress) {
-        Ok(()) => collector.finish(),
-        Err(error) => ControlSignals {
-            missing: Some(error.to_string()),
-            ..ControlSignals::default()
-        },
-    }
-}
-
-fn read(
-    run: &Run<Control>,
-    at: usize,
-    collector: &mut Collector,
-    progress: &Progress,
-) -> Result<(), RunError> {
-    let mut reader = run.samples_of(at, &COLUMNS)?;
-    while let Some(rows) = reader.next_rows() {
-        let rows = rows?;
-        rows.iter().for_each(|row| collector.push(row));
-        progress.add(rows.len() as u64);
-    }
-    Ok(())
-}
-
 /// Takes the cycles of a run.
-struct Collector {
+pub(crate) struct Gatherer {
     /// Reference, outputs, commands.
     signals: Vec<Thinned>,
     outputs: usize,
@@ -74,8 +26,11 @@ struct Collector {
     step: Option<(u64, u64)>,
 }
 
-impl Collector {
-    fn new(plan: &ControlPlan, cycles: u64) -> Collector {
+impl Gather<Control> for Gatherer {
+    type Point = ControlSignals;
+
+    fn new(file: &RunFile<Control>, at: usize, _room: Room) -> Gatherer {
+        let plan = &file.plan;
         let outputs = plan.model.plant.c.len();
         let commands = plan.model.plant.b.first().map_or(0, Vec::len);
         let cycle_plan = CyclePlan {
@@ -85,14 +40,20 @@ impl Collector {
         };
         let first = cycle_plan.step_cycle();
         let tick_ns = first.saturating_mul(plan.point.period_ns);
-        Collector {
+        Gatherer {
             signals: vec![Thinned::default(); 1 + outputs + commands],
             outputs,
             commands,
             of: 0,
-            per_slice: cycles.div_ceil(SLICES).max(1),
+            per_slice: file.points[at].cycles.div_ceil(SLICES).max(1),
             step: (plan.point.step != 0.0).then_some((first, tick_ns)),
         }
+    }
+
+    fn columns(&self) -> Vec<&'static str> {
+        let all = ["sequence", "status", "start_ns", "reference"];
+        let signals = ["y1", "y2", "y3", "y4", "u1", "u2", "u3", "u4"];
+        [&all[..], &signals].concat()
     }
 
     fn push(&mut self, row: &ControlCycle) {
@@ -119,10 +80,10 @@ impl Collector {
         }
     }
 
-    fn finish(self) -> ControlSignals {
+    fn finish(self, missing: Option<String>) -> ControlSignals {
         let mut signals = self.signals.into_iter().map(Thinned::finish);
         ControlSignals {
-            missing: None,
+            missing,
             of: self.of,
             per_slice: self.per_slice,
             reference: signals.next().unwrap_or_default(),
@@ -157,12 +118,9 @@ impl Thinned {
     }
 
     fn end_slice(&mut self) {
-        if let Some([low, high]) = self.extremes.take() {
-            let (first, last) = if low.0 <= high.0 {
-                (low, high)
-            } else {
-                (high, low)
-            };
+        if let Some(mut extremes) = self.extremes.take() {
+            extremes.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let [first, last] = extremes;
             self.found.over_time.push(first);
             if last.0 > first.0 {
                 self.found.over_time.push(last);

@@ -14,37 +14,7 @@ pub(crate) struct Slices {
     shift: u32,
     /// The first of `cells` is slice number so many from the start of the point.
     base: u64,
-    cells: VecDeque<Cell>,
-}
-
-#[derive(Clone, Copy)]
-struct Cell {
-    at_ns: u64,
-    last_ns: u64,
-    n: u64,
-    min_ns: u64,
-    sum_ns: u128,
-    max_ns: u64,
-}
-
-const EMPTY: Cell = Cell {
-    at_ns: u64::MAX,
-    last_ns: 0,
-    n: 0,
-    min_ns: u64::MAX,
-    sum_ns: 0,
-    max_ns: 0,
-};
-
-impl Cell {
-    fn join(&mut self, other: &Cell) {
-        self.at_ns = self.at_ns.min(other.at_ns);
-        self.last_ns = self.last_ns.max(other.last_ns);
-        self.n += other.n;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.sum_ns += other.sum_ns;
-        self.max_ns = self.max_ns.max(other.max_ns);
-    }
+    cells: VecDeque<Slice>,
 }
 
 impl Slices {
@@ -65,19 +35,19 @@ impl Slices {
         self.make_room(at_ns);
         let number = at_ns >> self.shift;
         while number < self.base {
-            self.cells.push_front(EMPTY);
+            self.cells.push_front(Slice::EMPTY);
             self.base -= 1;
         }
         let place = (number - self.base) as usize;
         if place >= self.cells.len() {
-            self.cells.resize(place + 1, EMPTY);
+            self.cells.resize(place + 1, Slice::EMPTY);
         }
-        self.cells[place].join(&Cell {
+        self.cells[place].join(&Slice {
             at_ns,
             last_ns: at_ns,
             n: 1,
             min_ns: value_ns,
-            sum_ns: value_ns.into(),
+            mean_ns: value_ns as f64,
             max_ns: value_ns,
         });
     }
@@ -105,26 +75,19 @@ impl Slices {
         };
         let times = (1..).find(|&times| span(times) <= self.most);
         let times = times.expect("slices can be joined until one is left");
-        let cells = joined(&self.cells, self.base, times);
-        let slices = cells.iter().filter(|cell| cell.n > 0).map(|cell| Slice {
-            at_ns: cell.at_ns,
-            last_ns: cell.last_ns,
-            n: cell.n,
-            min_ns: cell.min_ns,
-            mean_ns: cell.sum_ns as f64 / cell.n as f64,
-            max_ns: cell.max_ns,
-        });
-        (times << self.shift.min(63), slices.collect())
+        let mut slices = joined(&self.cells, self.base, times);
+        slices.retain(|slice| slice.n > 0);
+        (times << self.shift.min(63), slices.into())
     }
 }
 
 /// The cells, so many of them made one; the first is number `base`.
-fn joined(cells: &VecDeque<Cell>, base: u64, times: u64) -> VecDeque<Cell> {
-    let mut all: VecDeque<Cell> = VecDeque::new();
+fn joined(cells: &VecDeque<Slice>, base: u64, times: u64) -> VecDeque<Slice> {
+    let mut all: VecDeque<Slice> = VecDeque::new();
     for (after, cell) in cells.iter().enumerate() {
         let place = ((base + after as u64) / times - base / times) as usize;
         if place == all.len() {
-            all.push_back(EMPTY);
+            all.push_back(Slice::EMPTY);
         }
         all[place].join(cell);
     }

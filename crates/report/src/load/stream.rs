@@ -2,10 +2,10 @@
 //! `wiregauge_record::StreamSummariser` defines them, and the buffer needed against the rate.
 
 use super::Room;
-use super::points::{Collector, Progress};
+use super::points::{Collector, Gather};
 use super::types::{Buffer, Flow, StreamPoint};
-use wiregauge_record::{FlowSummary, Phase, StreamSummary, Transfer, TransferStatus};
-use wiregauge_run::{Run, RunError, Stream};
+use wiregauge_record::{FlowSummary, Phase, Transfer, TransferStatus, Way};
+use wiregauge_run::{RunFile, Stream};
 use wiregauge_stats::Level;
 
 /// The rates of the curve as parts of the rate that the link sustained: dense where it climbs.
@@ -14,24 +14,17 @@ const PARTS: [f64; 12] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.9
 /// With fewer gaps the worst backlog says nothing of the next run. The caption of the figure says so.
 const FEWEST_GAPS: u64 = 100;
 
-/// Reads a point.
-pub(crate) fn point(run: &Run<Stream>, at: usize, room: Room, progress: &Progress) -> StreamPoint {
-    let summary = &run.file.points[at];
-    let mut point = Gatherer::new(room, summary);
-    match point.read(run, at, progress) {
-        Ok(()) => point.finish(None),
-        Err(error) => Gatherer::new(room, summary).finish(Some(error.to_string())),
-    }
-}
-
-struct Gatherer {
+pub(crate) struct Gatherer {
     /// From the first completion of any way to the end.
     elapsed_ns: u64,
     flows: Vec<FlowReader>,
 }
 
-impl Gatherer {
-    fn new(room: Room, summary: &StreamSummary) -> Gatherer {
+impl Gather<Stream> for Gatherer {
+    type Point = StreamPoint;
+
+    fn new(file: &RunFile<Stream>, at: usize, room: Room) -> Gatherer {
+        let summary = &file.points[at];
         let flows = summary.flows.iter();
         Gatherer {
             elapsed_ns: summary.elapsed_ns,
@@ -39,27 +32,22 @@ impl Gatherer {
         }
     }
 
-    fn read(&mut self, run: &Run<Stream>, at: usize, progress: &Progress) -> Result<(), RunError> {
-        let columns = [
+    fn columns(&self) -> Vec<&'static str> {
+        vec![
             "way",
             "phase",
             "status",
             "submit_ns",
             "complete_ns",
             "bytes",
-        ];
-        let mut reader = run.samples_of(at, &columns)?;
-        while let Some(transfers) = reader.next_rows() {
-            let transfers = transfers?;
-            for transfer in transfers {
-                let mut flows = self.flows.iter_mut();
-                if let Some(flow) = flows.find(|flow| flow.way == transfer.way) {
-                    flow.push(transfer);
-                }
-            }
-            progress.add(transfers.len() as u64);
+        ]
+    }
+
+    fn push(&mut self, transfer: &Transfer) {
+        let mut flows = self.flows.iter_mut();
+        if let Some(flow) = flows.find(|flow| flow.way == transfer.way) {
+            flow.push(transfer);
         }
-        Ok(())
     }
 
     fn finish(self, missing: Option<String>) -> StreamPoint {
@@ -76,7 +64,7 @@ impl Gatherer {
 
 /// One way.
 struct FlowReader {
-    way: wiregauge_record::Way,
+    way: Way,
     measured: u64,
     begin_ns: Option<u64>,
     end_ns: u64,

@@ -1,34 +1,24 @@
 //! What `wiregauge tune` left beside the run that confirmed its choice.
 
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::Path;
 
 /// The file beside the run.
 const FILE: &str = "tune.json";
 
-/// A search, as far as a page shows it. docs/tune.md lists the keys.
+/// A search, as far as its tables show it. docs/tune.md lists the keys.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Tuned {
+    /// `exchange` or `stream`.
+    pub kind: String,
     /// The objective.
     pub objective: Objective,
-    /// Constraints.
-    pub constraints: Vec<Constraint>,
-    /// The answer in one line; `None` if nothing responded, or an earlier version made the run.
-    #[serde(default)]
-    pub answer: Option<String>,
-    /// How the search ended: `complete`, `out-of-time` ...
-    pub ended: String,
     /// The choice, with the figures of the confirming run.
     pub best: Option<Confirmed>,
     /// The settings that nothing else beats in both latency and throughput.
     #[serde(default)]
     pub front: Vec<TunedRow>,
-    /// Settings that were measured on the way.
-    #[serde(default)]
-    pub probes: Vec<Probe>,
-    /// Why this choice.
-    #[serde(default)]
-    pub why: Vec<String>,
 }
 
 /// What was to be minimised or maximised.
@@ -41,13 +31,6 @@ pub struct Objective {
     /// The direction in which throughput counts: `in`, `out` or `both`.
     #[serde(default)]
     pub carried: Option<String>,
-}
-
-/// A limit as it was asked for.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Constraint {
-    /// Such as `p99<10ms`.
-    pub text: String,
 }
 
 /// The choice.
@@ -76,16 +59,6 @@ pub struct Limit {
     pub found: Option<wiregauge_stats::Estimate>,
     /// The verdict's word.
     pub verdict: String,
-}
-
-/// A short measurement of the search.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Probe {
-    /// Mean time of one, if one was answered.
-    pub rtt_ns: Option<f64>,
-    /// Bytes a second of both directions.
-    #[serde(default)]
-    pub bytes_s: Option<f64>,
 }
 
 /// A setting of the front.
@@ -140,10 +113,9 @@ impl TunedRow {
     }
 }
 
-impl Tuned {
-    /// Reads it from the directory of a run; `None` if the file is missing or has an unknown form.
-    pub fn of(dir: &Path) -> Option<Tuned> {
-        let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
-        serde_json::from_str(&text).ok()
-    }
+/// The answer of the search in one line; `None` if the run confirmed none, or nothing responded.
+pub(crate) fn answer_of_search(dir: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
+    let search: Value = serde_json::from_str(&text).ok()?;
+    search["answer"].as_str().map(str::to_owned)
 }

@@ -17,7 +17,7 @@ pub enum Loaded {
 }
 
 /// Values over time, every one counted, and the same counted from the intended start.
-type Values<'a> = (&'a Series, &'a Histogram<u64>, Option<&'a Histogram<u64>>);
+pub(crate) type Values<'a> = (&'a Series, &'a Histogram<u64>, Option<&'a Histogram<u64>>);
 
 impl Loaded {
     /// The points whose samples could not be read, by their place in `run.file.points`, and why.
@@ -208,18 +208,32 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// One slice for neighbours; `None` for none. Loses no extreme.
+    /// Of no samples.
+    pub(super) const EMPTY: Slice = Slice {
+        at_ns: u64::MAX,
+        last_ns: 0,
+        n: 0,
+        min_ns: u64::MAX,
+        mean_ns: 0.0,
+        max_ns: 0,
+    };
+
+    /// Takes the samples of another one; loses no extreme.
+    pub(super) fn join(&mut self, other: &Slice) {
+        self.at_ns = self.at_ns.min(other.at_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.n += other.n;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.mean_ns += (other.mean_ns - self.mean_ns) * other.n as f64 / self.n.max(1) as f64;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// One slice for neighbours; `None` for none.
     pub(crate) fn joined(some: &[Slice]) -> Option<Slice> {
-        let n: u64 = some.iter().map(|slice| slice.n).sum();
-        let sum = some.iter().map(|slice| slice.mean_ns * slice.n as f64);
-        Some(Slice {
-            at_ns: some.first()?.at_ns,
-            last_ns: some.last()?.last_ns,
-            n,
-            min_ns: some.iter().map(|slice| slice.min_ns).min()?,
-            mean_ns: sum.sum::<f64>() / n.max(1) as f64,
-            max_ns: some.iter().map(|slice| slice.max_ns).max()?,
-        })
+        let (first, others) = some.split_first()?;
+        let mut all = *first;
+        others.iter().for_each(|slice| all.join(slice));
+        Some(all)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::cycles;
 use crate::Subject;
-use crate::load::Tuned;
 use crate::tables::{ComparisonTables, sentence};
 use wiregauge_run::{State, Stored};
 
@@ -18,21 +17,16 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
         return vec![which + answer];
     }
     let several = subjects.len() > 1;
-    let sentence = |subject: &Subject| {
+    let of_run = |subject: &Subject| {
         let words = run(subject)?;
-        let chosen = subject.tuned.as_ref().map_or_else(String::new, tuning);
+        let chosen = subject.tuned.as_deref();
+        let chosen = chosen.map_or_else(String::new, |text| format!("{} ", sentence(text)));
         Some(match several {
             true => format!("{}: {chosen}{words}", subject.label),
             false => format!("{chosen}{words}"),
         })
     };
-    subjects.iter().filter_map(sentence).collect()
-}
-
-/// What the search answered, as the terminal printed it.
-fn tuning(tuned: &Tuned) -> String {
-    let answer = tuned.answer.as_deref();
-    answer.map_or_else(String::new, |text| format!("{} ", sentence(text)))
+    subjects.iter().filter_map(of_run).collect()
 }
 
 /// How far the run came, what its delays do to a control loop, what it was for, and which cycles missed their deadline.

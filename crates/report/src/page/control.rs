@@ -1,80 +1,62 @@
 //! The section on a control loop: the finding, its verdicts and costs, figures, tables, the model.
 
-use super::escape::{prose, text};
+use super::escape::text;
+use super::parts::{folded, lead, notes, of_each, tables};
 use super::sections;
+use crate::Subject;
 use crate::control_report::{ControlDrawn, ControlReport};
 use crate::tables::Table;
-use crate::{Subject, figures::Figure};
-use std::fmt::Write;
 
 /// The section for all runs that were computed with a loop, and the number of its figures; empty if there are none.
 pub(super) fn section(subjects: &[Subject]) -> (String, usize) {
-    let mut out = String::new();
     let mut numbered = 0;
-    for subject in subjects {
-        let Some(report) = &subject.control else {
-            continue;
-        };
-        if subjects.len() > 1 {
-            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
-        }
-        one(&mut out, report, &mut numbered);
-    }
-    (out, numbered)
+    let section = of_each(subjects, |subject| {
+        let report = subject.control.as_ref();
+        report.map_or_else(String::new, |report| one(report, &mut numbered))
+    });
+    (section, numbered)
 }
 
-fn one(out: &mut String, report: &ControlReport, numbered: &mut usize) {
-    let (finding, notes) = match report.tables.notes.split_first() {
-        Some((finding, notes)) => (finding.as_str(), notes),
+fn one(report: &ControlReport, numbered: &mut usize) -> String {
+    let (finding, others) = match report.tables.notes.split_first() {
+        Some((finding, others)) => (finding.as_str(), others),
         None => ("", &[][..]),
     };
-    let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(finding));
     let brief = report.tables.brief.as_ref();
     let verdicts: Vec<Table> =
         brief.map_or_else(Vec::new, |brief| brief.tables(usize::MAX).collect());
-    out.push_str(&sections::rendered(&verdicts));
-    if let Some((best, others)) = report.drawn.split_first() {
+    let mut out = lead(finding) + &tables(&verdicts);
+    if let Some((best, rest)) = report.drawn.split_first() {
         if !best.place.is_empty() {
             let lowest = match best.has_cost {
                 true => ", the lowest cost",
                 false => "",
             };
-            let _ = writeln!(out, "<h3>At {}{lowest}</h3>", text(&best.place));
+            out += &format!("<h3>At {}{lowest}</h3>\n", text(&best.place));
         }
-        point(out, best, numbered);
-        for other in others {
-            let _ = writeln!(
-                out,
-                "<details><summary>Figures at {}</summary>",
-                text(&other.place)
-            );
-            point(out, other, numbered);
-            out.push_str("</details>\n");
+        out += &point(best, numbered);
+        for other in rest {
+            let title = format!("Figures at {}", text(&other.place));
+            out += &folded(&title, &point(other, numbered));
         }
     }
     if report.not_drawn > 0 {
-        let _ = writeln!(
-            out,
-            "<p>{} more points are in the tables only: the points with the lowest costs have figures.</p>",
+        out += &format!(
+            "<p>{} more points are in the tables only: the points with the lowest costs have figures.</p>\n",
             report.not_drawn
         );
     }
-    out.push_str(&sections::rendered(&report.tables.tables));
-    for note in notes {
-        let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
-    }
+    out += &tables(&report.tables.tables);
+    out += &notes(others);
     for (name, model) in &report.model {
-        let _ = writeln!(
-            out,
-            "<details><summary>{}</summary><pre><code>{}</code></pre></details>",
-            text(name),
-            text(model.trim_end())
-        );
+        let model = format!("<pre><code>{}</code></pre>", text(model.trim_end()));
+        out += &folded(&text(name), &model);
     }
+    out
 }
 
-fn point(out: &mut String, point: &ControlDrawn, numbered: &mut usize) {
-    let figures: &[Figure] = &point.figures;
-    out.push_str(&sections::figures(figures, *numbered, Some(&point.key)));
-    *numbered += figures.len();
+fn point(point: &ControlDrawn, numbered: &mut usize) -> String {
+    let figures = sections::figures(&point.figures, *numbered);
+    *numbered += point.figures.len();
+    figures
 }

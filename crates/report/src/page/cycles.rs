@@ -1,67 +1,20 @@
 //! The section on the cycles of a control loop: how many missed their deadline.
 
-use super::escape::{prose, text};
-use super::sections;
+use super::parts::{lead, notes, of_each, tables};
 use crate::Subject;
-use crate::load::{ControlLoop, DeadlinePoint, Deadlines};
+use crate::load::{DeadlinePoint, Deadlines};
 use crate::tables::{of_deadlines, sentence};
-use std::fmt::Write;
-use wiregauge_command_line::quoted;
-use wiregauge_quantity::{exact_time, flag_time, grouped, percent};
+use wiregauge_quantity::{exact_time, grouped, percent};
 
 /// Empty if no run has cycles: neither a schedule nor a period that was asked for.
 pub(super) fn section(subjects: &[Subject]) -> String {
-    let mut out = String::new();
-    for subject in subjects {
-        let Some((deadlines, (run, _))) = subject.deadlines.as_ref().zip(subject.exchange_run())
-        else {
-            continue;
-        };
-        if subjects.len() > 1 {
-            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
-        }
-        let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(&answer(deadlines)));
-        let tables = of_deadlines(&run.file, deadlines);
-        out.push_str(&sections::rendered(&tables.tables));
-        for note in &tables.notes {
-            let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
-        }
-        let command = command(&run.name(), deadlines, subject.is_part);
-        let _ = writeln!(
-            out,
-            "<p><small>The same figures: <code class=\"line\">{}</code>. {}</small></p>",
-            sections::unbroken_words(&command),
-            prose(
-                "For another period, deadline or jitter limit: --period, --deadline and --jitter of wiregauge report."
-            )
-        );
-    }
-    out
-}
-
-/// The command that prints the same figures.
-fn command(run: &str, deadlines: &Deadlines, is_part: bool) -> String {
-    let ControlLoop {
-        period_ns,
-        deadline_ns,
-        jitter_ns,
-        beyond: _,
-    } = deadlines.control_loop;
-    let mut words = vec!["wiregauge".to_owned(), "deadline".into(), run.to_owned()];
-    let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    flag("--period", flag_time(period_ns));
-    if deadline_ns != period_ns {
-        flag("--deadline", flag_time(deadline_ns));
-    }
-    if let Some(jitter_ns) = jitter_ns {
-        flag("--jitter", flag_time(jitter_ns));
-    }
-    if is_part {
-        let points = deadlines.points.iter();
-        let points: Vec<String> = points.map(|p| p.point.index.to_string()).collect();
-        flag("--point", points.join(","));
-    }
-    quoted(&words)
+    of_each(subjects, |subject| {
+        let cycles = subject.deadlines.as_ref().zip(subject.exchange_run());
+        cycles.map_or_else(String::new, |(deadlines, (run, _))| {
+            let of_cycles = of_deadlines(&run.file, deadlines);
+            lead(&answer(deadlines)) + &tables(&of_cycles.tables) + &notes(&of_cycles.notes)
+        })
+    })
 }
 
 /// The cycles of all points, and the worst of them.

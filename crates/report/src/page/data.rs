@@ -6,7 +6,7 @@ use super::percentiles::{PARTS_OF_A_NINE, Percentiles, steps};
 use super::theme;
 use crate::Subject;
 use crate::figures::{FEW, bad_mark, corners, has_turnarounds, look};
-use crate::load::{Bad, Loaded, Series, Slice};
+use crate::load::{Bad, Loaded, Series, Slice, Values};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -89,8 +89,6 @@ struct RunData {
 /// the point) nanoseconds.
 #[derive(Serialize)]
 struct Measured {
-    /// By which the point is shown and hidden.
-    key: String,
     size: String,
     depth: String,
     unit: u64,
@@ -174,64 +172,58 @@ type Room = (usize, usize, f64);
 
 /// What figures can show of a run: its values, and of exchanges also their TRTs.
 fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
-    let mut all = vec![run(subject, statuses, room)];
-    if let Some((run, loaded)) = subject.exchange_run()
-        && has_turnarounds(&run.file)
+    let words = match subject.loaded {
+        Loaded::Exchange(_) => ["RTT", "exchanges", "exchange"],
+        Loaded::Stream(_) => ["Gap", "gaps", "gap"],
+        Loaded::Loop(_) => ["Service delay", "blocks", "block"],
+        Loaded::Control(_) => ["Cycle", "cycles", "cycle"],
+    };
+    let (kind, values) = (subject.run.stored().kind(), subject.loaded.values());
+    let mut all = vec![run(subject, kind, words, values, statuses, room)];
+    if let Some((of, loaded)) = subject.exchange_run()
+        && has_turnarounds(&of.file)
     {
-        let points = names::all(subject).into_iter().zip(loaded);
-        let points = points.filter(|(_, point)| !point.trt.is_empty());
-        let points = points.map(|(named, point)| {
-            let (series, values) = (&point.trt_series, &point.trt);
-            let trt = measured(named.name, named.key, series, values, statuses, room);
-            (named.index, trt)
-        });
-        all.push(RunData {
-            label: subject.label.clone(),
-            kind: "exchange-trt",
-            what: "TRT",
-            things: "exchanges",
-            one: "exchange",
-            points: in_order(points),
-        });
+        let words = ["TRT", "exchanges", "exchange"];
+        let values = loaded.iter();
+        let values = values.map(|point| (&point.trt_series, &point.trt, None));
+        let values = values.collect();
+        all.push(run(subject, "exchange-trt", words, values, statuses, room));
     }
     all
 }
 
-fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
-    let (what, things, one) = match subject.loaded {
-        Loaded::Exchange(_) => ("RTT", "exchanges", "exchange"),
-        Loaded::Stream(_) => ("Gap", "gaps", "gap"),
-        Loaded::Loop(_) => ("Service delay", "blocks", "block"),
-        Loaded::Control(_) => ("Cycle", "cycles", "cycle"),
-    };
-    let points = names::all(subject).into_iter().zip(subject.loaded.values());
-    let points = points
-        .filter(|(_, (series, values, _))| !values.is_empty() || !series.bad_in_all.is_empty());
-    let points = points.map(|(named, (series, values, intended))| {
-        let mut measured = measured(named.name, named.key, series, values, statuses, room);
-        let intended = intended.filter(|values| !values.is_empty());
-        measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
-        (named.index, measured)
-    });
+/// The points of a run that have values or errors, in the order of the plan.
+fn run(
+    subject: &Subject,
+    kind: &'static str,
+    [what, things, one]: [&'static str; 3],
+    values: Vec<Values<'_>>,
+    statuses: &[&str],
+    room: Room,
+) -> RunData {
+    let mut named: Vec<_> = names::all(subject).into_iter().zip(values).collect();
+    named.retain(|(_, (series, values, _))| !values.is_empty() || !series.bad_in_all.is_empty());
+    named.sort_by_key(|(named, _)| named.index);
+    let points = named
+        .into_iter()
+        .map(|(named, (series, values, intended))| {
+            let mut measured = measured(named.name, series, values, statuses, room);
+            let intended = intended.filter(|values| !values.is_empty());
+            measured.intended = intended.map(|values| Percentiles::of(values, measured.unit));
+            measured
+        });
     RunData {
         label: subject.label.clone(),
-        kind: subject.run.stored().kind(),
+        kind,
         what,
         things,
         one,
-        points: in_order(points),
+        points: points.collect(),
     }
-}
-
-fn in_order(points: impl Iterator<Item = (u32, Measured)>) -> Vec<Measured> {
-    let mut points: Vec<(u32, Measured)> = points.collect();
-    points.sort_by_key(|(index, _)| *index);
-    points.into_iter().map(|(_, point)| point).collect()
 }
 
 fn measured(
     name: Name,
-    key: String,
     series: &Series,
     histogram: &Histogram<u64>,
     statuses: &[&str],
@@ -259,7 +251,11 @@ fn measured(
     // A hundred thousandth of the width is less than a pixel even when zoomed.
     let tick = 10_u64.pow((ends.max(1) / 100_000).max(1).ilog10());
     let round = |ns: u64| ns.saturating_add(unit / 2) / unit;
-    let above = |ns: u64, slice: &Slice| round(ns).saturating_sub(round(slice.min_ns));
+    let above = |of: fn(&Slice) -> u64| -> Vec<u64> {
+        let one = |slice: &Slice| round(of(slice)).saturating_sub(round(slice.min_ns));
+        let all = merged.iter().map(|(_, slice)| slice.as_ref());
+        all.map(|slice| slice.map_or(0, one)).collect()
+    };
     if !is_few {
         kept.sort_by_key(|spot| std::cmp::Reverse(spot.value_ns));
         kept.truncate(longest);
@@ -267,7 +263,6 @@ fn measured(
     kept.sort_by_key(|spot| spot.at_ns);
     let bad = thinned(&series.bad, longest);
     Measured {
-        key,
         size: name.size,
         depth: name.depth,
         unit,
@@ -279,14 +274,8 @@ fn measured(
             .iter()
             .map(|(_, slice)| slice.map(|slice| round(slice.min_ns)))
             .collect(),
-        mean: merged
-            .iter()
-            .map(|(_, slice)| slice.map_or(0, |slice| above(slice.mean_ns as u64, &slice)))
-            .collect(),
-        high: merged
-            .iter()
-            .map(|(_, slice)| slice.map_or(0, |slice| above(slice.max_ns, &slice)))
-            .collect(),
+        mean: above(|slice| slice.mean_ns as u64),
+        high: above(|slice| slice.max_ns),
         longest: [
             steps(kept.iter().map(|spot| spot.at_ns / tick)),
             kept.iter().map(|spot| round(spot.value_ns)).collect(),
@@ -462,9 +451,9 @@ mod tests {
             size: String::new(),
             depth: String::new(),
         };
-        let given = measured(name(), String::new(), &series, &values, &[], (20, 4, 10.0));
+        let given = measured(name(), &series, &values, &[], (20, 4, 10.0));
         assert_eq!((given.at.len(), given.longest[1].len()), (0, 30));
-        let thinned = measured(name(), String::new(), &series, &values, &[], (10, 4, 10.0));
+        let thinned = measured(name(), &series, &values, &[], (10, 4, 10.0));
         assert_eq!(thinned.longest[1].len(), 0);
     }
 
@@ -515,7 +504,7 @@ mod tests {
             size: "OUT 16 B, IN 48 B".into(),
             depth: "depth 1".into(),
         };
-        let measured = measured(name, String::new(), &series, &histogram, &[], (20, 4, 10.0));
+        let measured = measured(name, &series, &histogram, &[], (20, 4, 10.0));
         assert_eq!((measured.slices, measured.at.len()), (20, 21));
         assert_eq!(measured.longest[1].len(), 4);
         let longest = measured.longest[1].iter().max().unwrap() * measured.unit;

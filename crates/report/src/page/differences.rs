@@ -4,34 +4,33 @@ use crate::Subject;
 
 /// Those that are not the same in all: name, one value a run.
 pub(super) fn of(subjects: &[Subject]) -> Vec<(String, Vec<String>)> {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for (group, pairs) in subjects.iter().flat_map(|s| &s.tables.conditions) {
-        for (name, _) in pairs {
-            if !names.contains(&(group, name)) {
-                names.push((group, name));
-            }
+    let all: Vec<Vec<(String, &String)>> = subjects.iter().map(named).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in all.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    let value = |subject: &Subject, group: &str, name: &str| {
-        let groups = subject.tables.conditions.iter();
-        let mut pairs = groups
-            .filter(|(title, _)| title == group)
-            .flat_map(|(_, pairs)| pairs);
-        let found = pairs.find(|(other, _)| other == name);
-        found.map_or("-".into(), |(_, value)| value.clone())
-    };
-    names
-        .into_iter()
-        .filter_map(|(group, name)| {
-            let values: Vec<String> = subjects.iter().map(|s| value(s, group, name)).collect();
-            let differ = values.iter().any(|value| *value != values[0]);
-            differ.then(|| {
-                let whole = match name {
-                    "" => group.to_owned(),
-                    name => format!("{group}: {name}"),
-                };
-                (whole, values)
-            })
-        })
+    let values = names.into_iter().map(|name| {
+        let value = |of: &Vec<(String, &String)>| {
+            let found = of.iter().find(|(other, _)| other == name);
+            found.map_or("-".to_owned(), |(_, value)| (*value).clone())
+        };
+        (name.clone(), all.iter().map(value).collect::<Vec<_>>())
+    });
+    values
+        .filter(|(_, values)| values.iter().any(|value| *value != values[0]))
         .collect()
+}
+
+/// All conditions of a run, each by its group and its name.
+fn named(subject: &Subject) -> Vec<(String, &String)> {
+    let groups = subject.tables.conditions.iter();
+    let pairs = groups.flat_map(|(group, pairs)| {
+        pairs.iter().map(move |(name, value)| match name.as_str() {
+            "" => (group.clone(), value),
+            name => (format!("{group}: {name}"), value),
+        })
+    });
+    pairs.collect()
 }

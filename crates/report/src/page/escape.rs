@@ -46,29 +46,17 @@ pub(super) fn prose(words: &str) -> String {
 }
 
 fn with_flags(words: &str) -> String {
-    let mut out = String::with_capacity(words.len() + 32);
-    for (at, word) in crate::signs::proper(words).split(' ').enumerate() {
-        if at > 0 {
-            out.push(' ');
-        }
-        let before = word.len() - word.trim_start_matches('(').len();
-        let (before, rest) = word.split_at(before);
-        let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
-            .unwrap_or(rest.len());
-        let (flag, after) = rest.split_at(end);
+    let words = crate::signs::proper(words);
+    let marked = words.split_inclusive(' ').map(|word| {
+        let (before, rest) = word.split_at(word.len() - word.trim_start_matches('(').len());
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        let (flag, after) = rest.split_at(end.unwrap_or(rest.len()));
         match flag.strip_prefix("--").is_some_and(|name| !name.is_empty()) {
-            true => {
-                out.push_str(before);
-                out.push_str("<code>");
-                out.push_str(flag);
-                out.push_str("</code>");
-                out.push_str(&text(after));
-            }
-            false => out.push_str(&text(word)),
+            true => format!("{before}<code>{flag}</code>{}", text(after)),
+            false => text(word).into_owned(),
         }
-    }
-    out
+    });
+    marked.collect()
 }
 
 /// Control characters, and those that turn the direction of the text behind them.
@@ -86,15 +74,8 @@ pub(super) fn json(value: &impl Serialize) -> String {
 
 /// A name as the `id` of an element: letters, digits and hyphens.
 pub(super) fn id(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
-        .collect()
+    let name = name.to_ascii_lowercase();
+    name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
 /// An SVG document as it may stand within HTML: from its root element on. What is before it (the XML

@@ -2,8 +2,8 @@
 //! command that repeats the run. Everything is inside it, and it forbids itself to fetch anything.
 //!
 //! Its script is made of the files of `script/`, which `build.rs` joins in this order inside one function: `controls.js`
-//! (light and dark, copying), `points.js` (shows and hides points), `data.js` (the columns that `data.rs` writes),
-//! `plot.js` (axes and units of interactive figures), `forms.js` (their forms), `live.js` (makes figures interactive).
+//! (light and dark, copying), `data.js` (the columns that `data.rs` writes), `plot.js` (axes and units of interactive
+//! figures), `forms.js` (their forms), `live.js` (makes figures interactive).
 //! A file may use names of those before it.
 
 mod answer;
@@ -16,11 +16,11 @@ mod differences;
 pub(crate) mod escape;
 mod live;
 mod names;
+mod parts;
 mod percentiles;
 mod sections;
 mod summary;
 mod theme;
-mod tuned;
 mod uplot;
 
 pub use bus::bus_page;
@@ -28,6 +28,7 @@ pub use bus::bus_page;
 use crate::Subject;
 use crate::figures::Figure;
 use crate::tables::ComparisonTables;
+use contents::Section;
 use escape::text;
 use live::live_form;
 use std::fmt::Write;
@@ -50,38 +51,51 @@ pub const fn is_interactive() -> bool {
 /// ([`Subject::control`]).
 pub fn html(subjects: &[Subject], figures: &[Figure], comparisons: &[ComparisonTables]) -> String {
     let title = sections::title(subjects);
-    let mut body = String::new();
     let (control, before) = control::section(subjects);
-    let summary = sections::summary(subjects, !comparisons.is_empty());
-    let compared = sections::comparisons(comparisons);
-    let drawn = sections::figures(figures, before, None);
-    let sections: [(&str, &str, String); 8] = [
-        ("summary", "Summary", summary),
-        ("comparison", "Comparison", compared),
-        ("deadline", "Control cycles", cycles::section(subjects)),
-        ("control", "Control loop", control),
-        ("tune", "Tuning", tuned::section(subjects)),
-        ("figures", "Figures", drawn),
-        ("tables", "Tables", sections::all_tables(subjects)),
-        ("conditions", "Conditions", sections::conditions(subjects)),
+    let all = [
+        (
+            "summary",
+            "Summary",
+            "",
+            sections::summary(subjects, comparisons),
+        ),
+        (
+            "comparison",
+            "Comparison",
+            "What differs?",
+            sections::comparisons(comparisons),
+        ),
+        (
+            "deadline",
+            "Control cycles",
+            "How many cycles miss their deadline?",
+            cycles::section(subjects),
+        ),
+        (
+            "control",
+            "Control loop",
+            "What is the effect of the delay on the loop?",
+            control,
+        ),
+        ("figures", "Figures", "", sections::figures(figures, before)),
+        (
+            "tables",
+            "Tables",
+            "What are all the values?",
+            sections::all_tables(subjects),
+        ),
+        (
+            "conditions",
+            "Conditions",
+            "What were the conditions?",
+            sections::conditions(subjects),
+        ),
     ];
-    let listed: Vec<(&str, &str)> = sections
-        .iter()
-        .filter(|(_, _, content)| !content.is_empty())
-        .map(|(id, name, _)| (*id, *name))
-        .collect();
-    let contents = contents::of(subjects, &listed, figures, before);
-    let mut links = String::new();
-    for (id, name, content) in &sections {
-        if content.is_empty() {
-            continue;
-        }
-        let _ = write!(links, "<a href=\"#{id}\">{name}</a>");
-        let _ = writeln!(
-            body,
-            "<section id=\"{id}\">\n<h2>{name}</h2>\n{content}</section>"
-        );
-    }
+    let all = all.into_iter().map(Section::new);
+    let all: Vec<Section> = all.filter(Section::is_shown).collect();
+    let contents = contents::of(&all, figures, before);
+    let links: String = all.iter().map(Section::link).collect();
+    let body: String = all.iter().map(Section::markup).collect();
     let room = SIZE.saturating_sub(body.len() + 120_000);
     let scripts = scripts(subjects, figures, room.clamp(*DATA.start(), *DATA.end()));
     let mut allowed = format!("'{PAGE_HASH}'");

@@ -1,21 +1,21 @@
 //! The parts of the page between its frame: headings, summary, figures, tables, conditions.
 
-use super::contents::row_id;
 use super::escape::{id, prose, svg, text, words};
 use super::live::live_form;
+use super::parts::{folded, lead, list, notes, notice, of_each, scrolled, tables, words_table};
 use super::uplot::Uplot;
 use super::{differences, summary};
 use crate::Subject;
 use crate::figures::Figure;
-use crate::tables::{ComparisonTables, Table, Warning};
+use crate::tables::{ComparisonTables, Warning};
 use std::fmt::Write;
 use wiregauge_run::State;
 
+/// Runs that the title names.
+const TITLED: usize = 5;
+
 /// More of them would be a page of its own: they are folded behind the first.
 const CONDITIONS_SHOWN: usize = 12;
-
-/// A table of more rows scrolls by itself.
-const ROWS_SHOWN: usize = 60;
 
 /// A comparison of more figures than this is not a table for the eye.
 const MOST_COMPARED: usize = 300;
@@ -31,16 +31,14 @@ pub(super) fn title(subjects: &[Subject]) -> String {
             let run = one.run.stored();
             format!("{} with {}", run.title(), run.links())
         }
-        [first, rest @ ..] => {
-            let mut title = format!("{} runs: {}", subjects.len(), first.label);
-            for (at, subject) in rest.iter().enumerate() {
-                if at == 4 {
-                    title.push_str(" and more");
-                    break;
-                }
-                let _ = write!(title, ", {}", subject.label);
-            }
-            title
+        several => {
+            let labels = several.iter().take(TITLED);
+            let labels: Vec<&str> = labels.map(|one| one.label.as_str()).collect();
+            let more = match several.len() > TITLED {
+                true => " and more",
+                false => "",
+            };
+            format!("{} runs: {}{more}", several.len(), labels.join(", "))
         }
     }
 }
@@ -62,121 +60,79 @@ pub(super) fn answer(sentences: &[String]) -> String {
 
 /// What was measured, on what, as `wiregauge show` heads it.
 pub(super) fn headings(subjects: &[Subject]) -> String {
-    let mut out = String::new();
-    for subject in subjects {
+    let heading = |subject: &Subject| {
         let name = match subjects.len() {
             1 => String::new(),
             _ => format!("<strong>{}</strong>: ", text(&subject.label)),
         };
+        let lines = subject.tables.heading.iter();
+        let lines = lines.map(|line| words(line.trim()));
         let note = subject.tables.note.iter();
         let note = note.map(|line| text(line).into_owned());
-        let lines: Vec<_> = subject
-            .tables
-            .heading
-            .iter()
-            .map(|line| words(line.trim()))
-            .chain(note)
-            .collect();
-        let started = &subject.run.stored().conditions().started;
-        let when = match started.is_empty() {
-            true => String::new(),
-            false => format!("<br><small>measured {}</small>", text(started)),
+        let lines: Vec<String> = lines.chain(note).collect();
+        let when = match subject.run.stored().conditions().started.as_str() {
+            "" => String::new(),
+            started => format!("<br><small>measured {}</small>", text(started)),
         };
-        let _ = writeln!(out, "<p>{name}{}{when}</p>", lines.join("<br>"));
-    }
-    out
+        format!("<p>{name}{}{when}</p>\n", lines.join("<br>"))
+    };
+    subjects.iter().map(heading).collect()
 }
 
-/// The table of each run with what limits it and what deserves a second look. `is_compared`: what differs between the
-/// runs has a section.
-pub(super) fn summary(subjects: &[Subject], is_compared: bool) -> String {
-    if subjects.is_empty() {
-        return "<p>This report has no runs.</p>\n".into();
-    }
-    let several = subjects.len() > 1;
-    let mut out = String::new();
-    if several {
-        if !is_compared {
-            out.push_str(NOT_COMPARED);
-        }
-        out.push_str(&differing(subjects));
-    }
-    for subject in subjects {
-        if several {
-            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
-        }
-        out.push_str(&one(subject));
-        out.push_str(&warnings(subject));
-    }
-    out
+/// The table of each run with what limits it and what deserves a second look.
+pub(super) fn summary(subjects: &[Subject], comparisons: &[ComparisonTables]) -> String {
+    let before = match (subjects.len(), comparisons.is_empty()) {
+        (0, _) => return "<p>This report has no runs.</p>\n".into(),
+        (1, _) => String::new(),
+        (_, false) => differing(subjects),
+        (_, true) => NOT_COMPARED.to_owned() + &differing(subjects),
+    };
+    before + &of_each(subjects, |subject| one(subject) + &warnings(subject))
 }
 
 fn one(subject: &Subject) -> String {
-    let mut out = String::new();
     let unfinished = summary::unfinished(&subject.run);
-    if let Some(unfinished) = &unfinished {
-        let _ = writeln!(
-            out,
-            "<div class=\"notice bad\" role=\"note\"><p>{}</p></div>",
-            prose(unfinished)
-        );
-    }
+    let is_unfinished = unfinished.is_some();
+    let unfinished = unfinished.map(|words| notice("notice bad", &prose(&words)));
     let brief = subject.tables.brief.as_ref();
     let table = brief.and_then(|brief| brief.tables(usize::MAX).next());
-    match table.filter(|table| !table.rows.is_empty()) {
-        Some(table) => out.push_str(&one_table(&table, &[])),
-        None if unfinished.is_some() => {}
-        None => out.push_str("<p>There are no results to summarise.</p>\n"),
-    }
-    let items: String = summary::said(subject)
-        .iter()
-        .map(|line| format!("<li>{}</li>\n", prose(line)))
-        .collect();
-    if !items.is_empty() {
-        let _ = writeln!(out, "<ul class=\"said\">\n{items}</ul>");
-    }
-    out
+    let table = match table.filter(|table| !table.rows.is_empty()) {
+        Some(table) => tables(&[table]),
+        None if is_unfinished => String::new(),
+        None => "<p>There are no results to summarise.</p>\n".into(),
+    };
+    let said = summary::said(subject);
+    unfinished.unwrap_or_default() + &table + &list(said.iter())
 }
 
 fn warnings(subject: &Subject) -> String {
+    let named = |class: &str, name: &str, markup: &str| {
+        notice(class, &format!("<strong>{name}:</strong>{markup}"))
+    };
     let mut out = String::new();
     // A failed run is reported at the top of its summary.
     let failed = matches!(subject.run.stored().state(), State::Failed { .. });
     if let Some(error) = subject.tables.failed.as_ref().filter(|_| !failed) {
-        let _ = writeln!(
-            out,
-            "<div class=\"notice bad\" role=\"note\"><p><strong>The run failed:</strong>{}</p></div>",
-            prose(error)
-        );
+        out += &named("notice bad", "The run failed", &prose(error));
     }
     for (at, reason) in subject.loaded.missing() {
-        let _ = writeln!(
-            out,
-            "<div class=\"notice bad\" role=\"note\"><p><strong>Not shown:</strong>cannot read the samples of \
-             point {}: {}</p></div>",
+        let why = format!(
+            "cannot read the samples of point {}: {}",
             at + 1,
             text(reason)
         );
+        out += &named("notice bad", "Not shown", &why);
     }
-    let notice = |warning: &Warning| {
-        let (code, words) = (warning.code, prose(&warning.to_string()));
-        format!(
-            "<div class=\"notice\" role=\"note\"><p><strong>{code}:</strong>{words}</p></div>\n"
-        )
-    };
+    let warning = |one: &Warning| named("notice", one.code, &prose(&one.to_string()));
     let all = subject.tables.warnings.iter();
-    let (shown, folded): (Vec<&Warning>, Vec<&Warning>) =
+    let (shown, hidden): (Vec<&Warning>, Vec<&Warning>) =
         all.partition(|warning| warning.is_printed);
-    out.extend(shown.into_iter().map(notice));
-    if !folded.is_empty() {
-        let mut codes: Vec<&str> = folded.iter().map(|warning| warning.code).collect();
+    out.extend(shown.into_iter().map(warning));
+    if !hidden.is_empty() {
+        let mut codes: Vec<&str> = hidden.iter().map(|warning| warning.code).collect();
         codes.dedup();
-        let notices: String = folded.into_iter().map(notice).collect();
-        let _ = writeln!(
-            out,
-            "<details><summary>Warnings that change no answer: {}</summary>\n{notices}</details>",
-            codes.join(", ")
-        );
+        let title = format!("Warnings that change no answer: {}", codes.join(", "));
+        out += &folded(&title, &hidden.into_iter().map(warning).collect::<String>());
     }
     out
 }
@@ -184,42 +140,20 @@ fn warnings(subject: &Subject) -> String {
 /// The conditions that are not the same in all runs, side by side.
 fn differing(subjects: &[Subject]) -> String {
     let conditions = differences::of(subjects);
-    if conditions.is_empty() {
-        return "<p>All stored conditions are the same.</p>\n".into();
-    }
-    let labels: String = subjects
-        .iter()
-        .map(|s| format!("<th scope=\"col\">{}</th>", text(&s.label)))
-        .collect();
-    let rows: String = conditions
-        .iter()
-        .map(|(name, values)| {
-            let cells: String = values
-                .iter()
-                .map(|v| format!("<td>{}</td>", text(v)))
-                .collect();
-            format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", text(name))
-        })
-        .collect();
-    let table = format!(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Conditions that differ\">\
-         <table class=\"words\"><caption>Conditions that differ</caption><thead><tr><th \
-         scope=\"col\">Condition</th>{labels}</tr></thead><tbody>{rows}</tbody></table></div>\n"
-    );
-    match conditions.len() <= CONDITIONS_SHOWN {
-        true => table,
-        false => format!(
-            "<details><summary>{} conditions differ</summary>{table}</details>\n",
-            conditions.len()
-        ),
+    let labels = subjects.iter().map(|subject| subject.label.as_str());
+    let heads: Vec<&str> = std::iter::once("Condition").chain(labels).collect();
+    let rows = conditions.iter();
+    let rows = rows.map(|(name, values)| (name.as_str(), values.as_slice()));
+    let table = words_table("Conditions that differ", &heads, rows);
+    match conditions.len() {
+        0 => "<p>All stored conditions are the same.</p>\n".into(),
+        1..=CONDITIONS_SHOWN => table,
+        many => folded(&format!("{many} conditions differ"), &table),
     }
 }
 
-/// `before` figures are on the page already. With the key of a point, all of them are of that point.
-pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) -> String {
-    let point = point.map_or(String::new(), |key| {
-        format!(" data-point=\"{}\"", text(key))
-    });
+/// `before` figures are on the page already.
+pub(super) fn figures(figures: &[Figure], before: usize) -> String {
     let mut out = String::new();
     for (at, figure) in figures.iter().enumerate() {
         let number = before + at + 1;
@@ -229,7 +163,7 @@ pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) ->
         });
         let _ = writeln!(
             out,
-            "<figure id=\"{name}\"{live}{point}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
+            "<figure id=\"{name}\"{live}>\n<h3 id=\"{name}-title\">Figure {number}: {}</h3>\n\
              <div class=\"drawn\" role=\"group\" aria-labelledby=\"{name}-title\" tabindex=\"0\">{}</div>\n\
              <figcaption>{}</figcaption>\n</figure>",
             words(&figure.title),
@@ -242,116 +176,57 @@ pub(super) fn figures(figures: &[Figure], before: usize, point: Option<&str>) ->
 
 /// What differs between runs, and how sure that is.
 pub(super) fn comparisons(comparisons: &[ComparisonTables]) -> String {
-    let mut out = String::new();
-    for tables in comparisons {
-        let _ = writeln!(out, "<h3>{}</h3>", text(&tables.heading.join("; ")));
-        let answer = tables.answer.join(" ");
-        let _ = writeln!(out, "<p class=\"lead\">{}</p>", prose(&answer));
-        if let Some(caveat) = &tables.caveat {
-            let _ = writeln!(out, "<p>{}</p>", prose(caveat));
-        }
-        for line in &tables.hosts {
-            let _ = writeln!(out, "<p>{}</p>", prose(line));
-        }
-        let important = tables.important.with_last_column_second();
-        let _ = writeln!(
-            out,
-            "<div class=\"scroll pairs{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>",
-            long(&important),
-            words(&important.title),
-            important.html(&[])
-        );
-        let all = tables.figures.rows.len();
-        if all <= MOST_COMPARED {
-            let _ = writeln!(
-                out,
-                "<details><summary>All {all} compared figures</summary>\n{}</details>",
-                rendered(std::slice::from_ref(&tables.figures))
-            );
-        } else {
-            let _ = writeln!(
-                out,
-                "<p>For all {all} figures: <code>wiregauge compare</code>.</p>"
-            );
-        }
-        for note in &tables.notes {
-            let _ = writeln!(out, "<p><small>{}</small></p>", prose(note));
-        }
-    }
-    out
+    comparisons.iter().map(comparison).collect()
 }
 
-pub(super) fn rendered(tables: &[Table]) -> String {
-    tables.iter().map(|table| one_table(table, &[])).collect()
-}
-
-/// The class of a table of so many rows that it scrolls by itself.
-fn long(table: &Table) -> &'static str {
-    match table.rows.len() > ROWS_SHOWN {
-        true => " long",
-        false => "",
-    }
-}
-
-/// A table that scrolls; its rows can have ids.
-fn one_table(table: &Table, rows: &[String]) -> String {
-    let long = long(table);
-    format!(
-        "<div class=\"scroll wide{long}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
-        words(&table.title),
-        table.html(rows)
-    )
+fn comparison(compared: &ComparisonTables) -> String {
+    let caveat = compared.caveat.as_ref();
+    let caveat = caveat.map(|words| format!("<p>{}</p>\n", prose(words)));
+    let hosts = compared.hosts.iter();
+    let hosts = hosts.map(|line| format!("<p>{}</p>\n", prose(line)));
+    let important = compared.important.with_last_column_second();
+    let all = compared.figures.rows.len();
+    let figures = match all <= MOST_COMPARED {
+        true => folded(
+            &format!("All {all} compared figures"),
+            &tables(std::slice::from_ref(&compared.figures)),
+        ),
+        false => format!("<p>For all {all} figures: <code>wiregauge compare</code>.</p>\n"),
+    };
+    [
+        format!("<h3>{}</h3>\n", text(&compared.heading.join("; "))),
+        lead(&compared.answer.join(" ")),
+        caveat.unwrap_or_default(),
+        hosts.collect(),
+        scrolled(&important, "pairs"),
+        figures,
+        notes(&compared.notes),
+    ]
+    .concat()
 }
 
 pub(super) fn all_tables(subjects: &[Subject]) -> String {
-    let mut out = String::new();
-    for (number, subject) in subjects.iter().enumerate() {
-        if subjects.len() > 1 {
-            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
-        }
-        if let Some((first, others)) = subject.tables.tables.split_first() {
-            let rows = (0..first.rows.len()).map(|row| row_id(number, row));
-            out.push_str(&one_table(first, &rows.collect::<Vec<_>>()));
-            out.push_str(&rendered(others));
-        }
-        for note in &subject.tables.notes {
-            let _ = writeln!(out, "<p>{}</p>", prose(note));
-        }
-    }
-    out
+    of_each(subjects, |subject| {
+        let notes = subject.tables.notes.iter();
+        let notes = notes.map(|note| format!("<p>{}</p>\n", prose(note)));
+        tables(&subject.tables.tables) + &notes.collect::<String>()
+    })
 }
 
 pub(super) fn conditions(subjects: &[Subject]) -> String {
-    let mut out = String::new();
-    for (number, subject) in subjects.iter().enumerate() {
-        if subjects.len() > 1 {
-            let _ = writeln!(out, "<h3>{}</h3>", text(&subject.label));
-        }
-        out.push_str("<div class=\"groups\">\n");
-        for (group, pairs) in subject
-            .tables
-            .conditions
-            .iter()
-            .filter(|(_, pairs)| !pairs.is_empty())
-        {
-            let rows: String = pairs
-                .iter()
-                .map(|(name, value)| {
-                    format!(
-                        "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        text(name),
-                        text(value)
-                    )
-                })
-                .collect();
-            let _ = writeln!(
-                out,
-                "<div class=\"scroll\"><table class=\"words\"><caption>{}</caption>\n<tbody>{rows}</tbody></table></div>",
-                text(group)
-            );
-        }
-        out.push_str("</div>\n");
+    let mut number = 0;
+    of_each(subjects, |subject| {
+        let groups = subject.tables.conditions.iter();
+        let groups = groups.filter(|(_, pairs)| !pairs.is_empty());
+        let groups = groups.map(|(group, pairs)| {
+            let rows = pairs.iter();
+            let rows = rows.map(|(name, value)| (name.as_str(), std::slice::from_ref(value)));
+            words_table(group, &[], rows)
+        });
+        let groups: String = groups.collect();
+        let mut out = format!("<div class=\"groups\">\n{groups}</div>\n");
         if !subject.tables.command.is_empty() {
+            number += 1;
             let _ = writeln!(
                 out,
                 "<p>{}</p>\n<div class=\"command\"><pre><code \
@@ -361,17 +236,15 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 unbroken_words(&subject.tables.command)
             );
         }
-    }
-    out
+        out
+    })
 }
 
 /// A command of which a line is broken between words only, never behind a hyphen.
-pub(super) fn unbroken_words(command: &str) -> String {
+fn unbroken_words(command: &str) -> String {
     let words = command.split(' ');
-    let words: Vec<String> = words
-        .map(|word| format!("<span>{}</span>", text(word)))
-        .collect();
-    words.join(" ")
+    let words = words.map(|word| format!("<span>{}</span>", text(word)));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What the command of a run does if it is used again.
@@ -401,12 +274,8 @@ pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) ->
         let _ = writeln!(out, "<p><small>{note}</small></p>");
     }
     if let Some(uplot) = uplot {
-        let _ = writeln!(
-            out,
-            "<details><summary><small>Licence of uPlot 1.6.32, included in this \
-             file</small></summary><pre>{}</pre></details>",
-            text(uplot.licence)
-        );
+        let title = "<small>Licence of uPlot 1.6.32, included in this file</small>";
+        out += &folded(title, &format!("<pre>{}</pre>", text(uplot.licence)));
     }
     out.push_str("</footer>\n");
     out

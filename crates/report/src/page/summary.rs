@@ -71,13 +71,11 @@ fn bottlenecks(places: &Places, splits: impl Iterator<Item = (u32, String)>) -> 
         }
     };
     let mut said: Vec<String> = groups.iter().take(MOST).map(one).collect();
-    said.extend(match left_out {
-        0 => None,
-        1 => Some("Bottleneck of 1 more point: wiregauge explain.".into()),
-        more => Some(format!(
-            "Bottlenecks of {more} more points: wiregauge explain."
-        )),
-    });
+    let points = if left_out == 1 { "point" } else { "points" };
+    said.extend(
+        (left_out > 0)
+            .then(|| format!("Bottlenecks of {left_out} more {points}: wiregauge explain.")),
+    );
     said
 }
 

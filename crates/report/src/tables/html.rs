@@ -4,9 +4,8 @@ use super::Table;
 use crate::page::escape::{text, words};
 
 impl Table {
-    /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`. Rows get these ids, as far
-    /// as there are any.
-    pub fn html(&self, ids: &[String]) -> String {
+    /// A `<table>` with its title as caption. Cells are right-aligned by the class `numbers`.
+    pub fn html(&self) -> String {
         // Of cells that are markup.
         let cells = |open: &str, close: &str, cells: &[String]| -> String {
             let cells = cells.iter();
@@ -15,13 +14,9 @@ impl Table {
         let heads: Vec<String> = self.columns.iter().map(|head| words(head)).collect();
         let heads = cells("th scope=\"col\"", "</th>", &heads);
         let rows = self.written(words, |cell| text(cell).into_owned());
-        let rows = rows.iter().enumerate();
         let rows: String = rows
-            .map(|(at, row)| {
-                let id = ids.get(at);
-                let id = id.map_or(String::new(), |id| format!(" id=\"{}\"", text(id)));
-                format!("<tr{id}>{}</tr>\n", cells("td", "</td>", row))
-            })
+            .iter()
+            .map(|row| format!("<tr>{}</tr>\n", cells("td", "</td>", row)))
             .collect();
         let below = self.below().into_iter();
         let below: String = below

@@ -157,17 +157,7 @@ impl Places {
         let at = self
             .points
             .binary_search_by_key(&index, |point| point.index);
-        self.cells_of(at.ok().map(|at| &self.points[at]))
-    }
-
-    /// The cells of a setting that was not measured, in these columns.
-    pub(super) fn cells_beside(&self, setting: &Point) -> Vec<String> {
-        let has_one_size = |named: &Named| named.values.iter().any(|(of, _)| *of == Setting::Size);
-        let equal = self.points.first().is_some_and(has_one_size);
-        self.cells_of(Some(&Named::of_exchange(setting, equal)))
-    }
-
-    fn cells_of(&self, point: Option<&Named>) -> Vec<String> {
+        let point = at.ok().map(|at| &self.points[at]);
         let value = |setting: &Setting| match (point.map(|p| p.value(*setting)), setting) {
             // The head says what it is.
             (Some(value), Setting::Link) => value.trim_start_matches("link ").to_owned(),
@@ -365,13 +355,6 @@ mod tests {
             "IN 48 B, depth 1 and 4; IN 100 B, depth 4"
         );
         assert_eq!(both.name(&[0, 1, 2, 3, 4, 5]), "all points");
-    }
-
-    #[test]
-    fn a_setting_that_was_not_measured_has_cells_of_its_own() {
-        let both = places(&[48, 1000], &[1, 4]);
-        assert_eq!(both.cells(0), ["48", "1"]);
-        assert_eq!(both.cells_beside(&point(0, 16, 280, 2)), ["280", "2"]);
     }
 
     #[test]

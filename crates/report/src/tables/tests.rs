@@ -124,7 +124,7 @@ fn latex_opens_no_brace_that_it_does_not_close() {
 
 #[test]
 fn html_says_what_is_a_head_and_lets_no_markup_in() {
-    let text = hostile().html(&[]);
+    let text = hostile().html();
     assert_eq!(text.matches("<th scope=\"col\">").count(), 4);
     assert_eq!(text.matches("<td>").count(), 4 * 3);
     assert_eq!(text.matches("<tr>").count(), 1 + 3);
@@ -163,7 +163,7 @@ fn words_of_a_user_or_a_device_are_written_as_they_are_and_have_no_footnote() {
     assert_eq!(table.footnotes(), [""; 0]);
     let markdown = table.markdown();
     let latex = table.latex("");
-    let html = table.html(&[]);
+    let html = table.html();
     assert!(markdown.contains("|  WAIT 5 us |"), "{markdown}");
     assert!(markdown.contains("A+-1&gt;=2 |"), "{markdown}");
     assert!(latex.contains("WAIT 5 us &"), "{latex}");

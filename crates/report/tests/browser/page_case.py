@@ -78,9 +78,3 @@ class PageCase(unittest.TestCase):
             "loop": reports.report("loop", reports.loop()),
             "control": reports.control(),
         }
-
-    def pages_of_points(self) -> dict[str, Path]:
-        """Pages with several points, among them every figure in which a point is drawn."""
-        reports = self.reports
-        reconnecting = reports.report("reconnecting", reports.reconnecting())
-        return {**self.kinds(), "reconnecting": reconnecting}

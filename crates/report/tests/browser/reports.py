@@ -93,12 +93,6 @@ class Reports:
             faults=["--drop", "2%", "--corrupt", "every=50", "--duplicate", "1%"],
         )  # fmt: skip
 
-    def reconnecting(self) -> Path:
-        """A new link for each exchange, at two sizes."""
-        return self.run(
-            "reconnecting", "exchange", "--in", "48,1000", "--connect", "each", "--count", "300",
-        )  # fmt: skip
-
     def loop(self) -> Path:
         """A closed loop over two block sizes."""
         where = self.place / "loop"

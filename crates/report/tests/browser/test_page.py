@@ -16,7 +16,6 @@ import unittest
 
 import box_tests
 import canvas_text
-import point_tests
 from chromium import Page
 
 # Generous: what is held is that nothing takes minutes, not how fast this machine is.
@@ -55,7 +54,7 @@ DRAWN = """
 """
 
 
-class PageTest(box_tests.BoxTests, point_tests.PointTests):
+class PageTest(box_tests.BoxTests):
     """What a reader finds."""
 
     def test_the_answer_and_the_contents_come_first_and_lead_somewhere(self) -> None:
@@ -202,21 +201,19 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
             self.assertIn("Ended by SIGINT after", first)
 
     def test_figures_that_zoom_are_drawn(self) -> None:
-        path = self.reports.report("small", self.reports.small())
-        with self.open(path) as page:
-            self.zooms(page)
-            charts = page.value(CHARTS)
-            self.assertEqual({c["form"] for c in charts}, {"series", "curve", "histogram"})
-            for chart in charts:
-                self.assertGreater(chart["width"], 400, chart)
-                # Axes and text in shades of their edges, and the data.
-                self.assertGreater(chart["colours"], 20, chart)
-
-    def test_a_stream_has_a_figure_that_zooms_too(self) -> None:
-        path = self.reports.report("stream", self.reports.stream())
-        with self.open(path) as page:
-            self.zooms(page)
-            self.assertIn("curve", {c["form"] for c in page.value(CHARTS) if c["colours"] > 20})
+        for name, run, forms in (
+            ("small", self.reports.small(), {"series", "curve", "histogram"}),
+            ("stream", self.reports.stream(), {"curve"}),
+        ):
+            path = self.reports.report(name, run)
+            with self.subTest(name), self.open(path) as page:
+                self.zooms(page)
+                charts = page.value(CHARTS)
+                self.assertEqual({c["form"] for c in charts}, forms)
+                for chart in charts:
+                    self.assertGreater(chart["width"], 400, chart)
+                    # Axes and text in shades of their edges, and the data.
+                    self.assertGreater(chart["colours"], 20, chart)
 
     def test_pointing_at_a_figure_tells_values(self) -> None:
         path = self.reports.report("small", self.reports.small())
@@ -298,6 +295,24 @@ class PageTest(box_tests.BoxTests, point_tests.PointTests):
                 self.assertGreater(tried, 8)
                 self.assertEqual(wrong, [])
                 self.quiet(page, path)
+
+    def test_a_part_of_the_curves_is_never_drawn_without_saying_so(self) -> None:
+        for name, path in self.kinds().items():
+            with self.subTest(name), self.open(path) as page:
+                self.zooms(page)
+                wrong = page.value(
+                    "[...document.querySelectorAll('figure[data-live]')].filter((f) => f.chart).map((f) => {"
+                    "  const all = JSON.parse(document.getElementById('data').textContent).runs"
+                    "    .filter((r) => r.kind === f.dataset.kind).flatMap((r) => r.points).length;"
+                    # With a schedule, the same points a second time.
+                    "  const lines = f.chart().series.slice(1).filter((s) => !s.label.endsWith('from the intended start'));"
+                    "  const drawn = f.dataset.live === 'series' ? 1 : lines.length;"
+                    "  const said = f.querySelector('.help').innerText.match(/Shown: (\\d+) of (\\d+)/);"
+                    "  return [f.id, all, drawn, said && [Number(said[1]), Number(said[2])]];"
+                    "}).filter(([id, all, drawn, said]) => drawn === all ? said !== null"
+                    "  : !said || said[0] !== drawn || said[1] !== all)"
+                )
+                self.assertEqual(wrong, [])
 
     def test_a_control_loop_has_its_verdicts_side_by_side_and_figures_in_view(self) -> None:
         path = self.reports.control()

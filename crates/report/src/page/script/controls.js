@@ -1,5 +1,5 @@
 // Controls that need no figures: a switch for light and dark, buttons that copy a command. And what the other files
-// share: elements, colours, what is drawn again when the colours or the points change.
+// share: elements, colours, what is drawn again when the colours change.
 
 const root = document.documentElement;
 const media = window.matchMedia("(prefers-color-scheme: dark)");

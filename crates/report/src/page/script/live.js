@@ -36,8 +36,6 @@ function live(holder) {
 
   let chart = null;
   let wide = 0;
-  let wanted = 0;
-  const shown = (members) => members.filter((member) => !hiddenPoints.has(member.point.key));
   // As many as there are colours for their lines, taken evenly, the first and the last among them.
   const thinned = (members) => {
     const most = Math.floor(MOST / (kind.lines ? kind.lines(members) : 1));
@@ -46,21 +44,14 @@ function live(holder) {
     return Array.from({ length: most }, (_, i) => members[Math.round(i * step)]);
   };
   const chosen = () => {
-    const visible = (option) => shown(option.members).length > 0;
-    [...first.options, ...second.options].forEach((item) => {
-      item.disabled = item.value !== "" && !visible(options[Number(item.value)]);
-    });
-    // What was selected comes back with its points.
-    const at = visible(options[wanted]) || !options.some(visible) ? wanted : options.findIndex(visible);
-    first.value = String(at);
-    const picked = [options[at]];
+    const picked = [options[Number(first.value)]];
     if (!kind.one && second.value !== "") {
       const other = options[Number(second.value)];
       if (other !== picked[0]) picked.push(other);
     }
     const named = picked.length > 1 && (several || picked.some((option) => option.members.length > 1));
-    return thinned(shown(picked.flatMap((option) => option.members.map((member) =>
-      (named ? Object.assign({}, member, { label: (several ? member.run.label + ": " : "") + keyOf(member.point) }) : member)))));
+    return thinned(picked.flatMap((option) => option.members.map((member) =>
+      (named ? Object.assign({}, member, { label: (several ? member.run.label + ": " : "") + keyOf(member.point) }) : member))));
   };
   // The note says how many points are shown, unless all are.
   const subset = (members) => (members.length === all.length ? "" :
@@ -68,11 +59,6 @@ function live(holder) {
   function draw(fresh) {
     const members = chosen();
     if (chart) chart.destroy();
-    chart = null;
-    if (members.length === 0) {
-      help.textContent = why(all.map(({ point }) => point.key));
-      return;
-    }
     let drawn = kind.draw(members, log.checked);
     if (fresh && drawn.wantsLog !== log.checked) {
       log.checked = drawn.wantsLog;
@@ -116,19 +102,14 @@ function live(holder) {
     });
   }
   function showAll() {
-    if (!chart) return;
     const x = chart.data[0];
     chart.setScale("x", { min: x[0], max: x[x.length - 1] });
   }
-  first.addEventListener("change", () => {
-    wanted = Number(first.value);
-    draw(true);
-  });
+  first.addEventListener("change", () => draw(true));
   second.addEventListener("change", () => draw(true));
   log.addEventListener("change", () => draw(false));
   reset.addEventListener("click", showAll);
   plot.addEventListener("keydown", (event) => {
-    if (!chart) return;
     const area = chart.over.getBoundingClientRect();
     const now = chart.cursor.left >= 0 ? chart.cursor.left : area.width / 2;
     const move = (by) => chart.setCursor({ left: Math.max(0, Math.min(area.width, now + by)), top: area.height / 2 });
@@ -146,7 +127,7 @@ function live(holder) {
   new ResizeObserver(() => {
     if (Math.abs(plot.clientWidth - wide) < 2 || plot.clientWidth === 0) return;
     wide = plot.clientWidth;
-    if (chart) chart.setSize({ width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))) });
+    chart.setSize({ width: wide, height: Math.round(Math.max(240, Math.min(380, wide * 0.5))) });
   }).observe(plot);
   holder.chart = () => chart;
 }

@@ -45,7 +45,7 @@ impl LoopVerdicts {
     }
 }
 
-/// The same with what other periods and settings would cost; `flags` describe the loop on a command line.
+/// The same with what other periods would cost; `flags` describe the loop on a command line.
 pub fn of_controls_and_predictions(
     file: &RunFile,
     controls: &Controls,

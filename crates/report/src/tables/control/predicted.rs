@@ -1,17 +1,13 @@
-//! What other periods, sizes and depths would cost: predicted, and marked as such wherever it is printed.
+//! What other periods would cost: predicted, and marked as such wherever it is printed.
 
 use super::shown::Shown;
 use super::words::times;
-use crate::load::{PredictedPeriod, PredictedSetting, Predictions, Promising};
+use crate::load::{PredictedPeriod, Predictions};
 use crate::tables::table::Table;
 use wiregauge_command_line::quoted;
 use wiregauge_control::Assessment;
-use wiregauge_model::Setting;
-use wiregauge_quantity::{exact_time, flag_time, number, percent, time};
+use wiregauge_quantity::{exact_time, flag_time, number};
 use wiregauge_record::{Connect, Plan, Point, Protocol, Wait};
-
-/// Settings that are printed; the others are in the JSON.
-const SETTINGS: usize = 3;
 
 /// Points of which a period is printed; those of the others are in the JSON.
 const POINTS: usize = 6;
@@ -24,50 +20,23 @@ const NO_BOUND: &str = "?: the trace is too short for an interval";
 
 /// The predictions that matter; `None` where there are none.
 pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Table> {
-    let heads = [
-        "period",
-        "cost",
-        "95 % interval",
-        "to measured",
-        "predicted RTT",
-    ];
-    let title = "PREDICTED, NOT MEASURED: cost rate at other periods and settings";
+    let heads = ["period", "cost", "95 % interval", "to measured"];
+    let title = "PREDICTED, NOT MEASURED: cost rate at other periods";
     let mut table = shown.bare(title.into(), &heads);
     for one in periods(shown, predictions) {
-        let Some(point) = shown.point(one.point) else {
-            continue;
-        };
         let interval = match (one.cost, one.interval) {
             (None, _) => "-".into(),
             (Some(_), None) => "?".into(),
-            (Some(_), Some(interval)) => between(Some(interval.low), Some(interval.high)),
+            (Some(_), Some(interval)) => {
+                format!("{} to {}", number(interval.low), number(interval.high))
+            }
         };
-        let mut row = shown.cells(point);
+        let mut row = shown.places.cells(one.point);
         row.extend([
             exact_time(one.period_ns),
             cost(one.cost),
             interval,
             ratio(one.to_measured),
-            "-".into(),
-        ]);
-        table.row(row);
-    }
-    for one in settings(predictions) {
-        let Some(point) = shown.point(one.point) else {
-            continue;
-        };
-        let mut row = shown.places.cells_beside(&at(one, point));
-        row.extend([
-            exact_time(shown.controls.period_ns),
-            cost(one.cost),
-            between(one.cost_low, one.cost_high) + &share(one.share),
-            ratio(one.to_measured),
-            format!(
-                "{} ({} to {})",
-                time(one.rtt_ns),
-                time(one.rtt_low_ns),
-                time(one.rtt_high_ns)
-            ),
         ]);
         table.row(row);
     }
@@ -83,30 +52,18 @@ pub(super) fn notes(
     flags: &[String],
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    let has_some = !predictions.periods.is_empty() || !predictions.settings.is_empty();
-    if has_some {
+    if !predictions.periods.is_empty() {
         notes.push(match predictions.promising(shown.controls) {
             Some(one) => promising(shown, plan, one, flags),
             None => none_is_promising(shown, predictions),
         });
-    }
-    if !predictions.periods.is_empty() {
         notes.push(
             "Predicted periods: the requests of this run at another period, the PID controller discretised for it. The \
              cost is a rate per time, so that periods can be compared; the interval is that of the trace."
                 .into(),
         );
     }
-    if !predictions.settings.is_empty() {
-        notes.push(
-            "Predicted settings: the responses of the nearest measured point, longer or shorter by what the link model \
-             predicts of the mean RTT; the interval is what its prediction interval implies. Only settings between the \
-             measured ones."
-                .into(),
-        );
-    }
     notes.extend(predictions.no_periods.clone());
-    notes.extend(predictions.no_settings.clone());
     notes
 }
 
@@ -137,43 +94,12 @@ fn periods<'a>(shown: &Shown<'_>, predictions: &'a Predictions) -> Vec<&'a Predi
     found
 }
 
-fn settings(predictions: &Predictions) -> Vec<&PredictedSetting> {
-    let mut all: Vec<&PredictedSetting> = predictions.settings.iter().collect();
-    all.sort_by(|a, b| order(a.cost).total_cmp(&order(b.cost)));
-    all.truncate(SETTINGS);
-    all
-}
-
 fn order(cost: Option<f64>) -> f64 {
     cost.unwrap_or(f64::INFINITY)
 }
 
-fn at(one: &PredictedSetting, from: Point) -> Point {
-    Point {
-        out_bytes: one.out_bytes,
-        in_bytes: one.in_bytes,
-        depth: one.depth,
-        ..from
-    }
-}
-
 fn cost(cost: Option<f64>) -> String {
     cost.map_or("unbounded".into(), number)
-}
-
-fn between(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (None, None) => "-".into(),
-        _ => format!("{} to {}", cost(low), cost(high)),
-    }
-}
-
-/// A model of few points has an interval of less than 95 %.
-fn share(share: f64) -> String {
-    match share >= 0.95 {
-        true => String::new(),
-        false => format!(" ({})", percent(share)),
-    }
 }
 
 fn ratio(ratio: Option<f64>) -> String {
@@ -194,45 +120,22 @@ fn none_is_promising(shown: &Shown<'_>, predictions: &Predictions) -> String {
             cost(one.cost),
             shown.places.at(one.point)
         ),
-        _ if predictions.periods.iter().all(|one| one.interval.is_none())
-            && predictions.settings.is_empty() =>
-        {
+        _ if predictions.periods.iter().all(|one| one.interval.is_none()) => {
             "Predicted: nothing is recommended, as the run is too short for intervals of the predicted costs.".into()
         }
-        _ => "Predicted: none of the other periods and settings is sure to lower the cost by more than 1 %.".into(),
+        _ => "Predicted: none of the other periods is sure to lower the cost by more than 1 %.".into(),
     }
 }
 
-fn promising(shown: &Shown<'_>, plan: &Plan, one: Promising<'_>, flags: &[String]) -> String {
-    let (from, what, to_measured, period_ns) = match one {
-        Promising::Period(one) => (
-            one.point,
-            format!("a period of {}", exact_time(one.period_ns)),
-            one.to_measured,
-            one.period_ns,
-        ),
-        Promising::Setting(one) => (
-            one.point,
-            Setting {
-                out_bytes: one.out_bytes,
-                in_bytes: one.in_bytes,
-                depth: one.depth,
-            }
-            .to_string(),
-            one.to_measured,
-            shown.controls.period_ns,
-        ),
-    };
-    let point = shown.point(from).map(|point| match one {
-        Promising::Period(_) => point,
-        Promising::Setting(one) => at(one, point),
-    });
-    let command = point.and_then(|point| command(plan, point, period_ns, flags));
+fn promising(shown: &Shown<'_>, plan: &Plan, one: &PredictedPeriod, flags: &[String]) -> String {
+    let point = shown.point(one.point);
+    let command = point.and_then(|point| command(plan, point, one.period_ns, flags));
     format!(
-        "Predicted, not measured: {what} would cost {}, {} what was measured{}. Measure it{}",
-        cost(one.cost()),
-        ratio(to_measured),
-        shown.places.at(from),
+        "Predicted, not measured: a period of {} would cost {}, {} what was measured{}. Measure it{}",
+        exact_time(one.period_ns),
+        cost(one.cost),
+        ratio(one.to_measured),
+        shown.places.at(one.point),
         match command {
             Some(command) => format!(": {command}"),
             None => " with the flags of this run.".into(),

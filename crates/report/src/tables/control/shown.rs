@@ -52,11 +52,6 @@ impl<'a> Shown<'a> {
         Table::new(title, &self.places.heads_and(heads))
     }
 
-    /// The cells that name a point.
-    pub(super) fn cells(&self, point: Point) -> Vec<String> {
-        self.places.cells(point.index)
-    }
-
     /// A point by its index.
     pub(super) fn point(&self, index: u32) -> Option<Point> {
         let mut points = self.controls.points.iter().map(|point| point.point);
