@@ -4,7 +4,6 @@
 use super::Figure;
 use super::axes::{Axis, size_text};
 use super::cells::{self, Cell, Sweep, Swept, bare, distinct, has_schedule, points, sweeps};
-use super::point_key;
 use super::rtt::has_turnarounds;
 use super::sweep::{AxisOf, Panel, Plot, Statistic, Value, Vertical};
 use crate::Subject;
@@ -62,7 +61,6 @@ fn value<'a, H>(
         curve,
         x,
         y,
-        key: cell.key(),
         limit: None,
     }
 }
@@ -242,9 +240,7 @@ fn depths(subjects: &[Subject], mut cells: Vec<Cell<'_>>) -> Option<Figure> {
             statistic(&of_ideal, None),
         ],
         curve: "",
-        held: |(out, back): (u32, u32)| {
-            format!("OUT {}, {}", size_text(out), response_size(back))
-        },
+        held: |(out, back): (u32, u32)| format!("OUT {}, {}", size_text(out), response_size(back)),
         values,
     };
     plot.draw(subjects)
@@ -289,7 +285,6 @@ fn rates(subjects: &[Subject]) -> Option<Figure> {
             curve,
             x,
             y,
-            key: point_key::flow(point, flow.way),
             limit: flow.limit.as_ref(),
         }
     });

@@ -21,17 +21,11 @@ const MOST_NAMED: usize = 12;
 pub(crate) struct Tick {
     pub(crate) at: f64,
     pub(crate) label: String,
-    /// Key of the point that the label names; empty if it names none.
-    pub(crate) point: String,
 }
 
 impl Tick {
     fn new(at: f64, label: String) -> Tick {
-        Tick {
-            at,
-            label,
-            point: String::new(),
-        }
+        Tick { at, label }
     }
 }
 
@@ -191,14 +185,10 @@ impl Axis {
         Axis::new(name.to_owned(), Scale::Slots, (0.0, high), ticks)
     }
 
-    /// Points one above the other, the first on top: label and key of each.
-    pub(crate) fn points(points: impl DoubleEndedIterator<Item = (String, String)>) -> Axis {
-        let (labels, keys): (Vec<String>, Vec<String>) = points.rev().unzip();
-        let mut axis = Axis::slots("", &labels);
-        for (tick, key) in axis.ticks.iter_mut().zip(keys) {
-            tick.point = key;
-        }
-        axis
+    /// Points one above the other, the first on top.
+    pub(crate) fn points(names: &[String]) -> Axis {
+        let names: Vec<String> = names.iter().rev().cloned().collect();
+        Axis::slots("", &names)
     }
 
     /// Any values: `unit` of them are one on the labels. The range grows to whole ticks.

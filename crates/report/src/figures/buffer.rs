@@ -70,25 +70,25 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         // Room for the names of the rates above the curves.
         let y = Axis::log_bytes("Buffer", least, most * (most / least).powf(0.15));
         beyond.extend(asked.iter().filter(|rate| !x.holds(**rate as f64)));
-        let named = |rate: u64| Limit::new(rate as f64, format!("--rate {}", rate_name(rate)));
+        let named = |rate: u64| Limit {
+            at: rate as f64,
+            name: format!("--rate {}", rate_name(rate)),
+        };
         let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
         canvas.open("panel");
         let frame = canvas.frame(place, flows::title(panel.way), x, y);
         frame.limits_x(&asked);
         for (series, flow) in curves() {
-            let curve = curve(flow);
-            frame.of_points(&flow.key(), || {
-                frame.curve(&curve, series);
-                frame.open("for-loss");
-                for need in &flow.summary.buffers {
-                    if let Some((value, low, high)) = estimate(need) {
-                        let rate = need.rate_bytes_s as f64;
-                        frame.intervals(&[(rate, low, high)], series.colour);
-                        frame.markers(&[(rate, value)], for_loss(series.colour));
-                    }
+            frame.curve(&curve(flow), series);
+            frame.open("for-loss");
+            for need in &flow.summary.buffers {
+                if let Some((value, low, high)) = estimate(need) {
+                    let rate = need.rate_bytes_s as f64;
+                    frame.intervals(&[(rate, low, high)], series.colour);
+                    frame.markers(&[(rate, value)], for_loss(series.colour));
                 }
-                frame.close();
-            });
+            }
+            frame.close();
         }
         canvas.close();
     }

@@ -88,11 +88,6 @@ impl Canvas {
         self.svg.open(class);
     }
 
-    /// The same for what is drawn of the points with these keys, so that a page can hide it.
-    pub(crate) fn open_point(&self, class: &str, points: &str) {
-        self.svg.open_point(class, points);
-    }
-
     /// Ends a group.
     pub(crate) fn close(&self) {
         self.svg.close();
@@ -135,16 +130,6 @@ pub(crate) struct Limit {
     /// On the horizontal axis.
     pub(crate) at: f64,
     pub(crate) name: String,
-    /// Key of the point that it is of; empty if it is of none.
-    pub(crate) point: String,
-}
-
-impl Limit {
-    /// Of no point.
-    pub(crate) fn new(at: f64, name: String) -> Limit {
-        let point = String::new();
-        Limit { at, name, point }
-    }
 }
 
 /// Axes with what is drawn between them. Values are in the unit of the axes; what is not finite is
@@ -162,7 +147,7 @@ impl Frame {
         let inner = self.inner;
         let (right, bottom) = (inner.x + inner.width, inner.y + inner.height);
         self.svg.open("axes");
-        let line = |from, to, colour| self.svg.line("", &[from, to], (colour, 1.0, 0));
+        let line = |from, to, colour| self.svg.line(&[from, to], (colour, 1.0, 0));
         for at in self.x.grid() {
             line((self.x_px(at), inner.y), (self.x_px(at), bottom), GRID);
         }
@@ -190,10 +175,8 @@ impl Frame {
         for tick in &self.y.ticks {
             let y = self.y_px(tick.at);
             if (last - y).abs() >= FONT_SIZE {
-                self.svg.of_points(&tick.point, || {
-                    let (x, ink) = (inner.x - 7.0, muted(Anchor::End));
-                    self.svg.text(x, y + 4.8, &tick.label, ink);
-                });
+                let (x, ink) = (inner.x - 7.0, muted(Anchor::End));
+                self.svg.text(x, y + 4.8, &tick.label, ink);
                 last = y;
             }
         }
@@ -250,19 +233,9 @@ impl Frame {
 
     /// A line of some other width. Values that are not finite leave a gap.
     pub(crate) fn line_of(&self, points: &[(f64, f64)], series: Series, width: f64) {
-        let values: Vec<(&str, f64, f64)> = points.iter().map(|(x, y)| ("", *x, *y)).collect();
-        self.line_through(&values, series, width);
-    }
-
-    /// A line through values of several points, of which a page can leave out some: `(key, x, y)`. Values that
-    /// are not finite leave a gap.
-    pub(crate) fn line_through(&self, values: &[(&str, f64, f64)], series: Series, width: f64) {
-        for piece in values.split(|(_, x, y)| !x.is_finite() || !y.is_finite()) {
+        for piece in points.split(|(x, y)| !x.is_finite() || !y.is_finite()) {
             if piece.len() > 1 {
-                let keys: Vec<&str> = piece.iter().map(|(key, ..)| *key).collect();
-                let values: Vec<(f64, f64)> = piece.iter().map(|(_, x, y)| (*x, *y)).collect();
-                let (keys, places) = (keys.join(" "), self.places(&values));
-                self.svg.line(keys.trim(), &places, series.line(width));
+                self.svg.line(&self.places(piece), series.line(width));
             }
         }
     }
@@ -341,11 +314,11 @@ impl Frame {
         if places.len() < ends.len() {
             return;
         }
-        self.svg.line("", &places, (colour, 1.2, 0));
+        self.svg.line(&places, (colour, 1.2, 0));
         for (end, (x, y)) in ends.into_iter().zip(places) {
             if self.holds(end) {
                 let ends = [(x - half.0, y - half.1), (x + half.0, y + half.1)];
-                self.svg.line("", &ends, (colour, 1.2, 0));
+                self.svg.line(&ends, (colour, 1.2, 0));
             }
         }
     }
@@ -366,7 +339,7 @@ impl Frame {
         let (left, y) = (self.inner.x, self.y_px(value));
         let ends = [(left, y), (left + self.inner.width, y)];
         self.svg.open("limit");
-        self.svg.line("", &ends, Series::limit().line(1.4));
+        self.svg.line(&ends, Series::limit().line(1.4));
         // Above the line; below it where the frame ends.
         let is_high = y - SMALL < self.inner.y - 6.0;
         let base = if is_high { y + SMALL + 3.0 } else { y - 5.0 };
@@ -389,10 +362,8 @@ impl Frame {
         self.svg.open("limit");
         for (row, limit) in inside.iter().enumerate() {
             let (x, top) = (self.x_px(limit.at), top(row).min(bottom - LIMIT_ROW));
-            self.svg.of_points(&limit.point, || {
-                let ends = [(x, top), (x, bottom)];
-                self.svg.line("", &ends, Series::limit().line(1.4));
-            });
+            let ends = [(x, top), (x, bottom)];
+            self.svg.line(&ends, Series::limit().line(1.4));
         }
         // Below the frame there is no room for more names.
         let has_room = |row: &usize| top(*row) + 12.0 < bottom;
@@ -405,10 +376,8 @@ impl Frame {
             } else {
                 (x - left, Anchor::End, x - 5.0)
             };
-            self.svg.of_points(&limit.point, || {
-                let name = fitting(&limit.name, SMALL, room - 6.0);
-                self.svg.text(at, baseline, &name, Ink::note(anchor));
-            });
+            let name = fitting(&limit.name, SMALL, room - 6.0);
+            self.svg.text(at, baseline, &name, Ink::note(anchor));
         }
         self.svg.close();
         inside.len() - named
@@ -417,16 +386,6 @@ impl Frame {
     /// Groups what is drawn until `close`, under a class by which it can be found.
     pub(crate) fn open(&self, class: &str) {
         self.svg.open(class);
-    }
-
-    /// The same for what is drawn of the points with these keys, so that a page can hide it.
-    pub(crate) fn open_point(&self, class: &str, points: &str) {
-        self.svg.open_point(class, points);
-    }
-
-    /// Draws what belongs to the points with these keys, separated by spaces; without a key, to none.
-    pub(crate) fn of_points(&self, points: &str, draw: impl FnOnce()) {
-        self.svg.of_points(points, draw);
     }
 
     /// Ends a group.

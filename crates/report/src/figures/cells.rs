@@ -4,7 +4,6 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::Entry;
 use super::look::{FONT_SIZE, fitting};
-use super::point_key;
 use crate::Subject;
 use std::collections::BTreeSet;
 use wiregauge_compare::Settings;
@@ -24,11 +23,6 @@ pub(super) struct Cell<'a> {
 impl Cell<'_> {
     pub(super) fn point(&self) -> Point {
         self.summary.point
-    }
-
-    /// By which a page finds what is drawn of it.
-    pub(super) fn key(&self) -> String {
-        point_key::exchange(self.point())
     }
 
     /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
@@ -299,8 +293,7 @@ pub(super) fn listed_points<'a>(
     all.sort_by_key(Cell::rank);
     let drawn = spread(&all, most);
     drawn.first()?;
-    let names = labels(subjects, &drawn).into_iter();
-    let axis = Axis::points(names.zip(drawn.iter().map(Cell::key)));
+    let axis = Axis::points(&labels(subjects, &drawn));
     let left_out = shown(drawn.len(), all.len(), "points");
     Some((drawn, axis, left_out))
 }

@@ -4,7 +4,6 @@ use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Key};
 use super::look::{INK, MUTED, Marker, SERIES, Series};
-use super::point_key;
 use wiregauge_compare::{Compared, ComparedPoint, Comparison, Verdict};
 use wiregauge_record::Unit;
 use wiregauge_stats::Estimate;
@@ -56,8 +55,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Figure> {
 fn draw(comparison: &Comparison, figures: &[String]) -> Figure {
     let shown = comparison.points.len().min(POINTS);
     let points = &comparison.points[..shown];
-    let keys = points.iter().map(|point| point_key::compared(&point.point));
-    let names: Vec<(String, String)> = labels(points).into_iter().zip(keys).collect();
+    let names = labels(points);
     let columns = if figures.len() == 1 { 1 } else { 2 };
     let row = AROUND + ROW * shown as u32;
     let verdicts = [
@@ -124,7 +122,7 @@ fn panel(
     canvas: &Canvas,
     place: super::canvas::Place,
     name: &str,
-    names: &[(String, String)],
+    names: &[String],
     found: &[Option<(Estimate, Verdict)>],
 ) {
     let tables = |estimate: &Estimate| [estimate.low, Some(estimate.value), estimate.high];
@@ -140,25 +138,23 @@ fn panel(
     let x = Axis::percent("change", low - margin, high + margin);
     let rows = names.len() as f64;
     canvas.open("panel");
-    let frame = canvas.frame(place, name, x, Axis::points(names.iter().cloned()));
+    let frame = canvas.frame(place, name, x, Axis::points(names));
     frame.open("limit");
     frame.line(&[(0.0, 0.0), (0.0, rows)], Series::limit().solid());
     frame.close();
-    for (at, (of, (_, key))) in found.iter().zip(names).enumerate() {
+    for (at, of) in found.iter().enumerate() {
         let Some((estimate, verdict)) = of else {
             continue;
         };
-        frame.of_points(key, || {
-            let y = rows - at as f64 - 0.5;
-            let series = look(*verdict);
-            // A side without a bound goes beyond every edge.
-            let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
-            let colour = if series.hollow { INK } else { series.colour };
-            if estimate.low.is_some() || estimate.high.is_some() {
-                frame.intervals_across(&[(ends[0], ends[1], y)], colour);
-            }
-            frame.markers(&[(estimate.value, y)], series);
-        });
+        let y = rows - at as f64 - 0.5;
+        let series = look(*verdict);
+        // A side without a bound goes beyond every edge.
+        let ends = [estimate.low.unwrap_or(-FAR), estimate.high.unwrap_or(FAR)];
+        let colour = if series.hollow { INK } else { series.colour };
+        if estimate.low.is_some() || estimate.high.is_some() {
+            frame.intervals_across(&[(ends[0], ends[1], y)], colour);
+        }
+        frame.markers(&[(estimate.value, y)], series);
     }
     canvas.close();
 }

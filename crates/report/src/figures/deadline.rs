@@ -6,7 +6,6 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Limit};
 use super::cells::of_each;
 use super::look::{HEIGHT, LINE, Series};
-use super::point_key;
 use super::which::Choice;
 use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines};
@@ -41,8 +40,7 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     answered().next()?;
     let mut legend: Vec<Entry> = Vec::new();
     for (number, point) in drawn.iter().enumerate() {
-        let entry = Key::Line(Series::of(number)).named(name(drawn, point));
-        legend.push(entry.of(point_key::exchange(point.point)));
+        legend.push(Key::Line(Series::of(number)).named(name(drawn, point)));
     }
     if drawn.iter().any(|point| !point.beyond.curve.is_empty()) {
         legend.push(Key::Line(fitted(0)).named("fitted tail at most"));
@@ -75,12 +73,12 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
     );
     let frame = canvas.frame(canvas.place(), "", x, y);
     for (number, point) in drawn.iter().enumerate() {
-        frame.open_point("tail", &point_key::exchange(point.point));
+        frame.open("tail");
         let line = tail(point).into_iter().map(|(share, level)| (level, share));
         let inside: Vec<_> = line.take_while(|at| frame.holds(*at)).collect();
         frame.line_of(&inside, fitted(number), 1.2);
         frame.close();
-        frame.open_point("measured", &point_key::exchange(point.point));
+        frame.open("measured");
         let line = survival(&point.responses, point.cycles.cycles, (first, last));
         frame.line_of(&line, Series::of(number), LINE);
         frame.close();
@@ -136,13 +134,14 @@ fn limits(drawn: &[&DeadlinePoint], deadline_ns: f64) -> Vec<Limit> {
         Limit {
             at: point.limit_ns,
             name: format!("jitter limit {}{of}", time(point.limit_ns)),
-            point: point_key::exchange(point.point),
         }
     };
     let stricter = drawn.iter().filter(|point| point.limit_ns < deadline_ns);
     let mut limits: Vec<Limit> = stricter.map(|point| of_point(point)).collect();
-    let name = format!("deadline {}", exact_time(deadline_ns as u64));
-    limits.push(Limit::new(deadline_ns, name));
+    limits.push(Limit {
+        at: deadline_ns,
+        name: format!("deadline {}", exact_time(deadline_ns as u64)),
+    });
     limits
 }
 

@@ -8,11 +8,10 @@ use super::canvas::{Canvas, Entry, Key, Place};
 use super::cells::{common, joined, label, links, points, shown};
 use super::look::{HEIGHT, Series};
 use super::percentile_axis::{self, Curve};
-use super::point_key;
 use super::which::{Cell, Choice};
 use crate::Subject;
 use crate::load::Flow;
-use wiregauge_record::{FlowSummary, StreamPoint, Way};
+use wiregauge_record::{FlowSummary, Way};
 
 /// More curves in a panel cannot be distinguished.
 const MOST_CURVES: usize = 6;
@@ -26,16 +25,8 @@ pub(super) struct Sampled<'a> {
     /// Which of the subjects.
     pub(super) subject: usize,
     pub(super) cell: Cell,
-    point: StreamPoint,
     pub(super) summary: &'a FlowSummary,
     pub(super) loaded: &'a Flow,
-}
-
-impl Sampled<'_> {
-    /// By which a page finds what is drawn of it.
-    pub(super) fn key(&self) -> String {
-        point_key::flow(self.point, self.summary.way)
-    }
 }
 
 /// One way of several points, chosen, named and given their look.
@@ -58,7 +49,6 @@ fn all(subjects: &[Subject]) -> Vec<Sampled<'_>> {
         both.map(move |(flow, loaded)| Sampled {
             subject,
             cell: summary.point.into(),
-            point: summary.point,
             summary: flow,
             loaded,
         })
@@ -127,15 +117,10 @@ impl<'a> Drawn<'a> {
     /// The names of the curves, each once.
     pub(super) fn legend(&self) -> Vec<Entry> {
         let mut legend: Vec<Entry> = Vec::new();
-        for (name, series, flow) in self.panels.iter().flat_map(|panel| &panel.curves) {
-            match legend.iter_mut().find(|entry| entry.name == *name) {
-                // The same in the other direction.
-                Some(entry) => {
-                    entry.points.push(' ');
-                    entry.points.push_str(&flow.key());
-                }
-                None if name.is_empty() => {}
-                None => legend.push(Key::Points(*series).named(name).of(flow.key())),
+        for (name, series, _) in self.panels.iter().flat_map(|panel| &panel.curves) {
+            let is_new = legend.iter().all(|entry| entry.name != *name);
+            if is_new && !name.is_empty() {
+                legend.push(Key::Points(*series).named(name));
             }
         }
         legend
@@ -156,9 +141,8 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 }
 
 fn rates(subjects: &[Subject]) -> Option<Figure> {
-    let has_rates = |flow: &Sampled<'_>| {
-        flow.summary.rate_bytes_s.len() > 1 && flow.summary.rate_step_ns > 0
-    };
+    let has_rates =
+        |flow: &Sampled<'_>| flow.summary.rate_bytes_s.len() > 1 && flow.summary.rate_step_ns > 0;
     let drawn = chosen(subjects, has_rates, MOST_CURVES)?;
     let all = drawn.flows().flat_map(|flow| &flow.summary.rate_bytes_s);
     let (_, high) = bounds(all.copied()).unwrap_or((0.0, 1.0));
@@ -177,7 +161,7 @@ fn rates(subjects: &[Subject]) -> Option<Figure> {
             let points: Vec<(f64, f64)> = points.collect();
             let every = points.len().div_ceil(MOST_MARKERS);
             let marked: Vec<_> = points.iter().step_by(every).copied().collect();
-            frame.open_point("curve", &flow.key());
+            frame.open("curve");
             frame.line(&points, *series);
             frame.markers(&marked, *series);
             frame.close();
@@ -199,7 +183,6 @@ fn gaps(subjects: &[Subject]) -> Option<Figure> {
     for (panel, place) in drawn.panels.iter().zip(places) {
         let curves = panel.curves.iter().map(|(name, series, flow)| Curve {
             name: name.clone(),
-            key: flow.key(),
             series: *series,
             values: &flow.loaded.gap,
         });

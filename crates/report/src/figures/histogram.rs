@@ -7,7 +7,6 @@ use super::bars::Bars;
 use super::canvas::{Canvas, Entry, Frame, Key, LIMIT_ROW, Limit};
 use super::cells::shown;
 use super::look::{HEIGHT, Marker, SERIES, Series};
-use super::point_key;
 use super::rtt::{self, Sampled};
 use super::which::roomy;
 use crate::Subject;
@@ -87,7 +86,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
         let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
         let head = head.min(0.6);
         let y = counts_axis(&drawn, &bars, is_share, head);
-        canvas.open_point("panel", &point_key::exchange(first.summary.point));
+        canvas.open("panel");
         let frame = canvas.frame(place, &choice.name(cell), x, y);
         unnamed += draw_limits(&frame, limits, &drawn);
         for ((look, point), bars) in looks.iter().zip(&drawn).zip(&bars) {
@@ -241,7 +240,10 @@ fn draw_limits(frame: &Frame, limits: &[Share], points: &[&Sampled<'_>]) -> usiz
         let shares = below.filter_map(|point| point.summary.below.get(at));
         let shares: Vec<String> = shares.map(|share| percent(share.share)).collect();
         let text = format!("< {}: {}", exact_time(limit.limit), shares.join(" / "));
-        Limit::new(limit.limit as f64, text)
+        Limit {
+            at: limit.limit as f64,
+            name: text,
+        }
     };
     let limits = limits.iter().enumerate().map(name);
     frame.limits_x(&limits.collect::<Vec<_>>())

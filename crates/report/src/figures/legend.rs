@@ -24,9 +24,6 @@ pub(crate) enum Key {
 pub(crate) struct Entry {
     pub(crate) key: Key,
     pub(crate) name: String,
-    /// Keys of the points that it stands for, separated by spaces: a page hides it with them. Empty if it stands
-    /// for any.
-    pub(crate) points: String,
 }
 
 impl Key {
@@ -35,15 +32,7 @@ impl Key {
         Entry {
             key: self,
             name: name.into(),
-            points: String::new(),
         }
-    }
-}
-
-impl Entry {
-    /// The same for these points alone.
-    pub(crate) fn of(self, points: String) -> Entry {
-        Entry { points, ..self }
     }
 }
 
@@ -61,10 +50,7 @@ impl Legend {
         for entry in entries {
             let name = fitting(&entry.name, FONT_SIZE, width - KEY_WIDTH - 20.0);
             let needed = entry_width(&name);
-            let entry = Entry {
-                name,
-                ..entry.clone()
-            };
+            let entry = entry.key.named(name);
             match rows.last_mut().filter(|_| needed - 14.0 <= left) {
                 Some(row) => row.push(entry),
                 None => {
@@ -92,11 +78,9 @@ impl Legend {
             let mut x = margin;
             let y = margin + ROW * (row as f64 + 0.5);
             for entry in entries {
-                svg.of_points(&entry.points, || {
-                    draw_key(svg, entry.key, x, y);
-                    let ink = Ink::new(Anchor::Start);
-                    svg.text(x + KEY_WIDTH + 6.0, y + 4.5, &entry.name, ink);
-                });
+                draw_key(svg, entry.key, x, y);
+                let ink = Ink::new(Anchor::Start);
+                svg.text(x + KEY_WIDTH + 6.0, y + 4.5, &entry.name, ink);
                 x += entry_width(&entry.name);
             }
         }
@@ -111,7 +95,7 @@ fn entry_width(name: &str) -> f64 {
 fn draw_key(svg: &Svg, key: Key, x: f64, y: f64) {
     let (middle, end) = (x + KEY_WIDTH / 2.0, x + KEY_WIDTH);
     if let Key::Line(series) | Key::Points(series) = key {
-        svg.line("", &[(x, y), (end, y)], series.line(LINE));
+        svg.line(&[(x, y), (end, y)], series.line(LINE));
     }
     match key {
         Key::Line(_) => {}

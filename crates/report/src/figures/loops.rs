@@ -3,7 +3,6 @@
 
 use super::cells::{common, distinct, joined, label, points, shown, spread};
 use super::look::Series;
-use super::point_key;
 use crate::Subject;
 use crate::load::LoopPoint;
 use wiregauge_compare::Settings;
@@ -44,13 +43,6 @@ pub(super) struct Looped<'a> {
     pub(super) cell: LoopCell,
     pub(super) summary: &'a LoopSummary,
     pub(super) loaded: &'a LoopPoint,
-}
-
-impl Looped<'_> {
-    /// By which a page finds what is drawn of it.
-    pub(super) fn key(&self) -> String {
-        point_key::closed_loop(&self.summary.point)
-    }
 }
 
 /// All points of all loop runs.

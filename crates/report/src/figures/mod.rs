@@ -22,7 +22,6 @@ mod loops;
 mod percentile_axis;
 pub(crate) mod percentile_line;
 mod png;
-pub(crate) mod point_key;
 mod rtt;
 mod series;
 mod service;

@@ -7,7 +7,6 @@ use super::canvas::{Canvas, Entry, Key, Place};
 use super::cells::{joined, label, shown};
 use super::look::{HEIGHT, Series};
 use super::percentile_line::PercentileLine;
-use super::point_key;
 use super::rtt;
 use super::which::roomy;
 use crate::Subject;
@@ -24,8 +23,6 @@ pub(crate) const FEW: f64 = 10.0;
 /// Values on a percentile axis.
 pub(super) struct Curve<'a> {
     pub(super) name: String,
-    /// Of its point.
-    pub(super) key: String,
     pub(super) series: Series,
     pub(super) values: &'a Histogram<u64>,
 }
@@ -33,8 +30,7 @@ pub(super) struct Curve<'a> {
 impl Curve<'_> {
     /// In the legend.
     pub(super) fn entry(&self) -> Entry {
-        let entry = Key::Points(self.series).named(&self.name);
-        entry.of(self.key.clone())
+        Key::Points(self.series).named(&self.name)
     }
 
     fn n(&self) -> f64 {
@@ -94,7 +90,7 @@ pub(super) fn panel(
         let end = 1.0 - 1.0 / curve.n().max(2.0);
         let longest = (end, curve.values.max() as f64);
         let (thick, thin) = curve.parts();
-        frame.open_point("curve", &curve.key);
+        frame.open("curve");
         if thick.last().is_some_and(|corner| corner.0 > 0.0) {
             frame.line(&thick, curve.series);
         }
@@ -140,7 +136,6 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
                 let what = if is_said { what } else { "" };
                 curves.push(Curve {
                     name: joined([name.clone(), what.to_owned()], ", "),
-                    key: point_key::exchange(point.summary.point),
                     series: Series::with(colour, pattern),
                     values,
                 });
@@ -185,7 +180,6 @@ mod tests {
     fn curve(values: &Histogram<u64>) -> Curve<'_> {
         Curve {
             name: String::new(),
-            key: String::new(),
             series: Series::of(0),
             values,
         }

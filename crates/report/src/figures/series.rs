@@ -7,7 +7,6 @@ use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Frame, Key};
 use super::cells::{joined, label};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
-use super::point_key;
 use super::rtt::{self, Sampled};
 use super::which::roomy;
 use crate::Subject;
@@ -81,8 +80,6 @@ const RTT: Quantity = Quantity {
 /// One point of one run.
 pub(super) struct Panel<'a> {
     pub(super) title: String,
-    /// Of its point, by which the page shows and hides it; empty if it has none.
-    pub(super) key: String,
     /// The same point of several runs is in one row, with the same axes.
     pub(super) row: usize,
     pub(super) series: &'a Thinned,
@@ -125,7 +122,6 @@ fn of_points(subjects: &[Subject], points: &[Sampled<'_>], of: &Quantity) -> Vec
             panels.push(Panel {
                 title: joined([run, choice.name(cell)], ": "),
                 row,
-                key: point_key::exchange(point.summary.point),
                 series: point.series,
                 first: point.loaded.first.filter(|_| of.name == RTT.name),
             });
@@ -179,7 +175,7 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
                 .map(|other| other.series)
                 .collect(),
         };
-        canvas.open_point("panel", &one.key);
+        canvas.open("panel");
         let frame = canvas.frame(
             place,
             &one.title,

@@ -42,7 +42,6 @@ pub(crate) fn draw_series(subjects: &[Subject]) -> Vec<Figure> {
             panels.push(Panel {
                 title: joined([run, choice.name(cell)], ": "),
                 row,
-                key: point.key(),
                 series: &point.loaded.series,
                 first: None,
             });
@@ -66,7 +65,6 @@ pub(crate) fn draw_percentiles(subjects: &[Subject]) -> Vec<Figure> {
         .into_iter()
         .map(|curve| percentile_axis::Curve {
             name: curve.name,
-            key: curve.point.key(),
             series: curve.series,
             values: &curve.point.loaded.service,
         })

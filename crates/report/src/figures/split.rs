@@ -44,12 +44,10 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
         let of_it = parts(cell.summary).expect("others were left out above");
         let (low, high) = (slot as f64 + 0.18, slot as f64 + 0.82);
         let mut start = 0.0;
-        frame.of_points(&cell.key(), || {
-            for (part, (_, colour)) in of_it.into_iter().zip(PARTS) {
-                frame.bar((start, start + part), (low, high), colour, 1.0);
-                start += part;
-            }
-        });
+        for (part, (_, colour)) in of_it.into_iter().zip(PARTS) {
+            frame.bar((start, start + part), (low, high), colour, 1.0);
+            start += part;
+        }
     }
     frame.close();
     let caption = format!(

@@ -7,7 +7,6 @@ use super::canvas::{Canvas, Entry, Frame, Key, Limit, Place};
 use super::cells::{distinct, spread};
 use super::look::{HEIGHT, Marker, Series};
 use super::loops::{self, Curve, LoopCell, LoopChoice, Looped};
-use super::point_key;
 use crate::Subject;
 use wiregauge_quantity::time;
 use wiregauge_record::{Aim, LoopSummary, StallRate};
@@ -43,20 +42,14 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 
     let mut legend: Vec<Entry> = Vec::new();
     for curve in curves() {
-        // The name stays while tests of the curve are shown.
-        let tests = tested(&all, curve).into_iter().map(|test| test.key);
-        let points = [curve.point.key()].into_iter().chain(tests);
-        let (key, point) = (Key::Points(curve.series), point_key::list(points));
-        let same = |entry: &&mut Entry| entry.key == key && entry.name == curve.name;
-        match legend.iter_mut().find(same) {
-            Some(entry) => entry.points = format!("{} {point}", entry.points),
-            None => legend.push(key.named(&curve.name).of(point)),
+        let entry = Key::Points(curve.series).named(&curve.name);
+        if !legend.contains(&entry) {
+            legend.push(entry);
         }
     }
     let tests = || curves().flat_map(|curve| tested(&all, curve));
     if tests().next().is_some() {
-        let test = Key::Mark(of_test(Series::limit())).named("a preload under test");
-        legend.push(test.of(point_key::list(tests().map(|test| test.key))));
+        legend.push(Key::Mark(of_test(Series::limit())).named("a preload under test"));
     }
     let only = if panels.len() == 1 { HEIGHT } else { 260 };
     let (canvas, places) = Canvas::with_panels((panels.len(), 2), (only, 260), &legend);
@@ -110,7 +103,6 @@ impl Panel<'_, '_> {
                     1 => format!("floor {}", time(at)),
                     _ => format!("floor {}, {}", time(at), curve.name),
                 },
-                point: curve.point.key(),
             }));
         }
         floors.sort_by(|a, b| b.at.total_cmp(&a.at));
@@ -144,7 +136,7 @@ impl Panel<'_, '_> {
         canvas.open("panel");
         let frame = canvas.frame(place, &self.title, x, y);
         for curve in &self.curves {
-            frame.of_points(&curve.point.key(), || line(&frame, curve, end));
+            line(&frame, curve, end);
         }
         frame.limits_x(&floors);
         frame.open("tested");
@@ -152,8 +144,7 @@ impl Panel<'_, '_> {
             .iter()
             .flat_map(|(series, tests)| tests.iter().map(move |test| (series, test)))
         {
-            let at = [(test.latency_ns, test.bound)];
-            frame.of_points(&test.key, || frame.markers(&at, *series));
+            frame.markers(&[(test.latency_ns, test.bound)], *series);
         }
         frame.close();
         canvas.close();
@@ -162,8 +153,6 @@ impl Panel<'_, '_> {
 
 /// A preload that was tested.
 struct Test {
-    /// Of its point.
-    key: String,
     latency_ns: f64,
     /// Of stalls per minute.
     bound: f64,
@@ -215,7 +204,6 @@ fn tested(all: &[Looped<'_>], curve: &Curve<'_, '_>) -> Vec<Test> {
             let minutes = point.summary.elapsed_ns as f64 / 60e9;
             let stalls = point.summary.overruns + point.summary.underruns;
             Test {
-                key: point.key(),
                 latency_ns: point.summary.point.preload_ns(),
                 bound: poisson_high(stalls) / minutes,
             }

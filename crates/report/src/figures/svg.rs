@@ -96,27 +96,9 @@ impl Svg {
 
     /// Opens a group; what is in it can be found by its class.
     pub(crate) fn open(&self, class: &str) {
-        self.open_point(class, "");
-    }
-
-    /// Opens a group that belongs to the points with these keys, separated by spaces.
-    pub(crate) fn open_point(&self, class: &str, points: &str) {
         let mut body = self.body.borrow_mut();
         body.end_path();
-        body.text.push_str("<g");
-        attribute(&mut body.text, "class", class);
-        attribute(&mut body.text, "data-point", points);
-        body.text.push_str(">\n");
-    }
-
-    /// Draws what belongs to the points with these keys, separated by spaces; without a key, to none.
-    pub(crate) fn of_points(&self, points: &str, draw: impl FnOnce()) {
-        if points.is_empty() {
-            return draw();
-        }
-        self.open_point("", points);
-        draw();
-        self.close();
+        let _ = writeln!(body.text, "<g class=\"{class}\">");
     }
 
     /// Ends the group.
@@ -155,17 +137,12 @@ impl Svg {
         let _ = writeln!(out, ">{}</text>", escape(&proper(text)));
     }
 
-    /// A line through places. Their keys, separated by spaces, if they belong to points; else nothing.
-    pub(crate) fn line(&self, keys: &str, places: &[Px], (colour, width, dash): Stroke<'_>) {
+    /// A line through places.
+    pub(crate) fn line(&self, places: &[Px], (colour, width, dash): Stroke<'_>) {
         let width = number(width);
         let mut look = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"");
         attribute(&mut look, "stroke-dasharray", DASHES[dash % DASHES.len()]);
-        attribute(&mut look, "data-vertices", keys);
-        let mut body = self.body.borrow_mut();
-        trace(body.path(look), places);
-        if !keys.is_empty() {
-            body.end_path();
-        }
+        trace(self.body.borrow_mut().path(look), places);
     }
 
     /// A filled area with these corners.

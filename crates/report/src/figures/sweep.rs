@@ -6,8 +6,7 @@ use super::axes::Axis;
 use super::canvas::{Canvas, Entry, Frame, Key};
 use super::cells::{distinct, few, joined, label, links, only, reach, shown, spread, wide};
 use super::limits::Limits;
-use super::look::{HEIGHT, LINE, Series};
-use super::point_key;
+use super::look::{HEIGHT, Series};
 use crate::Subject;
 use wiregauge_compare::link_name;
 use wiregauge_record::BusLimit;
@@ -38,8 +37,6 @@ pub(super) struct Value<'a, H> {
     pub(super) curve: u32,
     pub(super) x: u32,
     pub(super) y: Estimate,
-    /// Key of the point.
-    pub(super) key: String,
     /// The limit of the link, where the value is a rate.
     pub(super) limit: Option<&'a BusLimit>,
 }
@@ -129,39 +126,27 @@ impl<H: Copy + Ord> Curve<'_, '_, H> {
             true => Key::Line(self.series),
             false => Key::Points(self.series),
         };
-        let points = self.values.iter().map(|value| value.key.clone());
-        key.named(&self.name).of(point_key::list(points))
+        key.named(&self.name)
     }
 
-    /// A line that knows whose its vertices are, and a marker and an interval in a group of its own for each point, so
-    /// that a page can leave out points. An ideal has a line only.
+    /// A line with markers and intervals; an ideal has a line only.
     fn draw(&self, frame: &Frame, panel: Panel<H>) {
         let of_it = self.values.iter().filter(|value| value.panel == panel);
-        let values: Vec<(&str, f64, Estimate)> = of_it
-            .map(|value| (value.key.as_str(), f64::from(value.x), value.y))
-            .collect();
-        let Some((first, ..)) = values.first() else {
+        let values: Vec<(f64, Estimate)> =
+            of_it.map(|value| (f64::from(value.x), value.y)).collect();
+        if values.is_empty() {
             return;
-        };
-        let vertices = values.iter().map(|(key, x, y)| (*key, *x, y.value));
-        let vertices: Vec<(&str, f64, f64)> = vertices.collect();
+        }
+        let points: Vec<(f64, f64)> = values.iter().map(|(x, y)| (*x, y.value)).collect();
         if self.is_ideal {
-            frame.open_point("ideal", first);
-            frame.line_through(&vertices, self.series, 1.4);
+            frame.open("ideal");
+            frame.line_of(&points, self.series, 1.4);
             return frame.close();
         }
-        for (key, x, y) in &values {
-            if let (Some(low), Some(high)) = (y.low, y.high) {
-                let bounds = [(*x, low, high)];
-                frame.of_points(key, || frame.intervals(&bounds, self.series.colour));
-            }
-        }
-        frame.open("curve");
-        frame.line_through(&vertices, self.series, LINE);
-        for (key, x, y) in vertices {
-            frame.of_points(key, || frame.markers(&[(x, y)], self.series));
-        }
-        frame.close();
+        let bounds = values.iter();
+        let bounds = bounds.filter_map(|(x, y)| Some((*x, y.low?, y.high?)));
+        frame.intervals(&bounds.collect::<Vec<_>>(), self.series.colour);
+        frame.curve(&points, self.series);
     }
 }
 

@@ -95,7 +95,10 @@ fn every_flow_has_a_marker_and_the_limit_is_named() {
     let matrix = &slow["rate-transfer-queue"];
     assert!(shapes(matrix, "limit").is_empty());
     let caption = &matrix.caption;
-    assert!(caption.contains("far above: the limit 53.25 MB/s"), "{caption}");
+    assert!(
+        caption.contains("far above: the limit 53.25 MB/s"),
+        "{caption}"
+    );
 }
 
 #[test]

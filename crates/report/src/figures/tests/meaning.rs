@@ -30,7 +30,11 @@ fn limited_links(known: &[Option<BusLimit>; 2]) -> Subject {
 fn a_limit_is_drawn_in_the_panels_of_its_link_only() {
     let figure = &sound(&[limited_links(&[Some(usb(1_216_000.0)), None])])["throughput-size-in"];
     let texts = texts(figure);
-    for text in ["link 0 alone", "link 0 together", "limit 1.216 MB/s of link 0"] {
+    for text in [
+        "link 0 alone",
+        "link 0 together",
+        "limit 1.216 MB/s of link 0",
+    ] {
         assert!(texts.iter().any(|t| t == text), "{texts:?}");
     }
     assert_eq!(shapes(figure, "curve").len(), 4);

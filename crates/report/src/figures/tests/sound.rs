@@ -15,7 +15,6 @@ pub(super) fn sound(subjects: &[Subject]) -> BTreeMap<String, Figure> {
     let mut figures = BTreeMap::new();
     for figure in crate::figures::of(subjects) {
         assert_sound(&figure);
-        assert_of_points(&figure);
         figures.insert(figure.name.clone(), figure);
     }
     figures
@@ -81,41 +80,6 @@ pub(super) fn assert_sound(figure: &Figure) {
                 "{name}: \"{one}\" {a:?} and \"{other}\" {b:?} overlap"
             );
         }
-    }
-}
-
-/// All that is drawn between the axes belongs to points, so that a page can hide it with them.
-fn assert_of_points(figure: &Figure) {
-    let document = Document::parse(&figure.svg).expect("figures are XML");
-    let is_of_none = |node: Node<'_, '_>| {
-        let class = node.attribute("class").unwrap_or("");
-        ["axes", "legend", "limit"].contains(&class)
-    };
-    for path in document.descendants().filter(|n| n.has_tag_name("path")) {
-        let is_of_points = |node: Node<'_, '_>| node.has_attribute("data-point");
-        let is_line = path.has_attribute("data-vertices");
-        assert!(
-            is_line || path.ancestors().any(|n| is_of_none(n) || is_of_points(n)),
-            "{}: {:?} belongs to no point",
-            figure.name,
-            path.attribute("d")
-        );
-        let keys = path.attribute("data-vertices").unwrap_or("").split(' ');
-        let d = path.attribute("d").unwrap_or("");
-        let numbers = d.split(|c: char| !(c.is_ascii_digit() || ".-".contains(c)));
-        let numbers: usize = numbers
-            .map(|word| {
-                word.trim_start_matches('-')
-                    .split('-')
-                    .filter(|n| !n.is_empty())
-                    .count()
-            })
-            .sum();
-        assert!(
-            !is_line || 2 * keys.count() == numbers,
-            "{}: a key for each vertex of {d}",
-            figure.name
-        );
     }
 }
 
