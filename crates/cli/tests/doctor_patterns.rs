@@ -1,9 +1,9 @@
-//! `wiregauge doctor --run` on runs that were measured: readers that sleep or read byte by byte, answers
-//! in two writes, and links with nothing to object to.
+//! Servers that read byte by byte or answer in two writes. What `doctor --run` recognises by times alone is tested on
+//! made-up runs, in crates/doctor/tests/patterns.rs: a busy host moves real ones.
 
 use crate::common;
 
-use common::{Desk, EchoTty, Server};
+use common::{Desk, Server};
 use serde_json::Value;
 
 const PATTERNS: &str = "polling,byte-wise,delayed-ack,zero-length";
@@ -42,33 +42,6 @@ fn objections(desk: &Desk, address: &str, flags: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_server_that_sleeps_between_two_looks_is_recognised() {
-    let desk = Desk::new();
-    // Long enough that a busy host's wake-ups are small beside it.
-    let server = server(
-        &desk,
-        "\
-c.setblocking(False)
-while True:
-    time.sleep(0.1)
-    try:
-        data = c.recv(65536)
-        if not data: break
-        c.send(data)
-    except BlockingIOError:
-        pass
-",
-    );
-    let flags = "--protocol echo --out 16 --count 35";
-    let printed = objections(&desk, &server.address, flags);
-    assert_eq!(printed.len(), 1, "{printed:?}");
-    assert!(
-        printed[0].starts_with("polling: RTTs are just above 100 ms"),
-        "{printed:?}"
-    );
-}
-
-#[test]
 fn a_server_that_reads_and_writes_byte_by_byte_is_recognised() {
     let desk = Desk::new();
     let server = server(
@@ -101,43 +74,16 @@ while True:
     c.send(data[4:])
 ";
     let desk = Desk::new();
-    let flags = "--protocol echo --out 64 --count 40";
-    let slow = server(&desk, body);
-    let printed = objections(&desk, &slow.address, flags);
-    assert_eq!(printed.len(), 1, "{printed:?}");
+    // The shortest of 40 exchanges, in nanoseconds: an acknowledgement that waits does so for 40 ms or more, on any host.
+    let shortest = |flags: &str| {
+        let server = server(&desk, body);
+        let flags = format!("--protocol echo --out 64 --count 40 --no-calibration {flags}");
+        let run = desk.json(&format!("exchange {} {flags} --json", server.address));
+        run["points"][0]["rtt"]["min"].as_u64().expect("a time")
+    };
+    let (waited, at_once) = (shortest(""), shortest("--quick-ack"));
     assert!(
-        printed[0].starts_with("delayed-ack: answers over TCP arrive 40 ms late"),
-        "{printed:?}"
+        at_once < 35_000_000 && waited > 35_000_000,
+        "{at_once} {waited}"
     );
-    let quick = server(&desk, body);
-    let printed = objections(&desk, &quick.address, &format!("{flags} --quick-ack"));
-    assert!(printed.is_empty(), "{printed:?}");
-}
-
-#[test]
-fn clean_links_get_no_objection() {
-    let desk = Desk::new();
-    let sizes = "--in 32,64,128,512,2000 --count 60";
-    let tcp = desk.serve("tcp://:0");
-    let slow = desk.serve("tcp://:0 --service-time 10ms");
-    let full = desk.serve("pty: --bus full-speed --service-time 700us --jitter 200us");
-    let high = desk.serve("pty: --bus high-speed");
-    for (address, flags) in [
-        ("null://", sizes),
-        (&tcp.address, sizes),
-        // The device says itself that it took the time.
-        (&slow.address, "--in 32,512 --count 40"),
-        (&full.address, sizes),
-        (&high.address, sizes),
-    ] {
-        let printed = objections(&desk, address, flags);
-        assert!(printed.is_empty(), "{address}: {printed:?}");
-    }
-    let tty = EchoTty::new(false);
-    let printed = objections(
-        &desk,
-        &tty.address(),
-        "--protocol echo --out 16,64,128,512,2000 --count 100",
-    );
-    assert!(printed.is_empty(), "{printed:?}");
 }

@@ -143,7 +143,8 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
         "exchange {} --count 40 --in 64,1k,4k --depth 1,2,4",
         server.address
     ));
-    let explained = desk.json("explain last --predict in=2k,depth=3 --json");
+    let predict = "explain last --predict in=2k,depth=3 --predict in=64k,depth=2";
+    let explained = desk.json(&format!("{predict} --json"));
     let model = &explained["models"][0]["model"];
     assert_eq!(model["settings"], 9, "{model}");
     // 4 ms of each exchange are the device's; without it, one takes some ten microseconds.
@@ -164,7 +165,7 @@ fn the_link_in_a_few_numbers_has_the_service_time_of_the_device_in_it() {
         share == Some(0.9) || share == Some(0.8),
         "9 points: {predicted}"
     );
-    let text = desk.output("explain last --predict in=2k,depth=3 --predict in=64k,depth=2");
+    let text = desk.output(predict);
     let model = ["Link model", "fixed time per exchange (depth 1)"];
     // On a busy machine the points may scatter too much for a model.
     match explained["models"][0]["why_not"].as_str() {

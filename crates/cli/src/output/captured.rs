@@ -323,10 +323,13 @@ fn times(bus: &Bus, several: bool) -> Table {
     columns.of_rows(title, &bus.endpoints)
 }
 
+/// Head, whether it is shown also where all are 0, and the nanoseconds of an endpoint.
+type Part = (&'static str, bool, fn(&Judged) -> f64);
+
 fn parts(bus: &Bus, several: bool) -> Table {
     let any = |of: fn(&Judged) -> f64| bus.endpoints.iter().any(|one| of(one) > 0.0);
     let mut columns = named(several, device, endpoint);
-    let all: [(&str, bool, fn(&Judged) -> f64); 6] = [
+    let all: [Part; 6] = [
         ("data %", true, |one| one.endpoint.parts.data_ns),
         ("NAK %", true, |one| one.endpoint.parts.nak_ns),
         ("no request %", false, |one| {

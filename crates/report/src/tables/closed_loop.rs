@@ -194,8 +194,9 @@ fn stalls(points: &[&LoopSummary], places: &Places) -> Table {
         rungs.map(move |rung| (point, rung))
     });
     let mut columns = Columns::<(&LoopSummary, &StallRate)>::new();
-    let ms = |ns: f64| TimeUnit::Milli.show(ns);
-    columns.add("latency ms", |(_, rung)| ms(rung.latency_ns));
+    columns.add("latency ms", |(_, rung)| {
+        TimeUnit::Milli.show(rung.latency_ns)
+    });
     columns.add("preload B", |(_, rung)| grouped(rung.preload_bytes));
     columns.add("stalls", |(_, rung)| grouped(rung.stalls));
     columns.add("stalls/min", |(_, rung)| hundredths(rung.per_minute));
