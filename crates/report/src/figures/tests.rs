@@ -86,10 +86,10 @@ fn every_flow_has_a_marker_and_the_limit_is_named() {
     let limit = "limit 53.25 MB/s";
     assert!(texts.iter().any(|text| text == limit), "{texts:?}");
     assert_eq!(shapes(matrix, "limit"), [1; 4]);
-    // Two queues of one size, alone and together, in each direction: a line and three markers.
-    assert_eq!(shapes(&figures["rate-time"], "curve"), [4; 8]);
+    // Six curves in each direction: a line and three markers.
+    assert_eq!(shapes(&figures["rate-time"], "curve"), [4; 12]);
     let caption = &figures["rate-time"].caption;
-    assert!(caption.contains(" 8 of 60 curves are shown"), "{caption}");
+    assert!(caption.contains(" 12 of 60 curves are shown"), "{caption}");
     // A limit far above is told and not drawn.
     let slow = sound(&[stream("a", &[64, 512], &[1], |_, _| 1000.0)]);
     let matrix = &slow["rate-transfer-queue"];
