@@ -210,7 +210,7 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
     desk.wiregauge("explain last --predict in=4k")
         .assert()
         .code(2)
-        .stderr(contains("cannot predict in=4k").and(contains("--depth 1,4")));
+        .stderr(contains("cannot predict in=4k").and(contains("--depth 1,2,4,8")));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What one of a model is called, and which settings can be measured for a better model.
 
 use crate::depth::most_outstanding;
-use crate::tries::{Request, Sizes, Tries, Values};
+use crate::tries::{Request, Tries, Values};
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// The words of exchanges, or of transfers.
@@ -15,6 +15,11 @@ pub(crate) struct Noun {
 }
 
 const K: u32 = 1024;
+/// Values to try.
+const DEPTHS: &[u32] = &[1, 2, 4, 8];
+const TRANSFERS: &[u32] = &[64, 512, 4 * K, 16 * K, 64 * K];
+const RESPONSES: &[u32] = &[64, 256, K, 4 * K, 16 * K];
+const LINES: &[u32] = &[8, 16, 32, 64, 128, 256];
 /// The sizes of requests and responses of the wiregauge protocol: their headers, and a request without --out.
 const REQUEST: u32 = 16;
 const RESPONSE: u32 = 32;
@@ -26,7 +31,7 @@ pub(crate) fn transfer() -> Noun {
         one: "transfer",
         depth: "queue",
         one_depth: unknown_stage("queue", "Try --queue 1,2,4,8"),
-        tries: transfers(&[64, 512, 4 * K, 16 * K, 64 * K], u32::MAX),
+        tries: transfers(u32::MAX),
     }
 }
 
@@ -36,25 +41,23 @@ pub(crate) fn system_call() -> Noun {
         depth: "queue",
         one_depth: "this kind of link has no queue, so only the size of a transfer can be changed"
             .into(),
-        tries: transfers(&[64, 256, K, 4 * K, 16 * K, 64 * K, 256 * K], 1),
+        tries: transfers(1),
     }
 }
 
-fn transfers(many: &'static [u32], most_queued: u32) -> Tries {
+fn transfers(most_queued: u32) -> Tries {
     Tries {
         request: None,
-        sizes: Some(Sizes {
-            values: Values {
-                flag: "--transfer",
-                least: 1,
-                most: u32::MAX,
-            },
-            few: &[512, 4 * K, 64 * K],
-            many,
-            are_of_both: false,
+        sizes: Some(Values {
+            flag: "--transfer",
+            list: TRANSFERS,
+            least: 1,
+            most: u32::MAX,
         }),
+        are_of_both: false,
         depths: Values {
             flag: "--queue",
+            list: DEPTHS,
             least: 1,
             most: most_queued,
         },
@@ -67,6 +70,7 @@ fn transfers(many: &'static [u32], most_queued: u32) -> Tries {
 pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
     let depths = Values {
         flag: "--depth",
+        list: DEPTHS,
         least: 1,
         most: match plan.connect {
             Connect::Once => most_outstanding(plan, conditions, link),
@@ -76,7 +80,7 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
     Noun {
         one: "exchange",
         depth: "depth",
-        one_depth: match (depths.of(&[1, 2, 4, 8], std::iter::empty()), plan.connect) {
+        one_depth: match (depths.around(std::iter::empty()), plan.connect) {
             (Some(flag), _) => unknown_stage("depth", &format!("Try {flag}")),
             (None, Connect::Each) => {
                 unknown_stage("depth", "With --connect each, exchanges cannot overlap")
@@ -89,6 +93,7 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
             request: (plan.protocol == Protocol::Wiregauge)
                 .then(|| request(plan, conditions, link)),
             sizes: sizes(plan, conditions, link),
+            are_of_both: plan.protocol != Protocol::Wiregauge,
             depths,
             otherwise: match plan.queries {
                 Some(_) => "Try queries with shorter and longer replies",
@@ -112,30 +117,23 @@ fn request(plan: &Plan, conditions: &Conditions, link: u32) -> Request {
 }
 
 /// `None` where the queries decide the sizes, or the frames of a CAN bus.
-fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<Sizes> {
-    let is_can = address(plan, link).starts_with("can:");
+fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<Values> {
+    if address(plan, link).starts_with("can:") {
+        return None;
+    }
     let responder = conditions.responder_of(link);
     let stated = responder.map(|responder| responder.max_in_bytes);
-    let (flag, least, stated) = match plan.protocol {
-        _ if is_can => return None,
-        Protocol::Lines => ("--out", 2, None),
-        Protocol::Echo => ("--in", 1, stated),
-        Protocol::Wiregauge => ("--in", RESPONSE, stated),
+    let (flag, list, least, stated) = match plan.protocol {
+        Protocol::Lines => ("--out", LINES, 2, None),
+        Protocol::Echo => ("--in", RESPONSES, 1, stated),
+        Protocol::Wiregauge => ("--in", RESPONSES, RESPONSE, stated),
         Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => return None,
     };
-    let (few, many): (&[u32], &[u32]) = match plan.protocol {
-        Protocol::Lines => (&[16, 64, 256], &[8, 16, 32, 64, 128, 256]),
-        _ => (&[64, 512, 4 * K], &[64, 256, K, 4 * K, 16 * K]),
-    };
-    Some(Sizes {
-        values: Values {
-            flag,
-            least,
-            most: largest(plan, link, stated),
-        },
-        few,
-        many,
-        are_of_both: plan.protocol != Protocol::Wiregauge,
+    Some(Values {
+        flag,
+        list,
+        least,
+        most: largest(plan, link, stated),
     })
 }
 

@@ -1,9 +1,6 @@
 //! Which settings to measure for a better model: none that the plan, the link or the device refuses, and around those of
 //! which a prediction was asked.
 
-/// Settings that the first proposal measures: with as many or more, a larger one is made.
-const FEW: usize = 6;
-
 const K: u32 = 1024;
 
 /// A setting of which a prediction was asked, as far as it was given.
@@ -17,23 +14,24 @@ pub struct Wanted {
     pub depth: Option<u32>,
 }
 
-/// A flag, and the values that are possible.
+/// A flag, the values to try, and which are possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Values {
     pub(crate) flag: &'static str,
+    pub(crate) list: &'static [u32],
     pub(crate) least: u32,
     pub(crate) most: u32,
 }
 
 impl Values {
-    /// The flag with those of a list that are possible, and with powers of 2 around those that are wanted; `None` if
+    /// The flag with the values that are possible, and with powers of 2 around those that are wanted; `None` if
     /// only one value is possible.
-    pub(crate) fn of(&self, list: &[u32], wanted: impl Iterator<Item = u32>) -> Option<String> {
+    pub(crate) fn around(&self, wanted: impl Iterator<Item = u32>) -> Option<String> {
         let possible = self.least..=self.most;
-        let mut values: Vec<u32> = list.to_vec();
+        let mut values: Vec<u32> = self.list.to_vec();
         values.retain(|value| possible.contains(value));
         if values.len() == 1 {
-            values.extend(list.get(1).map(|_| self.most));
+            values.push(self.most);
         }
         for wanted in wanted {
             if values.iter().all(|value| *value < wanted) {
@@ -51,16 +49,6 @@ impl Values {
     }
 }
 
-/// The sizes of a proposal.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sizes {
-    pub(crate) values: Values,
-    pub(crate) few: &'static [u32],
-    pub(crate) many: &'static [u32],
-    /// True if a request has the size of its response.
-    pub(crate) are_of_both: bool,
-}
-
 /// The size of all requests of a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
@@ -76,7 +64,9 @@ pub(crate) struct Request {
 pub(crate) struct Tries {
     /// Where it is set apart from the sizes.
     pub(crate) request: Option<Request>,
-    pub(crate) sizes: Option<Sizes>,
+    pub(crate) sizes: Option<Values>,
+    /// True if a request has the size of its response.
+    pub(crate) are_of_both: bool,
     pub(crate) depths: Values,
     /// What to propose if there is neither another size nor another depth.
     pub(crate) otherwise: &'static str,
@@ -85,29 +75,17 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
-    /// What measures more settings than this many.
-    pub(crate) fn beyond(&self, settings: usize) -> String {
-        let is_first = settings < FEW;
-        let sizes = self.sizes.as_ref().and_then(|sizes| {
-            let list = if is_first { sizes.few } else { sizes.many };
-            let wanted = self
-                .wanted
-                .iter()
-                .filter_map(|wanted| match sizes.are_of_both {
-                    true => wanted.out_bytes.max(wanted.in_bytes),
-                    false => wanted.in_bytes,
-                });
-            sizes.values.of(list, wanted)
-        });
-        // A model requires three settings: without sizes they are depths.
-        let list: &[u32] = match (is_first, &sizes) {
-            (false, _) => &[1, 2, 4, 8],
-            (true, Some(_)) => &[1, 4],
-            (true, None) => &[1, 2, 4],
+    /// What measures enough settings for a model.
+    pub(crate) fn words(&self) -> String {
+        let size = |wanted: &Wanted| match self.are_of_both {
+            true => wanted.out_bytes.max(wanted.in_bytes),
+            false => wanted.in_bytes,
         };
-        let wanted = self.wanted.iter().filter_map(|wanted| wanted.depth);
-        let flags = sizes.into_iter().chain(self.depths.of(list, wanted));
-        let flags: Vec<String> = flags.collect();
+        let wanted = || self.wanted.iter();
+        let sizes = self.sizes.as_ref();
+        let sizes = sizes.and_then(|sizes| sizes.around(wanted().filter_map(size)));
+        let depths = self.depths.around(wanted().filter_map(|one| one.depth));
+        let flags: Vec<String> = sizes.into_iter().chain(depths).collect();
         if flags.is_empty() {
             return self.otherwise.into();
         }
