@@ -4,7 +4,7 @@ use super::answer;
 use super::points::{TROUBLES, carried, lost, troubles, varies};
 use super::{Brief, Wide, sentence};
 use crate::tables::can::can;
-use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
+use crate::tables::exchange::{below, intervals, limits_of, queries, unexpected};
 use crate::tables::percentile::{Marks, marked};
 use crate::tables::places::Places;
 use crate::tables::point_columns::{dashes, typical};
@@ -37,7 +37,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     Brief {
         answer: sentence(&answer::of_exchange(file, &points)),
         tables: std::iter::once(table(file, &points, places, confidence))
-            .chain(others.map(|other| Wide::from(explained(other, &points))))
+            .chain(others.map(Wide::from))
             .collect(),
     }
 }

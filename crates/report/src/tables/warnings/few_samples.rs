@@ -1,7 +1,6 @@
 //! Points whose p99 has no upper confidence bound: because the times drift, or how many exchanges would give
 //! it one.
 
-use std::fmt;
 use wiregauge_quantity::{grouped, rounded_up};
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
@@ -44,83 +43,34 @@ pub(super) struct Scarcest {
     pub(super) is_dependent: bool,
 }
 
-/// Why bounds are missing at these points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// The independent samples are too few.
-    Few,
-    /// The times drift.
-    Drift,
-    /// One of both, or both.
-    FewOrDrift,
-}
-
-impl Missing {
-    /// What `?` means where bounds are missing for this reason.
-    pub(in crate::tables) fn footnote(self) -> &'static str {
-        match self {
-            Missing::Few => "?: too few independent samples for this bound of the 95 % interval",
-            Missing::Drift => "?: no bound of the 95 % interval, because the times drift",
-            Missing::FewOrDrift => {
-                "?: too few independent samples for this bound of the 95 % interval, or drift"
-            }
-        }
-    }
-}
-
 /// Samples that are worth an independent one, from which on they depend on each other strongly.
 const DEPENDENT: f64 = 3.0;
-
-/// Why these points have percentiles without bounds; `None` if all are bounded.
-pub(crate) fn missing(points: &[PointSummary]) -> Option<Missing> {
-    let all = points.iter().flat_map(|p| [&p.rtt, &p.from_intended]);
-    let open = all.flatten().filter(|times| {
-        let all = [times.p50, times.p90, times.p99, times.p999];
-        all.iter()
-            .any(|one| one.low.is_none() || one.high.is_none())
-    });
-    open.map(|times| match drifts(times) {
-        true => Missing::Drift,
-        // Of strong dependence, samples alone do not show whether it is a drift.
-        false if is_dependent(times) => Missing::FewOrDrift,
-        false => Missing::Few,
-    })
-    .reduce(|a, b| if a == b { a } else { Missing::FewOrDrift })
-}
 
 fn is_dependent(times: &Distribution) -> bool {
     times.effective_n < times.n as f64 / DEPENDENT
 }
 
-/// What would be enough, in the flag that limits the run.
+/// What would be enough: so many exchanges, or seconds, for each point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tables) enum Needed {
-    /// So many exchanges at each point.
-    Count(u64),
-    /// So many seconds for each point.
-    Seconds(u64),
+pub(super) struct Needed {
+    amount: u64,
+    is_time: bool,
 }
 
 impl Needed {
     /// `--count 760`.
     fn flag(self) -> String {
-        match self {
-            Needed::Count(count) => format!("--count {count}"),
-            Needed::Seconds(seconds) => format!("--duration {seconds}s"),
+        match self.is_time {
+            false => format!("--count {}", self.amount),
+            true => format!("--duration {}s", self.amount),
         }
     }
-}
 
-impl fmt::Display for Needed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Needed::Count(count) => write!(
-                f,
-                "{} exchanges are required (--count {count})",
-                grouped(count)
-            ),
-            Needed::Seconds(seconds) => write!(f, "{0} s are required (--duration {0}s)", seconds),
-        }
+    /// `760 exchanges are required (--count 760)`.
+    pub(super) fn words(self) -> String {
+        let unit = if self.is_time { "s" } else { "exchanges" };
+        let amount = grouped(self.amount);
+        format!("{amount} {unit} are required ({})", self.flag())
     }
 }
 
@@ -154,7 +104,7 @@ pub(in crate::tables) fn of(file: &RunFile) -> Option<FewSamples> {
     Some(FewSamples {
         points: points.iter().map(index).collect(),
         drifting: drifting.iter().map(index).collect(),
-        scarcest: scarcest.max_by_key(|point| amount(point.needed)),
+        scarcest: scarcest.max_by_key(|point| point.needed.amount),
         intended: points.iter().all(|point| open(&point.rtt).is_none()),
     })
 }
@@ -193,17 +143,10 @@ fn drifts(times: &Distribution) -> bool {
 fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
     let n = times.n.max(1) as f64;
     let samples = required(times).max(MORE * n);
-    match limit {
-        Limit::Count(_) => Needed::Count(rounded_up(samples)),
-        Limit::DurationNs(_) => {
-            let seconds = samples / n * point.elapsed_ns as f64 / 1e9;
-            Needed::Seconds(rounded_up(seconds.max(1.0)))
-        }
-    }
-}
-
-fn amount(needed: Needed) -> u64 {
-    match needed {
-        Needed::Count(amount) | Needed::Seconds(amount) => amount,
+    let seconds = samples / n * point.elapsed_ns as f64 / 1e9;
+    let is_time = matches!(limit, Limit::DurationNs(_));
+    Needed {
+        amount: rounded_up(if is_time { seconds.max(1.0) } else { samples }),
+        is_time,
     }
 }

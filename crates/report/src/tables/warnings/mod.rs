@@ -11,7 +11,6 @@ mod warning;
 
 pub(super) use codes::Code;
 pub use codes::{Explained, RETIRED, WARNINGS};
-pub(crate) use few_samples::{Missing, missing};
 pub use warning::Warning;
 
 use super::flow_rows::Row;
