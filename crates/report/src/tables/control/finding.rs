@@ -224,9 +224,6 @@ fn buffer(one: &Assessment, place: &str) -> String {
             time(buffer.delay_ns as f64),
             percent(1.0 - buffer.cost / buffer.cost_without)
         ),
-        Some(buffer) if buffer.cost_without > 0.0 => {
-            format!(" A buffer would not help{place}.")
-        }
-        Some(_) | None => String::new(),
+        _ => String::new(),
     }
 }
