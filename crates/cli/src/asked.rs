@@ -2,7 +2,7 @@
 
 use crate::similar::did_you_mean;
 use crate::values;
-use wiregauge_explain::{Modelled, Wanted};
+use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, Setting};
 use wiregauge_record::Way;
 
@@ -121,15 +121,6 @@ impl Asked {
             .iter()
             .find(|(key, _)| *key == wanted)
             .map(|(_, number)| *number)
-    }
-
-    /// What more points would have to enclose.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
-            out_bytes: self.part(Key::Out),
-            in_bytes: self.part(Key::In).or_else(|| self.part(Key::Transfer)),
-            depth: self.part(Key::Depth).or_else(|| self.part(Key::Queue)),
-        }
     }
 
     /// Whether it can be of such a run at all.

@@ -12,7 +12,6 @@ mod modbus;
 mod modelled;
 mod noun;
 mod stream;
-mod tries;
 mod verdict;
 
 pub use depth::{has_timeouts, silence_ns};
@@ -21,7 +20,6 @@ pub use exchange_verdict::{add_predictions, of_exchange};
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, ahead_of_device, of_stream};
-pub use tries::Wanted;
 pub use verdict::{Verdict, VerdictKind};
 
 use wiregauge_record::Conditions;

@@ -5,7 +5,6 @@ use crate::noun::Noun;
 use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{percent, time};
 use wiregauge_record::grouped;
-use wiregauge_stats::Estimate;
 
 /// A model that is further off than this at some point is said to be, and describes no link if it is
 /// off by `TYPICAL` at half of them, too.
@@ -80,7 +79,6 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
     let said = [
         base.and_then(|base| half(base, figures)),
         Some(depths(figures, noun, seen)),
-        overlap(figures),
         base.and_then(|base| steps(base, figures)),
         Some(quality(figures, noun)),
     ];
@@ -142,13 +140,7 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
         .find_map(|(cost, way)| Some((cost.as_ref()?, way)))?;
     let fixed = base.fixed_ns.value;
     if cost.low.map_or(cost.value <= 0.0, |low| low <= 0.0) {
-        let bound = |bound: Option<f64>| bound.map_or("unknown".into(), |ns| format!("{ns:.2}"));
-        return Some(format!(
-            "no significant time per byte {way} ({:.2} ns, 95 %: {} to {})",
-            cost.value,
-            bound(cost.low),
-            bound(cost.high)
-        ));
+        return Some(format!("no significant time per byte {way}"));
     }
     let bytes = fixed / cost.value;
     let measured = f64::from(figures.to.in_bytes.max(figures.to.out_bytes));
@@ -231,45 +223,19 @@ fn full_bus(noun: &Noun, seen: &Seen) -> Option<String> {
     Some(format!("the bus is full at {sizes}{} {}", noun.depth, at.depth))
 }
 
-/// Where two stages work at once: which sizes keep which busy.
-fn overlap(figures: &Figures) -> Option<String> {
-    let slowest = figures.slowest.as_ref().filter(|_| figures.overlap)?;
-    let fixed = slowest.fixed_ns.value;
-    let costs = [&slowest.in_ns_a_byte, &slowest.out_ns_a_byte];
-    let sizes = each_way(["IN", "OUT"], costs, |cost| {
-        format!("{} B", grouped((fixed / cost).round() as u64))
-    });
-    Some(format!(
-        "two stages work in parallel: one needs {} at any size, the other carries the bytes and takes longer \
-         above about {}",
-        time(fixed),
-        sizes.join(" or ")
-    ))
-}
-
 /// What a packet, frame or segment costs as a whole.
 fn steps(base: &StageCost, figures: &Figures) -> Option<String> {
     let steps = figures.steps?;
-    let costs = [&base.out_ns_a_step, &base.in_ns_a_step];
-    let each = each_way(["OUT", "IN"], costs, time);
+    let costs = [(&base.out_ns_a_step, "OUT"), (&base.in_ns_a_step, "IN")];
+    let each = costs.into_iter().filter_map(|(cost, way)| {
+        let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
+        Some(format!("{} {way}", time(cost.value)))
+    });
+    let each: Vec<String> = each.collect();
     Some(format!(
         "the time grows in steps of {steps}: {} each, in addition to the cost per byte",
         each.join(", ")
     ))
-}
-
-/// The costs that are not 0, in words, with their directions.
-fn each_way(
-    ways: [&str; 2],
-    costs: [&Option<Estimate>; 2],
-    show: impl Fn(f64) -> String,
-) -> Vec<String> {
-    let costs = ways.into_iter().zip(costs);
-    let costs = costs.filter_map(|(way, cost)| {
-        let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
-        Some(format!("{} {way}", show(cost.value)))
-    });
-    costs.collect()
 }
 
 /// What it is off by at half of the points.

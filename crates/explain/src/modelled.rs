@@ -4,7 +4,6 @@
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
-use crate::tries::{Tries, Wanted};
 use crate::verdict::{busy_device, full_bus};
 use serde::Serialize;
 use wiregauge_model::{
@@ -41,14 +40,11 @@ pub struct Modelled {
     pub words: Vec<String>,
     /// What was asked for.
     pub predictions: Vec<Predicted>,
-    /// `why_not` without what to measure, if more points would help.
-    #[serde(skip)]
-    lacks: Option<String>,
     /// Whether its figures describe the link.
     #[serde(skip)]
     describes: bool,
     #[serde(skip)]
-    tries: Tries,
+    tries: String,
 }
 
 /// What a model says of a setting.
@@ -110,17 +106,9 @@ impl Modelled {
         }))
     }
 
-    /// Has what is proposed to be measured enclose these settings.
-    pub fn enclose(&mut self, wanted: &[Wanted]) {
-        self.tries.wanted = wanted.to_vec();
-        if let Some(lacks) = &self.lacks {
-            self.why_not = Some(format!("{lacks}. {}", self.more_points()));
-        }
-    }
-
-    /// What to measure for a better model: `Try --in 64,512,4k --depth 1,4`.
-    pub fn more_points(&self) -> String {
-        self.tries.words()
+    /// What to measure for a better model: `Try --in 64,256,1k --depth 1,2,4,8`.
+    pub fn more_points(&self) -> &str {
+        &self.tries
     }
 
     /// The time that the physical limit needs for the bytes of one exchange; 0 without a limit.
@@ -150,23 +138,21 @@ impl Modelled {
         let (link, together, direction, way) = group.key;
         let (points, left_out) = (group.points.len(), group.left_out);
         let fitted = LinkModel::fit(&group.points);
-        let is_short = left_out == 0 && matches!(fitted, Err(NotFitted::TooFew { .. }));
+        let with_tries = |why: String| format!("{why}. {}", noun.tries);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } if left_out > 0 => format!(
                 "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges (this run has \
                  {points} of {})",
                 left_out + points
             ),
+            NotFitted::TooFew { .. } => with_tries(why.to_string()),
             _ => why.to_string(),
         });
         let model = fitted.ok();
         let figures = model.as_ref().map(LinkModel::figures);
         let too_few = model.as_ref().zip(figures.as_ref());
         let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures));
-        let lacks = match is_short {
-            true => why_not.clone(),
-            false => too_few.clone(),
-        };
+        let too_few = too_few.map(with_tries);
         let refuted = model
             .as_ref()
             .and_then(|model| meaning::refuted(model, &group.seen));
@@ -182,7 +168,7 @@ impl Modelled {
                 left_out + points
             ));
         }
-        let mut modelled = Modelled {
+        Modelled {
             link,
             together,
             direction,
@@ -195,11 +181,8 @@ impl Modelled {
             limit_is_shared: group.limit_is_shared,
             words,
             predictions: Vec::new(),
-            lacks,
             tries: noun.tries,
-        };
-        modelled.enclose(&[]);
-        modelled
+        }
     }
 }
 
@@ -293,7 +276,6 @@ pub fn models_of_exchange(
         Modelled {
             why_not: Some(why.to_owned()),
             words: Vec::new(),
-            lacks: None,
             ..Modelled::of(Group { points, ..group }, noun)
         }
     });
@@ -317,11 +299,8 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     }
     let modelled = groups.into_iter().map(|group| {
         let address = plan.links().nth(group.key.0 as usize);
-        let noun = match address.is_some_and(|address| address.starts_with("usb:")) {
-            true => noun::transfer(),
-            false => noun::system_call(),
-        };
-        Modelled::of(group, noun)
+        let is_queued = address.is_some_and(|address| address.starts_with("usb:"));
+        Modelled::of(group, noun::stream(is_queued))
     });
     modelled.collect()
 }

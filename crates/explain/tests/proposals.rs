@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{exchange, grid, measured, plan, stream_plan, transfers};
-use wiregauge_explain::{Modelled, Wanted, models_of_exchange, of_stream};
+use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
 use wiregauge_record::{Conditions, Connect, Plan, PointSummary, Responder};
 
 const USB: &str = "usb://1d6b:0104";
@@ -79,18 +79,11 @@ fn no_queue_is_tried_where_a_link_has_none() {
         "{said}"
     );
     assert!(!said.contains("--queue"), "{said}");
-    let wanted = Wanted {
-        in_bytes: Some(100_000),
-        depth: Some(4),
-        ..Wanted::default()
-    };
     let tried = |address: &str| {
         let points = transfers(&[64], &[1], 100.0, 10.0);
-        let mut modelled = of_stream(&stream_plan(address), &points).models.remove(0);
-        modelled.enclose(&[wanted]);
-        proposed(&modelled)
+        proposed(&of_stream(&stream_plan(address), &points).models[0])
     };
-    let transfers = "Try --transfer 64,512,4k,16k,64k,128k";
+    let transfers = "Try --transfer 64,512,4k,16k,64k";
     assert_eq!(tried("serial:///dev/ttyACM0"), transfers);
     assert_eq!(tried(USB), format!("{transfers} --queue 1,2,4,8"));
 }
@@ -118,42 +111,21 @@ fn no_size_is_proposed_that_the_device_rejects() {
 }
 
 #[test]
-fn more_points_enclose_the_setting_of_which_a_prediction_was_asked() {
-    let tried = |plan: &Plan, responder: Option<Responder>, wanted: Wanted| {
-        let mut modelled = model(plan, responder, &[exchange(16, 48, 1, 300.0)]);
-        modelled.enclose(&[wanted]);
-        proposed(&modelled)
-    };
-    let large = Wanted {
-        out_bytes: Some(2_000),
-        in_bytes: Some(20_000),
-        depth: Some(12),
-    };
-    assert_eq!(
-        tried(&plan(), None, large),
-        "Try --out 2000 --in 64,256,1k,4k,16k,32k --depth 1,2,4,8,16"
-    );
-    let small = Wanted {
-        in_bytes: Some(40),
-        ..Wanted::default()
-    };
-    assert_eq!(
-        tried(&plan(), None, small),
-        "Try --in 32,64,256,1k,4k,16k --depth 1,2,4,8"
-    );
+fn a_proposal_keeps_the_requests_of_the_run_and_tries_no_depth_that_the_device_refuses() {
+    let points = [exchange(2_000, 48, 1, 300.0)];
+    let mut large = plan();
+    large.points = vec![points[0].point];
     let limited = Responder {
         max_in_bytes: 8_192,
         max_outstanding: 1,
         ..Responder::default()
     };
+    let tried = |plan: &Plan, responder| proposed(&model(plan, responder, &points));
     assert_eq!(
-        tried(&plan(), Some(limited), large),
-        "Try --out 2000 --in 64,256,1k,4k,8k"
+        tried(&large, Some(limited)),
+        "Try --out 2000 --in 64,256,1k,4k"
     );
     let mut instrument = plan();
     instrument.address = "usbtmc://0957:1755".into();
-    assert_eq!(
-        tried(&instrument, None, Wanted::default()),
-        "Try --in 64,256,1k,4k,16k"
-    );
+    assert_eq!(tried(&instrument, None), "Try --in 64,256,1k,4k,16k");
 }

@@ -278,20 +278,18 @@ fn few_samples(few: &FewSamples, at: Name<'_>) -> Warning {
     let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
         (None, _) => (format!("{finding}: the times drift"), drift.into()),
         (Some(point), steady) => {
-            let mut advice = format!(
-                ": {} exchanges are worth {} independent samples at p99, too few.",
+            let drift = match (steady, point.is_dependent) {
+                (false, _) => format!(" The times drift{}{drift}", at(&few.drifting)),
+                (true, true) => " If the times drift (RTT over time in wiregauge report), more exchanges alone may give \
+                                 no bound."
+                    .to_owned(),
+                (true, false) => String::new(),
+            };
+            let advice = format!(
+                ": {} exchanges are worth {} independent samples at p99, too few.{drift}",
                 grouped(point.exchanges),
                 grouped(point.worth.floor() as u64)
             );
-            advice += &match (steady, point.is_dependent) {
-                (false, _) => format!(" The times drift{}{drift}", at(&few.drifting)),
-                (true, true) => {
-                    " They depend on each other strongly. If they drift (RTT over time in wiregauge report), more \
-                     exchanges alone may give no bound."
-                        .to_owned()
-                }
-                (true, false) => String::new(),
-            };
             (format!("{finding}; about {}", point.needed.words()), advice)
         }
     };

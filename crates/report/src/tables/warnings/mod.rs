@@ -32,10 +32,10 @@ const CAUSE: Code = Code::HostDelayed;
 
 /// Prints what may have caused a fault beside it.
 fn with_causes(mut found: Vec<Warning>) -> Vec<Warning> {
-    let is_fault = |one: &Warning| FAULTS.iter().any(|code| code.name() == one.code);
+    let is_fault = |one: &Warning| FAULTS.iter().any(|code| code.explained().code == one.code);
     if found.iter().any(is_fault) {
         for one in &mut found {
-            one.is_printed |= one.code == CAUSE.name();
+            one.is_printed |= one.code == CAUSE.explained().code;
         }
     }
     found

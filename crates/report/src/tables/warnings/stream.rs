@@ -198,48 +198,6 @@ fn losses<'a>(file: &RunFile<Stream>, search: &mut Flows<'a>, (way, name): OfWay
     }
 }
 
-/// What the device counted of rows whose host's count is above the limit.
-#[derive(Clone, Copy, PartialEq)]
-enum ByDevice {
-    /// No more than the limit, at every row.
-    Within,
-    /// This share of it, within what its clock may be off.
-    Above(f64),
-    /// Nothing, at some row.
-    Unknown,
-}
-
-impl ByDevice {
-    fn of(shares: impl Iterator<Item = LimitShare>) -> ByDevice {
-        shares.fold(ByDevice::Within, |so_far, share| {
-            match (so_far, share.device) {
-                (ByDevice::Unknown, _) | (_, None) => ByDevice::Unknown,
-                (_, Some(_)) if share.shown().is_some() => so_far,
-                (ByDevice::Above(most), Some(device)) => ByDevice::Above(most.max(device)),
-                (ByDevice::Within, Some(device)) => ByDevice::Above(device),
-            }
-        })
-    }
-
-    /// What that means for the share of the limit, and what to do.
-    fn advice(self) -> String {
-        let longer = "try a longer --settle and --duration.";
-        match self {
-            ByDevice::Within => format!(
-                "The share of the limit is that of the device's count, and so is a rate OUT. To confirm it, {longer}"
-            ),
-            ByDevice::Above(share) => format!(
-                "The device counted up to {} of it, by a clock that may be off by a few percent: no rate here is \
-                 certain to be that of the wire. To find it, {longer}",
-                percent(share)
-            ),
-            ByDevice::Unknown => {
-                format!("Not every rate was measured by the device as well: {longer}")
-            }
-        }
-    }
-}
-
 /// Where the device counted more than the limit, with the host (`true`) or alone: what that means.
 const DEVICE_ABOVE: [(bool, &str, &str); 2] = [
     (
@@ -273,7 +231,13 @@ fn over_limit<'a>(search: &mut Flows<'a>, (way, name): OfWay<'a>) {
         let is_it = share.is_host_above() && is_doubtful && !share.is_device_above();
         is_it.then_some(share)
     };
-    let device = ByDevice::of(search.rows().filter_map(over)).advice();
+    // What the device counted, where that is known and no more than the limit.
+    let is_within = |share: LimitShare| share.device.and(share.shown()).is_some();
+    let is_known = search.rows().filter_map(over).all(is_within);
+    let device = match is_known {
+        true => "The share of the limit is that of the device's count, and so is a rate OUT. To confirm it,",
+        false => "Not every rate here is certain to be that of the wire. To find it,",
+    };
     let (did, why) = match way {
         Way::Out => ("sent", "buffers in between were still filling"),
         Way::In => ("received", "data had accumulated in buffers before"),
@@ -284,6 +248,9 @@ fn over_limit<'a>(search: &mut Flows<'a>, (way, name): OfWay<'a>) {
         |row| Some(over(row)?.host),
         percent,
         |share, at| format!("the host {did} more than the wire carries, {share} of the limit{at}"),
-        format!(": {why}, or the limit ({source}) is not that of what carried the data. {device}"),
+        format!(
+            ": {why}, or the limit ({source}) is not that of what carried the data. {device} try a longer --settle and \
+             --duration."
+        ),
     );
 }

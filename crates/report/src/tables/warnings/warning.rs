@@ -24,11 +24,12 @@ impl Warning {
         finding: String,
         advice: impl Into<String>,
     ) -> Warning {
+        let explained = code.explained();
         Warning {
-            code: code.name(),
+            code: explained.code,
             finding,
             advice: advice.into(),
-            is_printed: code.is_printed(),
+            is_printed: explained.is_printed,
         }
     }
 }
