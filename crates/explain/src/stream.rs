@@ -5,7 +5,7 @@ use crate::verdict::{BEHIND, REAL, Verdict, VerdictKind as Kind, full_bus, gain,
 use serde::Serialize;
 use wiregauge_quantity::{percent, rate as shown_rate, time, times};
 use wiregauge_record::{
-    BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+    BusLimit, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// An application's part below this is not worth a queue by itself.
@@ -181,6 +181,8 @@ fn verdict(
         return Verdict::new(Kind::Nothing, "nothing was measured at this point");
     };
     let larger = larger_transfers(plan, points, split);
+    let unchecked = remedies(larger, ("--no-check", plan.check && split.way == Way::In));
+    let faster_host = remedies(larger, ("--priority, --pin", true));
     let busy = flow.cpu_ns_per_mb * rate(flow, summary.elapsed_ns) / 1e15;
     if busy >= BUSY {
         let share = busy.min(1.0);
@@ -188,7 +190,7 @@ fn verdict(
             "the CPU of the host; the measuring thread is busy {} of the time",
             percent(share)
         );
-        return application(&finding, share, plan, split, larger);
+        return host(Kind::Application, &finding, &unchecked).with("share", share);
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
     let limit = limit_of(plan, summary, flow);
@@ -213,7 +215,7 @@ fn verdict(
                 "the host; the measuring thread spends {} of the time between its system calls",
                 percent(between)
             );
-            return application(&finding, between, plan, split, larger);
+            return host(Kind::Application, &finding, &unchecked).with("share", between);
         }
         let finding = format!(
             "the link or the other end, {carried}; {} of the time is spent in system calls",
@@ -224,7 +226,11 @@ fn verdict(
     let queue = f64::from(split.point.queue);
     if split.point.queue == 1 {
         let idle = share(application_ns + split.stack_ns.unwrap_or(0.0));
-        let queued = larger_queue(points, split, transfer_ns);
+        let here = split.point;
+        let queued = fastest(plan, points, split, |there| {
+            there.queue > here.queue && there.transfer_bytes == here.transfer_bytes
+        });
+        let queued = queued.map(|(there, faster)| (there.queue, faster));
         // What a queue would gain if the host's pauses were all that it takes away.
         let hidden = 1.0 / (1.0 - idle).max(0.01);
         let is_worth_it = |(_, faster): (u32, f64)| {
@@ -242,7 +248,8 @@ fn verdict(
             split.achieved_queue,
             time(application_ns)
         );
-        return host_behind(&finding, split.achieved_queue, larger);
+        let verdict = host(Kind::HostBehind, &finding, &faster_host);
+        return verdict.with("achieved", split.achieved_queue);
     }
     if let Some(stack_ns) = split.stack_ns {
         // Little's law: URBs in flight are their time over the time between two of them.
@@ -253,33 +260,16 @@ fn verdict(
                  waited {} to be reaped",
                 time(stack_ns)
             );
-            return host_behind(&finding, in_flight, larger);
+            let verdict = host(Kind::HostBehind, &finding, &faster_host);
+            return verdict.with("achieved", in_flight);
         }
     }
     device()
 }
 
-/// The measuring thread itself takes the time.
-fn application(
-    finding: &str,
-    share: f64,
-    plan: &StreamPlan,
-    split: &FlowSplit,
-    larger: Option<Larger>,
-) -> Verdict {
-    let is_checked = plan.check && split.way == Way::In;
-    let remedies = remedies(larger, ("--no-check", is_checked));
-    Verdict::new(Kind::Application, format!("{finding}{remedies}"))
-        .short("host")
-        .with("share", share)
-}
-
-/// Queued, but fewer were pending than were asked for: the host submits, or collects, too slowly.
-fn host_behind(finding: &str, achieved: f64, larger: Option<Larger>) -> Verdict {
-    let remedies = remedies(larger, ("--priority, --pin", true));
-    Verdict::new(Kind::HostBehind, format!("{finding}{remedies}"))
-        .short("host")
-        .with("achieved", achieved)
+/// The host: its measuring thread, or it submits, or collects, too slowly.
+fn host(kind: Kind, finding: &str, remedies: &str) -> Verdict {
+    Verdict::new(kind, format!("{finding}{remedies}")).short("host")
 }
 
 /// The bus carries what it can.
@@ -349,27 +339,6 @@ fn beside(bytes_s: f64, limit: &BusLimit) -> String {
     format!("; the physical limit is {most}, of which {used}")
 }
 
-/// The fastest point that differs from this one in a larger queue only, and how many times as fast it is.
-fn larger_queue(
-    points: &[StreamSummary],
-    split: &FlowSplit,
-    transfer_ns: f64,
-) -> Option<(u32, f64)> {
-    let here = split.point;
-    let candidates = points.iter().filter(|other| {
-        let there = other.point;
-        there.queue > here.queue
-            && there.transfer_bytes == here.transfer_bytes
-            && key(there) == key(here)
-    });
-    let timed = candidates.filter_map(|other| {
-        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
-        Some((other.point.queue, flow.gap.as_ref()?.mean.value))
-    });
-    let (queue, queued_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (queued_ns > 0.0).then(|| (queue, transfer_ns / queued_ns))
-}
-
 /// What larger transfers gain, by a point that differs from this one in larger transfers only. Of the largest
 /// point itself: what it gained over smaller ones.
 #[derive(Clone, Copy)]
@@ -406,36 +375,44 @@ fn larger_transfers(
     split: &FlowSplit,
 ) -> Option<Larger> {
     let here = split.point;
-    let alike = points.iter().filter(|other| {
-        let there = other.point;
-        there.queue == here.queue && key(there) == key(here)
+    let is_like = |there: StreamPoint| there.queue == here.queue;
+    let larger = fastest(plan, points, split, |there| {
+        is_like(there) && there.transfer_bytes > here.transfer_bytes
     });
-    let rates = alike.filter_map(|other| {
-        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
-        (flow.transfers > 0).then(|| (other.point.transfer_bytes, carried(plan, other, flow)))
-    });
-    let fastest = |larger: bool| {
-        let side = rates.clone().filter(|(bytes, _)| match larger {
-            true => *bytes > here.transfer_bytes,
-            false => *bytes < here.transfer_bytes,
-        });
-        side.max_by(|a, b| a.1.total_cmp(&b.1))
-    };
-    if split.bytes_s <= 0.0 {
-        return None;
-    }
-    if let Some((transfer_bytes, bytes_s)) = fastest(true) {
+    if let Some((there, faster)) = larger {
         return Some(Larger {
-            transfer_bytes,
-            faster: bytes_s / split.bytes_s,
+            transfer_bytes: there.transfer_bytes,
+            faster,
         });
     }
-    let (_, bytes_s) = fastest(false)?;
+    let (_, slower) = fastest(plan, points, split, |there| {
+        is_like(there) && there.transfer_bytes < here.transfer_bytes
+    })?;
     let gained = Larger {
         transfer_bytes: here.transfer_bytes,
-        faster: split.bytes_s / bytes_s,
+        faster: 1.0 / slower,
     };
     (gained.faster < WORTH).then_some(gained)
+}
+
+/// The fastest of those points that have direction and link in common with this one, and how many times as fast it is.
+fn fastest(
+    plan: &StreamPlan,
+    points: &[StreamSummary],
+    split: &FlowSplit,
+    is_wanted: impl Fn(StreamPoint) -> bool,
+) -> Option<(StreamPoint, f64)> {
+    let key = |point: StreamPoint| (point.direction, point.link, point.together);
+    let wanted = points.iter().filter(|other| {
+        let there = other.point;
+        key(there) == key(split.point) && is_wanted(there)
+    });
+    let rates = wanted.filter_map(|other| {
+        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
+        (flow.transfers > 0).then(|| (other.point, carried(plan, other, flow)))
+    });
+    let (point, bytes_s) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (split.bytes_s > 0.0).then(|| (point, bytes_s / split.bytes_s))
 }
 
 /// The host's rate OUT as a multiple of the device's, if the host sent faster because buffers between host and device took the
@@ -461,9 +438,4 @@ pub fn ahead_of_device(
 fn buffered(plan: &StreamPlan, point: &StreamSummary, flow: &FlowSummary) -> f64 {
     let ahead = ahead_of_device(plan, point, flow).zip(flow.rate);
     ahead.map_or(0.0, |(times, sent)| sent.value - sent.value / times)
-}
-
-/// What two points must have in common to be compared.
-fn key(point: StreamPoint) -> (Direction, u32, bool) {
-    (point.direction, point.link, point.together)
 }

@@ -207,14 +207,8 @@ fn of_best(one: &Assessment, place: &str) -> String {
         let delay = time(delay_ns as f64);
         format!(" The cost{place} is that of a constant delay of {delay}.")
     });
-    let far = match far_off(one) {
-        Some(_) => {
-            " Disturbances decayed on average, but late or lost responses threw the output far off for a while."
-        }
-        None => "",
-    };
     let ratio = times(ratio, 1.0);
-    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.{far}")
+    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.")
 }
 
 fn buffer(one: &Assessment, place: &str) -> String {

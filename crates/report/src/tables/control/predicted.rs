@@ -83,31 +83,17 @@ pub(super) fn notes(shown: &Shown<'_>, predictions: &Predictions) -> Vec<String>
     worth.into_iter().chain(missing).collect()
 }
 
-/// Of the point with the lowest cost half and twice the period and the one with the lowest cost; of others that one alone,
-/// if it costs less than was measured.
+/// Of each of the first points the period with the lowest cost, if that is lower than what was measured.
 fn periods<'a>(shown: &Shown<'_>, predictions: &'a Predictions) -> Vec<&'a PredictedPeriod> {
-    let period_ns = shown.controls.period_ns;
-    let mut first = shown.assessed().map(|(point, _)| point.point.index);
-    let best = shown.controls.lowest_cost.or(first.next());
-    let points = shown.assessed().map(|(point, _)| point.point.index);
-    let mut found: Vec<&PredictedPeriod> = Vec::new();
-    for (count, point) in points.enumerate() {
-        let is_best = best == Some(point);
-        if count >= POINTS && !is_best {
-            continue;
-        }
-        let of_point = || predictions.periods.iter().filter(|one| one.point == point);
-        let lowest = of_point().filter(|one| one.cost.is_some());
-        let lowest = lowest.min_by(|a, b| order(a.cost).total_cmp(&order(b.cost)));
-        // At other points only a period that lowers the cost is of interest.
-        let lowest =
-            lowest.filter(|one| is_best || one.to_measured.is_none_or(|ratio| ratio < 1.0));
-        found.extend(of_point().filter(|one| {
-            let is_usual = [period_ns / 2, period_ns * 2].contains(&one.period_ns);
-            (is_best && is_usual) || lowest.is_some_and(|lowest| lowest.period_ns == one.period_ns)
-        }));
-    }
-    found
+    let points = shown.assessed().take(POINTS);
+    let lowest = points.filter_map(|(point, _)| {
+        let of_point = predictions.periods.iter();
+        let of_point = of_point.filter(|one| one.point == point.point.index && one.cost.is_some());
+        of_point.min_by(|a, b| order(a.cost).total_cmp(&order(b.cost)))
+    });
+    lowest
+        .filter(|one| one.to_measured.is_none_or(|ratio| ratio < 1.0))
+        .collect()
 }
 
 fn settings(predictions: &Predictions) -> Vec<&PredictedSetting> {

@@ -272,26 +272,14 @@ fn few_samples(few: &FewSamples, at: Name<'_>) -> Warning {
         true => "p99 from the intended start",
         false => "p99",
     };
-    let finding = format!("{which} has no upper confidence bound{}", at(&few.points));
-    let drift = ": parts of a point differ by more than chance explains, and more exchanges alone may give no \
-                 bound. Find what changes (RTT over time in wiregauge report), and repeat the run.";
-    let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
-        (None, _) => (format!("{finding}: the times drift"), drift.into()),
-        (Some(point), steady) => {
-            let drift = match (steady, point.is_dependent) {
-                (false, _) => format!(" The times drift{}{drift}", at(&few.drifting)),
-                (true, true) => " If the times drift (RTT over time in wiregauge report), more exchanges alone may give \
-                                 no bound."
-                    .to_owned(),
-                (true, false) => String::new(),
-            };
-            let advice = format!(
-                ": {} exchanges are worth {} independent samples at p99, too few.{drift}",
-                grouped(point.exchanges),
-                grouped(point.worth.floor() as u64)
-            );
-            (format!("{finding}; about {}", point.needed.words()), advice)
+    let (at, why) = (at(&few.points), few.note());
+    let finding = format!("{which} has no upper confidence bound{at}: {why}");
+    let advice = match few.may_drift {
+        true => {
+            ". With a drift, more exchanges alone may give no bound. Find what changes (RTT over time in wiregauge \
+             report), and repeat the run."
         }
+        false => "",
     };
     Warning::new(Code::FewSamples, finding, advice)
 }
