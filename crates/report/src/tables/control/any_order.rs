@@ -115,18 +115,10 @@ fn of_order(found: &AnyOrder, on_miss: OnMiss) -> Option<String> {
     }
 }
 
+/// Why nothing is stated of misses; what breaks the loop is in the table.
 fn of_misses(assessment: &Assessment) -> Option<String> {
     match &assessment.misses {
         Stated::None { reason } => Some(format!("{reason}.")),
-        Stated::Made(Misses {
-            broken: Some(broken),
-            longest_seen,
-            ..
-        }) if broken.in_a_row <= *longest_seen => Some(format!(
-            "{} misses in a row, as this run has, make the loop unstable if this pattern repeats: {}.",
-            broken.in_a_row,
-            pattern(&broken.delays)
-        )),
         Stated::Made(_) => None,
     }
 }

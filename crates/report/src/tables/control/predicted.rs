@@ -33,11 +33,9 @@ pub(super) fn table(shown: &Shown<'_>, predictions: &Predictions) -> Option<Tabl
         let Some(point) = shown.point(one.point) else {
             continue;
         };
-        let interval = match (one.cost, one.interval) {
-            (None, _) => "-".into(),
-            (Some(_), None) => "?".into(),
-            (Some(_), Some(interval)) => between(Some(interval.low), Some(interval.high)),
-        };
+        let interval = one.interval.map_or("?".into(), |interval| {
+            between(Some(interval.low), Some(interval.high))
+        });
         let mut row = shown.cells(point);
         row.extend([
             exact_time(one.period_ns),
