@@ -297,9 +297,9 @@ fn device_or_link(
     larger: Option<Larger>,
 ) -> Verdict {
     let beside = limit.map_or(String::new(), |limit| beside(split.bytes_s, limit));
-    let larger = larger.filter(|larger| larger.faster >= WORTH);
-    let gained = larger.map_or(String::new(), Larger::words);
-    let words = format!("{finding}{beside}{gained}");
+    let larger = larger.filter(|(_, faster)| *faster >= WORTH);
+    let more = larger.map_or(String::new(), gained);
+    let words = format!("{finding}{beside}{more}");
     Verdict::new(Kind::Device, words).short(side)
 }
 
@@ -339,32 +339,23 @@ fn beside(bytes_s: f64, limit: &BusLimit) -> String {
     format!("; the physical limit is {most}, of which {used}")
 }
 
-/// What larger transfers gain, by a point that differs from this one in larger transfers only. Of the largest
-/// point itself: what it gained over smaller ones.
-#[derive(Clone, Copy)]
-struct Larger {
-    transfer_bytes: u32,
-    /// How many times as many bytes a second.
-    faster: f64,
-}
+/// What larger transfers gain: of a point with such, its bytes per transfer, and how many times as many bytes a second it
+/// has.
+type Larger = (u32, f64);
 
-impl Larger {
-    fn words(self) -> String {
-        match self.faster < WORTH {
-            true => "; in this run, larger --transfer is no faster".to_owned(),
-            false => format!(
-                "; with --transfer {}, throughput is {}",
-                self.transfer_bytes,
-                gain(self.faster)
-            ),
-        }
+fn gained((transfer_bytes, faster): Larger) -> String {
+    match faster < WORTH {
+        true => "; in this run, larger --transfer is no faster".to_owned(),
+        false => format!(
+            "; with --transfer {transfer_bytes}, throughput is {}",
+            gain(faster)
+        ),
     }
 }
 
 /// What larger transfers do, or that they are to be tried where the run has none; and another flag, if it is new.
 fn remedies(larger: Option<Larger>, other: (&str, bool)) -> String {
-    let gained = larger.map_or(String::new(), Larger::words);
-    gained + &tries(&[("larger --transfer", larger.is_none()), other])
+    larger.map_or(String::new(), gained) + &tries(&[("larger --transfer", larger.is_none()), other])
 }
 
 /// What larger transfers gain by the points that differ from this one in that only: the fastest larger one;
@@ -380,19 +371,13 @@ fn larger_transfers(
         is_like(there) && there.transfer_bytes > here.transfer_bytes
     });
     if let Some((there, faster)) = larger {
-        return Some(Larger {
-            transfer_bytes: there.transfer_bytes,
-            faster,
-        });
+        return Some((there.transfer_bytes, faster));
     }
     let (_, slower) = fastest(plan, points, split, |there| {
         is_like(there) && there.transfer_bytes < here.transfer_bytes
     })?;
-    let gained = Larger {
-        transfer_bytes: here.transfer_bytes,
-        faster: 1.0 / slower,
-    };
-    (gained.faster < WORTH).then_some(gained)
+    let faster = 1.0 / slower;
+    (faster < WORTH).then_some((here.transfer_bytes, faster))
 }
 
 /// The fastest of those points that have direction and link in common with this one, and how many times as fast it is.

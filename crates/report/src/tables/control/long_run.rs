@@ -110,9 +110,6 @@ fn note(assessment: &Assessment) -> Option<String> {
                 chain.mean_burst
             ))
         }
-        _ if is_near_limit(&found.independent, assessment) => {
-            Some("the growth is so near to 1 that a longer run may decide otherwise.".into())
-        }
         _ => None,
     }
 }

@@ -121,7 +121,6 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
             Skipped::Unanswered,
         ),
     ];
-    notes.extend(parts::note(shown));
     let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
     if unsent > 0 {
         let cycles: u64 = controls.points.iter().map(|p| p.cycles.cycles).sum();

@@ -53,8 +53,7 @@ macro_rules! codes {
 
 codes! {
     Lost "W01" PRINTED: "Exchanges were not answered in time, or bytes of a stream were lost.",
-        "RTT figures are for the answered exchanges. Over all exchanges, percentiles above the \
-         answered share are undefined. The rate of a stream is that of what arrived.",
+        "RTT figures are for the answered exchanges. The rate of a stream is that of what arrived.",
         "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth or --rate, or a longer --timeout. \
          Streams: --rate computes the buffer that a device needs; use flow control OUT (NAK, RTS/CTS, XOFF).";
     Damaged "W02" PRINTED: "Answers have wrong bytes, or bytes of a stream are corrupted, duplicated or were never sent.",
@@ -86,7 +85,7 @@ codes! {
         "The rate is that of the storage. A device without flow control may have lost data meanwhile.",
         "Use a faster disk, fewer exchanges, or no --keep-data; read the pipe faster, or leave out --record.";
     EndpointStalled "W12" PRINTED: "The device stalled an endpoint.",
-        "Each stall was cleared, and outstanding exchanges or transfers were lost.",
+        "Outstanding exchanges or transfers were lost.",
         "The device rejects the requests: check sizes, --protocol and its firmware.";
     NearFloor "W13" NAMED: "The median RTT is close to that of a local echo, without the device.",
         "The times are mostly those of the host.",
@@ -117,15 +116,13 @@ codes! {
          or start exchanges with pauses (--interval); check the replies with --protocol text --expect.";
     Overruns "W23" PRINTED: "The device could not send or receive data in time.",
         "Its buffer is too small for the gaps of this host, or the device is too slow.",
-        "Use --rate to compute the buffer that it needs; --priority and --queue make the gaps \
-         shorter.";
+        "Use --rate to compute the buffer that it needs; --priority and --queue make the gaps shorter.";
     Unexpected "W32" PRINTED: "Replies are not the expected ones.",
         "--expect does not match them, or Modbus answered with an exception, from another unit or to another request. \
          They are not part of the RTT figures.",
         "See what they are: wiregauge show RUN --full. Check the queries, --unit, the addresses, and --expect.";
     InstrumentErrors "W33" PRINTED: "The error queue of the instrument is not empty.",
-        "SYST:ERR? was sent after the point. A query that the instrument rejects may be answered at another speed, \
-         or not at all.",
+        "A query that the instrument rejects may be answered at another speed, or not at all.",
         "Check the queries in the manual of the instrument; send *CLS to clear older errors.";
     PatternJumps "W34" PRINTED: "The pattern of a raw stream jumps.",
         "Bytes were lost, repeated or inserted there. The pattern repeats, so that it does not show how many.",
@@ -152,8 +149,7 @@ codes! {
         "Use a lower --rate, fewer stages, or a larger --notify.";
     Throttled "W48" PRINTED: "The loop's thread runs longer at real-time priority than the kernel allows.",
         "The kernel throttles it for the rest of each second.",
-        "Use --wait sleep, or hybrid with a shorter spin, a lower --rate, or sysctl \
-         kernel.sched_rt_runtime_us=-1.";
+        "Use --wait sleep, or hybrid with a shorter spin, a lower --rate, or sysctl kernel.sched_rt_runtime_us=-1.";
     DeviceLate "W49" PRINTED: "The virtual device, a program on this host, was late.",
         "The delays of the loop include this.",
         "Use `virtual`, which needs no CPU time of its own and is never late, or --priority.";
