@@ -410,7 +410,10 @@ impl Case<'_> {
             (1, Some(more)) => {
                 let gains = share.map_or(": what it gains was waiting time", |_| "");
                 let words = format!("{device}. Try --depth {more}{gains}");
-                (words, "one exchange at a time: a higher --depth may be faster")
+                (
+                    words,
+                    "one exchange at a time: a higher --depth may be faster",
+                )
             }
             (1, None) => {
                 let words = format!("{device}; only one request at a time is possible");

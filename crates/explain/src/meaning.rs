@@ -220,7 +220,10 @@ fn full_bus(noun: &Noun, seen: &Seen) -> Option<String> {
     let sizes: String = sizes
         .map(|(way, bytes)| format!("{way} {} B, ", grouped(bytes.into())))
         .collect();
-    Some(format!("the bus is full at {sizes}{} {}", noun.depth, at.depth))
+    Some(format!(
+        "the bus is full at {sizes}{} {}",
+        noun.depth, at.depth
+    ))
 }
 
 /// What a packet, frame or segment costs as a whole.

@@ -159,9 +159,8 @@ impl Modelled {
         // What follows from figures of too few points, or from wrong ones, is not worth saying.
         let figures = figures.filter(|_| too_few.is_none() && refuted.is_none());
         let figures = figures.as_ref();
-        let mut words = figures.map_or_else(Vec::new, |figures| {
-            meaning::of(figures, &noun, &group.seen)
-        });
+        let mut words =
+            figures.map_or_else(Vec::new, |figures| meaning::of(figures, &noun, &group.seen));
         if left_out > 0 {
             words.push(format!(
                 "excluded: {left_out} of {} points, where exchanges were lost",

@@ -90,7 +90,10 @@ fn models(all: &[Modelled], links: bool) -> Vec<String> {
             name.push_str(&format!(", {}", direction.words_of(way)));
         }
         if links {
-            name.push_str(&format!(", {}", link_name(modelled.link, modelled.together)));
+            name.push_str(&format!(
+                ", {}",
+                link_name(modelled.link, modelled.together)
+            ));
         }
         let words = modelled.words.iter();
         said.extend(words.map(|words| format!("Link model{name}: {words}.")));

@@ -62,7 +62,11 @@ pub(super) fn disturbed<'a, R: Copy>(
     );
     search.range(
         Code::HostDelayed,
-        |row| find(row, |one| matches!(one, Disturbance::SharedProcessor { .. })),
+        |row| {
+            find(row, |one| {
+                matches!(one, Disturbance::SharedProcessor { .. })
+            })
+        },
         percent,
         |share, at| {
             format!(

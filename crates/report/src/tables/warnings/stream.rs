@@ -235,7 +235,9 @@ fn over_limit<'a>(search: &mut Flows<'a>, (way, name): OfWay<'a>) {
     let is_within = |share: LimitShare| share.device.and(share.shown()).is_some();
     let is_known = search.rows().filter_map(over).all(is_within);
     let device = match is_known {
-        true => "The share of the limit is that of the device's count, and so is a rate OUT. To confirm it,",
+        true => {
+            "The share of the limit is that of the device's count, and so is a rate OUT. To confirm it,"
+        }
         false => "Not every rate here is certain to be that of the wire. To find it,",
     };
     let (did, why) = match way {
