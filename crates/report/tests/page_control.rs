@@ -188,7 +188,7 @@ fn a_run_of_a_control_loop_has_a_page_with_its_signals_its_step_and_its_conditio
     let page = page_of(&subjects);
     for words in [
         "<h1>Control loop with tcp://a:1</h1>",
-        "<td>plant 1/s, PID 2,0,0</td>",
+        "control loop: plant 1/s, PID 2,0,0, period",
         "What do output and command do?",
         "2,940 cycles; of each 5 the lowest and the highest value are drawn.",
     ] {
