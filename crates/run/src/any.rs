@@ -8,6 +8,7 @@ use crate::kinds::for_every_kind;
 use crate::run::Run;
 use crate::run_file::{State, Text};
 use std::any::Any;
+use std::fmt::Debug;
 use std::io::Write;
 use std::path::Path;
 use wiregauge_record::{Conditions, Disturbance};
@@ -21,7 +22,7 @@ macro_rules! with_run {
         }
     };
     ($any:expr, $run:ident => $body:expr) => {
-        $crate::with_run!(@of Exchange Stream Loop Control; $any, $run => $body)
+        $crate::with_every_kind!($any, $run => $body)
     };
 }
 
@@ -76,14 +77,28 @@ impl AnyRun {
         with_run!(self, run => run)
     }
 
+    /// The same of several runs.
+    pub fn all_stored(runs: &[AnyRun]) -> Vec<&dyn Stored> {
+        runs.iter().map(AnyRun::stored).collect()
+    }
+
     /// The run, if it is of this kind.
     pub fn as_kind<K: RunKind>(&self) -> Option<&Run<K>> {
-        with_run!(self, run => (run as &dyn Any).downcast_ref())
+        self.stored().as_kind()
+    }
+}
+
+impl dyn Stored + '_ {
+    /// The run, if it is of this kind.
+    pub fn as_kind<K: RunKind>(&self) -> Option<&Run<K>> {
+        self.as_any().downcast_ref()
     }
 }
 
 /// What every stored run can be asked.
-pub trait Stored {
+pub trait Stored: Debug + Send + Sync {
+    /// The run itself.
+    fn as_any(&self) -> &dyn Any;
     /// Its directory.
     fn dir(&self) -> &Path;
     /// The last part of the directory's path.
@@ -139,6 +154,10 @@ pub trait Stored {
 }
 
 impl<K: Files> Stored for Run<K> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn dir(&self) -> &Path {
         &self.dir
     }
