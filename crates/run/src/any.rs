@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::files::Files;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
+use crate::rows::{self, Record};
 use crate::run::Run;
 use crate::run_file::{State, Text};
 use std::any::Any;
@@ -145,6 +146,10 @@ pub trait Stored: Debug + Send + Sync {
         name: &str,
         take: &mut dyn FnMut(&[u64]),
     ) -> Result<(), RunError>;
+    /// How its rows lie in memory.
+    fn record(&self) -> Record;
+    /// The rows of a point, or of all points, as records one after the other.
+    fn records(&self, point: Option<usize>) -> Result<Vec<u8>, RunError>;
     /// See [`write_csv`](crate::write_csv).
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError>;
     /// See [`write_parquet`](crate::write_parquet).
@@ -250,6 +255,14 @@ impl<K: Files> Stored for Run<K> {
         take: &mut dyn FnMut(&[u64]),
     ) -> Result<(), RunError> {
         crate::column::column(self, point, name, take)
+    }
+
+    fn record(&self) -> Record {
+        Record::new::<K>()
+    }
+
+    fn records(&self, point: Option<usize>) -> Result<Vec<u8>, RunError> {
+        rows::records(self, point)
     }
 
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {
