@@ -269,11 +269,11 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
     let Some((first, others)) = subjects.split_first() else {
         return Vec::new();
     };
-    let before = std::slice::from_ref(&first.run);
     let compare = |other: &Subject| {
-        let after = std::slice::from_ref(&other.run);
+        let (before, after) = (first.run.stored(), other.run.stored());
         // Where there is nothing to compare, the page says so beside the figures.
-        let compared = wiregauge_compare::compare(before, after, &[], &|_| true, &|_| {}).ok()?;
+        let compared =
+            wiregauge_compare::compare(&[before], &[after], &[], &|_| true, &|_| {}).ok()?;
         (!compared.points.is_empty()).then_some(compared)
     };
     others.iter().filter_map(compare).collect()
