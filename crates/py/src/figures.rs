@@ -70,7 +70,7 @@ fn finished(figures: Vec<drawn::Figure>) -> Vec<Figure> {
 pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
     py.detach(|| {
         let runs = open(&dirs)?;
-        let subjects: Vec<Subject> = labels(&runs)
+        let subjects: Vec<Subject> = labels(runs.iter().map(AnyRun::stored))
             .into_iter()
             .zip(runs)
             .map(|(label, run)| {

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
+use wiregauge_report::Reported;
 use wiregauge_report::load::{self, ExchangePoint, Loaded, Series, StreamPoint};
-use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
+use wiregauge_run::{AnyRun, Exchange, Run, RunWriter, with_run};
 
 fn exchange_points(loaded: Loaded) -> Vec<ExchangePoint> {
     match loaded {
@@ -241,7 +242,7 @@ fn many_points_share_the_room() {
     let run = exchange_run(dir.path(), &plan(100), |_| exchanges(400, 1));
     let tables = Mutex::new(Vec::new());
     let progress = |part: f64| tables.lock().expect("nobody panics").push(part);
-    let points = exchange_points(wiregauge_report::load::run(&run, &progress));
+    let points = exchange_points(with_run!(&run, run => Reported::load(run, &progress)));
     assert_eq!(points.len(), 100);
     assert!(
         points

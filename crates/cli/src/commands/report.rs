@@ -196,7 +196,7 @@ fn cycles(
 
 /// Reads the samples of all runs.
 fn load(runs: Vec<AnyRun>, cycles: &[Option<ControlLoop>], meter: Box<dyn Meter>) -> Vec<Subject> {
-    let labels = labels(&runs);
+    let labels = labels(runs.iter().map(AnyRun::stored));
     let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
     let all: f64 = runs.iter().map(rows).sum();
     // What gathers the samples tells of it from several threads.
@@ -247,7 +247,10 @@ fn compute(
     let mut meter = session.caller.meter(args.quiet);
     let all = subjects.len() as f64;
     for (at, (subject, asked)) in subjects.iter_mut().zip(loops).enumerate() {
-        let run = loop_assessment::exchange_run(&subject.run)?;
+        // `loops` has refused all others.
+        let Some(run) = subject.run.as_kind::<Exchange>() else {
+            continue;
+        };
         let points: Vec<usize> = (0..run.file.points.len()).collect();
         meter.says(format!("computing the control loop of {}", subject.label));
         let controls = loop_assessment::assess(run, &points, asked, &mut |part| {
@@ -270,7 +273,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
         return Vec::new();
     };
     let compare = |other: &Subject| {
-        let (before, after) = (first.run.stored(), other.run.stored());
+        let (before, after) = (&*first.run, &*other.run);
         // Where there is nothing to compare, the page says so beside the figures.
         let compared =
             wiregauge_compare::compare(&[before], &[after], &[], &|_| true, &|_| {}).ok()?;
@@ -282,7 +285,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
 /// Says what is missing in the figures, so that nobody takes a part for the whole.
 fn complain(subjects: &[Subject], session: &Session<'_>) {
     for subject in subjects {
-        let run = subject.run.stored();
+        let run = &subject.run;
         let missing = subject.loaded.missing();
         if let Some((at, why)) = missing.first() {
             let more = match missing.len() {

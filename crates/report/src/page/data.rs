@@ -203,6 +203,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
         Loaded::Stream(_) => ("Gap", "gaps", "gap"),
         Loaded::Loop(_) => ("Service delay", "blocks", "block"),
         Loaded::Control(_) => ("Cycle", "cycles", "cycle"),
+        Loaded::Nothing => ("Row", "rows", "row"),
     };
     let points = names::all(subject).into_iter().zip(subject.loaded.values());
     let points = points
@@ -215,7 +216,7 @@ fn run(subject: &Subject, statuses: &[&str], room: Room) -> RunData {
     });
     RunData {
         label: subject.label.clone(),
-        kind: subject.run.stored().kind(),
+        kind: subject.run.kind(),
         what,
         things,
         one,

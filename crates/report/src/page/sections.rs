@@ -27,10 +27,7 @@ const NOT_COMPARED: &str = "<p>These runs are not compared: they are of differen
 pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
         [] => "No run".into(),
-        [one] => {
-            let run = one.run.stored();
-            format!("{} with {}", run.title(), run.links())
-        }
+        [one] => format!("{} with {}", one.run.title(), one.run.links()),
         [first, rest @ ..] => {
             let mut title = format!("{} runs: {}", subjects.len(), first.label);
             for (at, subject) in rest.iter().enumerate() {
@@ -77,7 +74,7 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
             .map(|line| words(line.trim()))
             .chain(note)
             .collect();
-        let started = &subject.run.stored().conditions().started;
+        let started = &subject.run.conditions().started;
         let when = match started.is_empty() {
             true => String::new(),
             false => format!("<br><small>measured {}</small>", text(started)),
@@ -113,7 +110,7 @@ pub(super) fn summary(subjects: &[Subject], is_compared: bool) -> String {
 
 fn one(subject: &Subject) -> String {
     let mut out = String::new();
-    let unfinished = summary::unfinished(&subject.run);
+    let unfinished = summary::unfinished(&*subject.run);
     if let Some(unfinished) = &unfinished {
         let _ = writeln!(
             out,
@@ -141,7 +138,7 @@ fn one(subject: &Subject) -> String {
 fn warnings(subject: &Subject) -> String {
     let mut out = String::new();
     // A failed run is reported at the top of its summary.
-    let failed = matches!(subject.run.stored().state(), State::Failed { .. });
+    let failed = matches!(subject.run.state(), State::Failed { .. });
     if let Some(error) = subject.tables.failed.as_ref().filter(|_| !failed) {
         let _ = writeln!(
             out,
@@ -357,7 +354,7 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 "<p>{}</p>\n<div class=\"command\"><pre><code \
                  id=\"command-{number}\">{}</code></pre><button type=\"button\" data-copy=\"command-{number}\" \
                  hidden>Copy</button></div>",
-                what_repeats(&subject.run.stored().conditions().command),
+                what_repeats(&subject.run.conditions().command),
                 unbroken_words(&subject.tables.command)
             );
         }
@@ -385,7 +382,7 @@ fn what_repeats(command: &[String]) -> &'static str {
 pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) -> String {
     let mut measured: Vec<&str> = subjects
         .iter()
-        .map(|s| &s.run.stored().conditions().version[..])
+        .map(|s| &s.run.conditions().version[..])
         .filter(|version| !version.is_empty())
         .collect();
     measured.dedup();
