@@ -41,9 +41,7 @@ pub fn with_traces(
         .expect("a controller");
     let model = Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop");
     let mut subject = subject(label, run);
-    let AnyRun::Exchange(run) = &subject.run else {
-        panic!("not an exchange run");
-    };
+    let run = subject.run.as_kind().expect("an exchange run");
     let all: Vec<usize> = (0..points).collect();
     let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
     let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];

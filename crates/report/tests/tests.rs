@@ -11,6 +11,7 @@ mod delay_parts;
 mod figures_from_samples;
 mod isochronous;
 mod load;
+mod made_up_kind;
 mod page;
 mod page_control;
 mod page_links;

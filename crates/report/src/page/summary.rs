@@ -4,14 +4,14 @@ use crate::Subject;
 use crate::tables::{Places, flow_number, flow_places, sentence};
 use wiregauge_compare::link_name;
 use wiregauge_explain::Modelled;
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stored;
 
 /// Bottlenecks of a run that are named; `wiregauge explain` has those of all points.
 const MOST: usize = 3;
 
 /// How the run ended, if it was not measured and stored to its end.
-pub(super) fn unfinished(run: &AnyRun) -> Option<String> {
-    run.stored().ending_line().map(|line| sentences(&line))
+pub(super) fn unfinished(run: &dyn Stored) -> Option<String> {
+    run.ending_line().map(|line| sentences(&line))
 }
 
 /// Sentences of a line that has an error; the hint is one of its own.

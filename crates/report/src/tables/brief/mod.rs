@@ -75,7 +75,7 @@ impl Wide {
 
 impl Brief {
     /// A sentence and its tables.
-    pub(super) fn of_tables(answer: String, tables: impl Iterator<Item = Table>) -> Brief {
+    pub fn of_tables(answer: String, tables: impl Iterator<Item = Table>) -> Brief {
         Brief {
             answer,
             tables: tables.map(Wide::from).collect(),
