@@ -276,8 +276,11 @@ mod tests {
     use super::*;
     use crate::packet::{data, handshake, sof, token};
 
-    /// The transactions of packets that begin 10 us after each other.
-    fn outcomes(packets: &[Vec<u8>]) -> Vec<(u8, Outcome)> {
+    /// Packets, and the endpoint and the outcome of the transaction that they are.
+    type Row<'a> = (&'a [&'a Vec<u8>], u8, Outcome);
+
+    /// Observes the packets of all rows, which begin 10 us after each other.
+    fn hold(rows: &[Row<'_>]) {
         let mut found = Vec::new();
         let mut assembler = Assembler::default();
         let mut sink = |event: Event<'_>| {
@@ -285,7 +288,8 @@ mod tests {
                 found.push((transaction.endpoint, transaction.outcome()));
             }
         };
-        for (number, bytes) in packets.iter().enumerate() {
+        let packets = rows.iter().flat_map(|(packets, ..)| packets.iter());
+        for (number, bytes) in packets.enumerate() {
             let packet = WirePacket {
                 at_ns: number as u64 * 10_000,
                 bytes,
@@ -295,7 +299,8 @@ mod tests {
             assembler.packet(&packet, Speed::High, &mut sink);
         }
         assembler.finish(&mut sink);
-        found
+        let expected: Vec<_> = rows.iter().map(|row| (row.1, row.2)).collect();
+        assert_eq!(found, expected);
     }
 
     fn tok(pid: Pid) -> Vec<u8> {
@@ -311,79 +316,35 @@ mod tests {
         let good = data(Pid::Data0, &[1, 2, 3]);
         let mut bad = good.clone();
         bad[1] ^= 4;
-        let none: [Vec<u8>; 0] = [];
-        assert_eq!(outcomes(&none), []);
-        assert_eq!(
-            outcomes(&[
-                tok(Pid::In),
-                hand(Pid::Nak),
-                tok(Pid::In),
-                good.clone(),
-                hand(Pid::Ack),
-                tok(Pid::In),
-                good.clone(),
-                tok(Pid::In),
-                bad,
-                tok(Pid::In),
-                tok(Pid::Ping),
-                hand(Pid::Nak),
-                tok(Pid::Ping),
-                hand(Pid::Ack),
-                tok(Pid::Out),
-                good.clone(),
-                hand(Pid::Nyet),
-                tok(Pid::Out),
-                good.clone(),
-                hand(Pid::Nak),
-                tok(Pid::In),
-                hand(Pid::Stall),
-            ]),
-            [
-                (0x82, Outcome::Nak),
-                (0x82, Outcome::Taken),
-                (0x82, Outcome::NoHandshake),
-                (0x82, Outcome::BadData),
-                (0x82, Outcome::NoResponse),
-                (0x02, Outcome::Nak),
-                (0x02, Outcome::Room),
-                (0x02, Outcome::Taken),
-                (0x02, Outcome::Nak),
-                (0x82, Outcome::Stall),
-            ]
-        );
+        let [get, put, ping] = [Pid::In, Pid::Out, Pid::Ping].map(tok);
+        let [nak, ack, nyet, stall] = [Pid::Nak, Pid::Ack, Pid::Nyet, Pid::Stall].map(hand);
+        hold(&[]);
+        hold(&[
+            (&[&get, &nak], 0x82, Outcome::Nak),
+            (&[&get, &good, &ack], 0x82, Outcome::Taken),
+            (&[&get, &good], 0x82, Outcome::NoHandshake),
+            (&[&get, &bad], 0x82, Outcome::BadData),
+            (&[&get], 0x82, Outcome::NoResponse),
+            (&[&ping, &nak], 0x02, Outcome::Nak),
+            (&[&ping, &ack], 0x02, Outcome::Room),
+            (&[&put, &good, &nyet], 0x02, Outcome::Taken),
+            (&[&put, &good, &nak], 0x02, Outcome::Nak),
+            (&[&get, &stall], 0x82, Outcome::Stall),
+        ]);
     }
 
     #[test]
     fn the_data_of_a_split_transaction_counts_once() {
-        let split = |complete: bool| vec![Pid::Split.byte(), if complete { 0x81 } else { 1 }, 0, 0];
+        let [start, complete] = [1, 0x81].map(|which| vec![Pid::Split.byte(), which, 0, 0]);
         let good = data(Pid::Data0, &[1, 2, 3]);
-        assert_eq!(
-            outcomes(&[
-                split(false),
-                tok(Pid::In),
-                hand(Pid::Ack),
-                split(true),
-                tok(Pid::In),
-                hand(Pid::Nyet),
-                split(true),
-                tok(Pid::In),
-                good.clone(),
-                split(false),
-                tok(Pid::Out),
-                good,
-                hand(Pid::Ack),
-                split(true),
-                tok(Pid::Out),
-                hand(Pid::Ack),
-                sof(1).to_vec(),
-            ]),
-            [
-                (0x82, Outcome::AtHub),
-                (0x82, Outcome::AtHub),
-                (0x82, Outcome::Taken),
-                (0x02, Outcome::AtHub),
-                (0x02, Outcome::Taken),
-            ]
-        );
+        let [get, put, ack, nyet] = [tok(Pid::In), tok(Pid::Out), hand(Pid::Ack), hand(Pid::Nyet)];
+        let frame = sof(1).to_vec();
+        hold(&[
+            (&[&start, &get, &ack], 0x82, Outcome::AtHub),
+            (&[&complete, &get, &nyet], 0x82, Outcome::AtHub),
+            (&[&complete, &get, &good], 0x82, Outcome::Taken),
+            (&[&start, &put, &good, &ack], 0x02, Outcome::AtHub),
+            (&[&complete, &put, &ack, &frame], 0x02, Outcome::Taken),
+        ]);
     }
 }

@@ -1,7 +1,9 @@
 //! A modelled bus whose limit is known: packets with their times, and what was counted while they were made.
 
 use fastrand::Rng;
-use wiregauge_capture::{Pid, Speed, Writer, frame_ns, packet, wire_ns};
+use wiregauge_capture::{
+    Bus, Explained, Pid, Speed, Window, Writer, explain, frame_ns, packet, wire_ns,
+};
 
 /// What limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,14 @@ pub struct Made {
     pub address: u8,
     pub endpoint: u8,
     pub max_packet: u32,
+}
+
+/// What is found in a part of a capture of a bus.
+pub fn bus_of(file: &[u8], window: Window) -> Bus {
+    match explain(|| Ok(file), window).expect("a whole capture") {
+        Explained::Bus(bus) => bus,
+        other => panic!("{other:?}"),
+    }
 }
 
 pub(crate) struct Wire {
@@ -121,14 +131,24 @@ impl Wire {
 
 /// An endpoint of the modelled bus and what it sends next.
 pub(crate) struct Pipe {
-    pub(crate) address: u8,
-    pub(crate) number: u8,
-    pub(crate) is_in: bool,
-    pub(crate) toggle: bool,
-    pub(crate) counted: bool,
+    address: u8,
+    number: u8,
+    is_in: bool,
+    toggle: bool,
+    counted: bool,
 }
 
 impl Pipe {
+    pub(crate) fn new(address: u8, number: u8, is_in: bool, counted: bool) -> Pipe {
+        Pipe {
+            address,
+            number,
+            is_in,
+            toggle: false,
+            counted,
+        }
+    }
+
     fn token(&self) -> [u8; 3] {
         let pid = if self.is_in { Pid::In } else { Pid::Out };
         packet::token(pid, self.address, self.number)
@@ -148,18 +168,20 @@ impl Pipe {
             let data = self.data(payload);
             wire.put(&data);
         }
-        let turn_around = wire.turn_around();
+        self.turn_around(wire);
         wire.put(&packet::handshake(Pid::Nak));
         if self.counted {
             wire.truth.tokens += 1;
             wire.truth.naks += 1;
-            self.turned(wire, turn_around);
         }
         wire.now_ns += wire.gap();
     }
 
-    fn turned(&self, wire: &mut Wire, ns: u64) {
-        wire.truth.turn_around_max_ns = wire.truth.turn_around_max_ns.max(ns);
+    fn turn_around(&self, wire: &mut Wire) {
+        let ns = wire.turn_around();
+        if self.counted {
+            wire.truth.turn_around_max_ns = wire.truth.turn_around_max_ns.max(ns);
+        }
     }
 
     /// Data that is taken, after it was lost `lost` times.
@@ -169,10 +191,7 @@ impl Pipe {
             wire.fit(wire.longest(payload.len() as u32));
             wire.put(&self.token());
             if self.is_in {
-                let turn_around = wire.turn_around();
-                if self.counted {
-                    self.turned(wire, turn_around);
-                }
+                self.turn_around(wire);
             } else {
                 wire.now_ns += wire.gap();
             }
@@ -187,10 +206,7 @@ impl Pipe {
                 if self.is_in {
                     wire.now_ns += wire.gap();
                 } else {
-                    let turn_around = wire.turn_around();
-                    if self.counted {
-                        self.turned(wire, turn_around);
-                    }
+                    self.turn_around(wire);
                 }
                 wire.put(&packet::handshake(Pid::Ack));
             } else {
@@ -206,29 +222,22 @@ impl Pipe {
     }
 }
 
-/// A bus with a device of this kind; the same seed makes the same bus.
-pub fn bus(limit: Limit, seed: u64) -> Made {
-    let mut random = Rng::with_seed(seed);
-    let speed = if random.bool() {
+pub(crate) fn any_speed(random: &mut Rng) -> Speed {
+    if random.bool() {
         Speed::High
     } else {
         Speed::Full
-    };
+    }
+}
+
+/// A bus with a device of this kind; the same seed makes the same bus.
+pub fn bus(limit: Limit, seed: u64) -> Made {
+    let mut random = Rng::with_seed(seed);
+    let speed = any_speed(&mut random);
     let max_packet = if speed == Speed::High { 512 } else { 64 };
-    let mut pipe = Pipe {
-        address: random.u8(1..128),
-        number: random.u8(1..16),
-        is_in: random.bool(),
-        toggle: false,
-        counted: true,
-    };
-    let mut other = Pipe {
-        address: pipe.address % 127 + 1,
-        number: random.u8(1..16),
-        is_in: random.bool(),
-        toggle: false,
-        counted: false,
-    };
+    let address = random.u8(1..128);
+    let mut pipe = Pipe::new(address, random.u8(1..16), random.bool(), true);
+    let mut other = Pipe::new(address % 127 + 1, random.u8(1..16), random.bool(), false);
     let with_other = random.bool();
     let mut wire = Wire::new(speed, Rng::with_seed(seed ^ 0x5eed));
     let transfers = random.usize(30..60);
@@ -281,7 +290,7 @@ pub fn bus(limit: Limit, seed: u64) -> Made {
         file: wire.writer.into_inner(),
         truth: wire.truth,
         speed,
-        address: pipe.address,
+        address,
         endpoint,
         max_packet,
     }

@@ -1,6 +1,6 @@
 //! Files of every form, whole, cut off, damaged.
 
-use crate::made::{Limit, bus};
+use crate::made::{Limit, bus, bus_of};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
@@ -13,11 +13,54 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 use std::time::Duration;
 use wiregauge_capture::{
-    Explained, Pid, ReadError, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window,
+    Explained, Host, Pid, ReadError, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window,
     Writer, explain, packet,
 };
 
 type Packet = (u64, Vec<u8>, Option<Speed>);
+type Classic = PcapWriter<Vec<u8>>;
+
+/// A capture of this link type in the classic format.
+fn classic(link: u32, order: Endianness, ts_resolution: TsResolution) -> Classic {
+    let header = PcapHeader {
+        datalink: DataLink::from(link),
+        endianness: order,
+        ts_resolution,
+        ..PcapHeader::default()
+    };
+    PcapWriter::with_header(Vec::new(), header).expect("a vector takes everything")
+}
+
+fn put(writer: &mut Classic, at: Duration, bytes: &[u8]) {
+    let packet = PcapPacket::new(at, bytes.len() as u32, bytes);
+    (writer.write_packet(&packet)).expect("a vector takes everything");
+}
+
+fn order(big: bool) -> Endianness {
+    [Endianness::Little, Endianness::Big][usize::from(big)]
+}
+
+fn interface(
+    link: u32,
+    options: Vec<InterfaceDescriptionOption<'_>>,
+) -> InterfaceDescriptionBlock<'_> {
+    InterfaceDescriptionBlock {
+        linktype: DataLink::from(link),
+        snaplen: 0,
+        options,
+    }
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn urbs_of(file: &[u8]) -> Host {
+    match explain(|| Ok(file), Window::default()).unwrap() {
+        Explained::Urbs(host) => host,
+        other => panic!("{other:?}"),
+    }
+}
 
 /// All packets of a file, and where it is cut off.
 fn packets(file: &[u8]) -> (Vec<Packet>, Option<u64>) {
@@ -60,16 +103,10 @@ proptest! {
         big in any::<bool>(),
         nanoseconds in any::<bool>(),
     ) {
-        let header = PcapHeader {
-            datalink: DataLink::from(288),
-            endianness: if big { Endianness::Big } else { Endianness::Little },
-            ts_resolution: if nanoseconds { TsResolution::NanoSecond } else { TsResolution::MicroSecond },
-            ..PcapHeader::default()
-        };
-        let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+        let resolution = if nanoseconds { TsResolution::NanoSecond } else { TsResolution::MicroSecond };
+        let mut writer = classic(288, order(big), resolution);
         for (at_ns, bytes) in &made {
-            let packet = PcapPacket::new(Duration::from_nanos(*at_ns), bytes.len() as u32, bytes);
-            writer.write_packet(&packet).unwrap();
+            put(&mut writer, Duration::from_nanos(*at_ns), bytes);
         }
         let (found, _) = packets(&writer.into_writer());
         let unit = if nanoseconds { 1 } else { 1000 };
@@ -80,20 +117,11 @@ proptest! {
 
     #[test]
     fn interfaces_with_other_speeds_and_clocks_are_read(made in any_packets(), big in any::<bool>()) {
-        let order = if big { Endianness::Big } else { Endianness::Little };
-        let mut writer = PcapNgWriter::with_endianness(Vec::new(), order).unwrap();
+        let mut writer = PcapNgWriter::with_endianness(Vec::new(), order(big)).unwrap();
         // Microseconds are what an interface means that says nothing.
-        for (link, options) in [
-            (294, vec![]),
-            (295, vec![InterfaceDescriptionOption::IfTsResol(9)]),
-        ] {
-            let interface = InterfaceDescriptionBlock {
-                linktype: DataLink::from(link),
-                snaplen: 0,
-                options,
-            };
-            writer.write_pcapng_block(interface).unwrap();
-        }
+        writer.write_pcapng_block(interface(294, vec![])).unwrap();
+        let nanoseconds = vec![InterfaceDescriptionOption::IfTsResol(9)];
+        writer.write_pcapng_block(interface(295, nanoseconds)).unwrap();
         let mut expected = Vec::new();
         for (number, (at, bytes)) in made.iter().enumerate() {
             let interface = number % 2;
@@ -153,10 +181,7 @@ fn of_a_file_that_was_cut_off_all_whole_packets_are_read() {
         }
     }
     assert_eq!(last, all.len() - 1);
-    let Explained::Bus(bus) = explain(|| Ok(&file[..file.len() - 1]), Window::default()).unwrap()
-    else {
-        panic!("packets of a bus");
-    };
+    let bus = bus_of(&file[..file.len() - 1], Window::default());
     assert!(bus.cut_off_at.is_some());
 }
 
@@ -165,21 +190,11 @@ fn the_speed_is_concluded_where_the_file_does_not_state_it() {
     for seed in 0..10 {
         let made = bus(Limit::Host, seed);
         let (found, _) = packets(&made.file);
-        let header = PcapHeader {
-            datalink: DataLink::from(288),
-            ts_resolution: TsResolution::NanoSecond,
-            ..PcapHeader::default()
-        };
-        let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+        let mut writer = classic(288, Endianness::Little, TsResolution::NanoSecond);
         for (at_ns, bytes, _) in &found {
-            let packet = PcapPacket::new(Duration::from_nanos(*at_ns), bytes.len() as u32, bytes);
-            writer.write_packet(&packet).unwrap();
+            put(&mut writer, Duration::from_nanos(*at_ns), bytes);
         }
-        let file = writer.into_writer();
-        let Explained::Bus(bus) = explain(|| Ok(file.as_slice()), Window::default()).unwrap()
-        else {
-            panic!("packets of a bus");
-        };
+        let bus = bus_of(&writer.into_writer(), Window::default());
         assert_eq!((bus.speed, bus.speed_assumed), (made.speed, true));
     }
 }
@@ -188,56 +203,28 @@ fn the_speed_is_concluded_where_the_file_does_not_state_it() {
 #[test]
 fn an_event_of_packetry_says_the_speed() {
     let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
-    let interface = InterfaceDescriptionBlock {
-        linktype: DataLink::from(288),
-        snaplen: 0,
-        options: vec![InterfaceDescriptionOption::IfTsResol(9)],
-    };
-    writer.write_pcapng_block(interface).unwrap();
+    let nanoseconds = vec![InterfaceDescriptionOption::IfTsResol(9)];
+    writer
+        .write_pcapng_block(interface(288, nanoseconds))
+        .unwrap();
     let mut file = writer.into_inner();
-    let body: Vec<u8> = [62392_u32, 0x3343_0000 | 8, 0, 0, 5]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
-    file.extend(0x4000_0bad_u32.to_le_bytes());
-    file.extend((body.len() as u32 + 12).to_le_bytes());
-    file.extend(&body);
-    file.extend((body.len() as u32 + 12).to_le_bytes());
+    // A block of packetry with 20 bytes, then that of a packet.
+    file.extend(words(&[0x4000_0bad, 32]));
+    file.extend(words(&[62392, 0x3343_0000 | 8, 0, 0, 5, 32]));
     let packet = packet::handshake(Pid::Ack);
-    let mut block: Vec<u8> = [6_u32, 36, 0, 0, 9, 1, 1]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
-    block.extend([packet[0], 0, 0, 0]);
-    block.extend(36_u32.to_le_bytes());
-    file.extend(block);
+    file.extend(words(&[6, 36, 0, 0, 9, 1, 1, u32::from(packet[0]), 36]));
     let (found, _) = packets(&file);
     assert_eq!(found, [(9, packet.to_vec(), Some(Speed::High))]);
 }
 
 #[test]
 fn a_capture_of_another_kind_is_named() {
-    let header = PcapHeader {
-        datalink: DataLink::ETHERNET,
-        ..PcapHeader::default()
-    };
-    let file = PcapWriter::with_header(Vec::new(), header)
-        .unwrap()
-        .into_writer();
-    let usbpcap = PcapHeader {
-        datalink: DataLink::from(249),
-        ..PcapHeader::default()
-    };
-    let windows = PcapWriter::with_header(Vec::new(), usbpcap)
-        .unwrap()
-        .into_writer();
-    let error = Reader::new(windows.as_slice()).unwrap_err().to_string();
-    assert!(error.contains("USBPcap is not supported"), "{error}");
-    let error = Reader::new(file.as_slice()).unwrap_err().to_string();
-    assert!(error.contains("link type 1 (Ethernet)"), "{error}");
-    assert!(error.contains("hint: "), "{error}");
+    let of = |link| classic(link, Endianness::Big, TsResolution::MicroSecond).into_writer();
     for (bytes, expected) in [
-        (&b"\x1f\x8b\x08"[..], "gunzip"),
+        (&of(249)[..], "USBPcap is not supported"),
+        (&of(1), "link type 1 (Ethernet)"),
+        (&of(1), "hint: "),
+        (b"\x1f\x8b\x08", "gunzip"),
         (b"", "empty"),
         (b"{}", "not a capture file"),
     ] {
@@ -247,7 +234,7 @@ fn a_capture_of_another_kind_is_named() {
 }
 
 /// A record of usbmon with the header of 64 bytes.
-fn usbmon(id: u64, stage: u8, endpoint: u8, length: u32, big: bool) -> Vec<u8> {
+fn usbmon(id: u64, stage: u8, status: i32, length: u32, big: bool) -> Vec<u8> {
     let mut bytes = vec![0; 64];
     let mut put = |at: usize, little: &[u8]| {
         let mut value = little.to_vec();
@@ -259,34 +246,22 @@ fn usbmon(id: u64, stage: u8, endpoint: u8, length: u32, big: bool) -> Vec<u8> {
     put(0, &id.to_le_bytes());
     put(8, &[stage]);
     put(9, &[3]);
-    put(10, &[endpoint]);
+    put(10, &[0x81]);
     put(11, &[7]);
     put(12, &2_u16.to_le_bytes());
+    put(28, &status.to_le_bytes());
     put(32, &length.to_le_bytes());
     bytes
 }
 
 /// URBs of 100 us, each submitted `gap_us` after the one before was over.
 fn urbs(gap_us: u64, big: bool) -> Vec<u8> {
-    let header = PcapHeader {
-        datalink: DataLink::from(220),
-        endianness: if big {
-            Endianness::Big
-        } else {
-            Endianness::Little
-        },
-        ..PcapHeader::default()
-    };
-    let mut writer =
-        PcapWriter::with_header(Vec::new(), header).expect("a vector takes everything");
+    let mut writer = classic(220, order(big), TsResolution::MicroSecond);
     let mut at = Duration::from_secs(1_700_000_000);
     for number in 0..50 {
         for (stage, length, after_us) in [(b'S', 4096, 100), (b'C', 512, gap_us)] {
-            let bytes = usbmon(0xffff_8880_0000_0000 + number % 4, stage, 0x81, length, big);
-            let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
-            writer
-                .write_packet(&packet)
-                .expect("a vector takes everything");
+            let id = 0xffff_8880_0000_0000 + number % 4;
+            put(&mut writer, at, &usbmon(id, stage, 0, length, big));
             at += Duration::from_micros(after_us);
         }
     }
@@ -296,18 +271,12 @@ fn urbs(gap_us: u64, big: bool) -> Vec<u8> {
 #[test]
 fn usbmon_separates_the_host_from_device_and_bus() {
     for (gap_us, big) in [(900, false), (900, true), (20, false)] {
-        let file = urbs(gap_us, big);
-        let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap()
-        else {
-            panic!("URBs");
-        };
+        let host = urbs_of(&urbs(gap_us, big));
         let [endpoint] = host.endpoints.as_slice() else {
             panic!("{host:?}")
         };
-        assert_eq!(
-            (endpoint.bus, endpoint.device, endpoint.endpoint),
-            (2, 7, 0x81)
-        );
+        let address = (endpoint.bus, endpoint.device, endpoint.endpoint);
+        assert_eq!(address, (2, 7, 0x81));
         assert_eq!(endpoint.transfer, UrbType::Bulk);
         assert_eq!((endpoint.transfers, endpoint.bytes), (50, 50 * 512));
         assert_eq!((endpoint.short, endpoint.unmatched), (50, 0));
@@ -320,45 +289,26 @@ fn usbmon_separates_the_host_from_device_and_bus() {
 
 #[test]
 fn urbs_that_the_host_took_back_are_not_failures() {
-    let header = PcapHeader {
-        datalink: DataLink::from(220),
-        endianness: Endianness::Little,
-        ..PcapHeader::default()
-    };
-    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    let mut writer = classic(220, Endianness::Little, TsResolution::MicroSecond);
     let mut at = Duration::from_secs(1_700_000_000);
     for (id, status) in [(1, 0), (2, -2), (3, -104), (4, -71), (5, -121)] {
         for (stage, status) in [(b'S', -115_i32), (b'C', status)] {
-            let mut bytes = usbmon(id, stage, 0x81, 64, false);
-            bytes[28..32].copy_from_slice(&status.to_le_bytes());
-            let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
-            writer.write_packet(&packet).unwrap();
+            put(&mut writer, at, &usbmon(id, stage, status, 64, false));
             at += Duration::from_micros(10);
         }
     }
-    let file = writer.into_writer();
-    let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
-        panic!("URBs");
-    };
+    let host = urbs_of(&writer.into_writer());
     let one = &host.endpoints[0];
     assert_eq!((one.transfers, one.cancelled, one.failed), (2, 2, 1));
 }
 
 #[test]
 fn the_time_of_urbs_that_the_host_took_back_at_the_end_is_no_time_of_transfers() {
-    let header = PcapHeader {
-        datalink: DataLink::from(220),
-        endianness: Endianness::Little,
-        ..PcapHeader::default()
-    };
-    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    let mut writer = classic(220, Endianness::Little, TsResolution::MicroSecond);
     let begin = Duration::from_secs(1_700_000_000);
     let mut write = |at_ms: u64, id: u64, stage: u8, status: i32| {
-        let mut bytes = usbmon(id, stage, 0x81, 64, false);
-        bytes[28..32].copy_from_slice(&status.to_le_bytes());
         let at = begin + Duration::from_millis(at_ms);
-        let packet = PcapPacket::new(at, bytes.len() as u32, &bytes);
-        writer.write_packet(&packet).unwrap();
+        put(&mut writer, at, &usbmon(id, stage, status, 64, false));
     };
     // Ten transfers of 1 ms, 3 ms apart; then 10 s in which a read that is cancelled was pending.
     for id in 0..10 {
@@ -367,10 +317,7 @@ fn the_time_of_urbs_that_the_host_took_back_at_the_end_is_no_time_of_transfers()
     }
     write(40, 10, b'S', -115);
     write(10_000, 10, b'C', -2);
-    let file = writer.into_writer();
-    let Explained::Urbs(host) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
-        panic!("URBs");
-    };
+    let host = urbs_of(&writer.into_writer());
     let one = &host.endpoints[0];
     assert_eq!((one.transfers, one.cancelled), (10, 1));
     assert!((one.idle - 27.0 / 37.0).abs() < 1e-9, "{}", one.idle);
@@ -385,10 +332,7 @@ fn the_packet_at_which_time_goes_back_is_named() {
     for at_us in [10_u64, 20, 5, 30, 25] {
         writer.packet(at_us * 1000, &packet::sof(1)).unwrap();
     }
-    let file = writer.into_inner();
-    let Explained::Bus(bus) = explain(|| Ok(file.as_slice()), Window::default()).unwrap() else {
-        panic!("packets of a bus");
-    };
+    let bus = bus_of(&writer.into_inner(), Window::default());
     assert_eq!((bus.time_goes_back_at, bus.times_back), (Some(3), 2));
 }
 

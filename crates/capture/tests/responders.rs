@@ -1,6 +1,6 @@
 //! Modelled devices that respond to requests, on a bus whose limit is known.
 
-use crate::made::{Limit, Made, Pipe, Wire};
+use crate::made::{Limit, Made, Pipe, Wire, any_speed};
 use fastrand::Rng;
 use wiregauge_capture::{Speed, frame_ns};
 
@@ -15,22 +15,12 @@ pub struct Responder {
 /// `Limit::Host`, the reverse. Most hosts poll the IN endpoint all the time, some only for a response.
 pub fn request_response(limit: Limit, seed: u64) -> Responder {
     let mut random = Rng::with_seed(seed);
-    let speed = match random.bool() {
-        true => Speed::High,
-        false => Speed::Full,
-    };
+    let speed = any_speed(&mut random);
     let max_packet = if speed == Speed::High { 512 } else { 64 };
     let address = random.u8(1..128);
-    let pipe = |number, is_in, counted| Pipe {
-        address,
-        number,
-        is_in,
-        toggle: false,
-        counted,
-    };
     let (to_device, to_host) = (random.u8(1..16), random.u8(1..16));
-    let mut requests = pipe(to_device, false, false);
-    let mut responses = pipe(to_host, true, true);
+    let mut requests = Pipe::new(address, to_device, false, false);
+    let mut responses = Pipe::new(address, to_host, true, true);
     let polled = random.u32(0..4) > 0;
     let mut wire = Wire::new(speed, Rng::with_seed(seed ^ 0x5eed));
     let again_ns = random.u64(500..frame_ns(speed) / 4);

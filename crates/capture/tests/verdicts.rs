@@ -1,15 +1,12 @@
 //! Figures and verdicts of buses whose limit is known.
 
-use crate::made::{Limit, Made, Pipe, Truth, Wire, bus};
+use crate::made::{Limit, Made, Pipe, Truth, Wire, bus, bus_of};
 use crate::responders::request_response;
 use fastrand::Rng;
-use wiregauge_capture::{Bus, Explained, Judged, Parts, Speed, Verdict, Window, explain, frame_ns};
+use wiregauge_capture::{Bus, Judged, Parts, Speed, Verdict, Window, frame_ns};
 
 fn explained(made: &Made) -> Bus {
-    match explain(|| Ok(made.file.as_slice()), Window::default()).expect("a whole capture") {
-        Explained::Bus(bus) => bus,
-        other => panic!("{other:?}"),
-    }
+    bus_of(&made.file, Window::default())
 }
 
 fn endpoint<'a>(bus: &'a Bus, made: &Made) -> &'a Judged {
@@ -30,13 +27,7 @@ fn is_right(limit: Limit, verdict: Option<Verdict>) -> bool {
 
 /// A full-speed bus that carries data for 62 % of each frame, in a capture of so many packets.
 fn part_loaded(packets: u64) -> Bus {
-    let mut pipe = Pipe {
-        address: 5,
-        number: 2,
-        is_in: false,
-        toggle: false,
-        counted: true,
-    };
+    let mut pipe = Pipe::new(5, 2, false, true);
     let mut wire = Wire::new(Speed::Full, Rng::with_seed(packets));
     let frame = frame_ns(Speed::Full);
     while wire.truth.packets < packets {
@@ -46,11 +37,7 @@ fn part_loaded(packets: u64) -> Bus {
             wire.wait_until(next);
         }
     }
-    let file = wire.writer.into_inner();
-    match explain(|| Ok(file.as_slice()), Window::default()).expect("a whole capture") {
-        Explained::Bus(bus) => bus,
-        other => panic!("{other:?}"),
-    }
+    bus_of(&wire.writer.into_inner(), Window::default())
 }
 
 #[test]
@@ -58,25 +45,24 @@ fn neither_the_packets_nor_the_time_of_a_frame_that_is_cut_count() {
     // Ends at every place of a frame, short captures and longer ones.
     for packets in 14..60 {
         let bus = part_loaded(packets);
-        let idle = bus.shares.idle;
-        assert!(
-            (0.3..0.42).contains(&idle),
-            "{packets} packets: {:?}",
-            bus.shares
-        );
+        let shares = &bus.shares;
+        assert!((0.3..0.42).contains(&shares.idle), "{packets}: {shares:?}");
         let share = bus.endpoints[0].endpoint.frame_share;
         assert!((0.5..0.7).contains(&share), "{packets} packets: {share}");
         assert!(!is_right(Limit::Bus, bus.verdict), "{}", bus.words);
     }
 }
 
-fn sum(parts: &Parts) -> f64 {
+/// The parts of a time make the whole of it.
+fn hold(parts: &Parts) {
     let naks = parts.nak_ns + parts.unrequested_ns;
-    parts.data_ns + naks + parts.other_ns + parts.hub_ns + parts.idle_ns
+    let sum = parts.data_ns + naks + parts.other_ns + parts.hub_ns + parts.idle_ns;
+    assert!((sum / parts.total_ns - 1.0).abs() < 1e-9, "{parts:?}");
 }
 
 fn hundred(limit: Limit) {
     for seed in 0..100 {
+        let case = format!("{limit:?}, seed {seed}");
         let made = bus(limit, seed);
         let bus = explained(&made);
         let judged = endpoint(&bus, &made);
@@ -95,30 +81,16 @@ fn hundred(limit: Limit) {
             all_packets: bus.packets,
             turn_around_max_ns: figures.turn_around.expect("a whole capture").max_ns,
         };
-        assert_eq!(found, made.truth, "{limit:?}, seed {seed}");
+        assert_eq!(found, made.truth, "{case}");
         assert_eq!(bus.speed, made.speed);
         assert_eq!((bus.damaged, bus.stray, bus.missing), (0, 0, 0));
         assert_eq!(figures.max_packet, made.max_packet);
-        let parts = figures.parts;
-        assert!(
-            (sum(&parts) / parts.total_ns - 1.0).abs() < 1e-9,
-            "{parts:?}"
-        );
-        assert!(
-            figures.frame_share <= figures.frame_share_max,
-            "{figures:?}"
-        );
-        assert!(figures.frame_share_max <= 1.0, "{figures:?}");
-        assert!(
-            is_right(limit, judged.verdict),
-            "{limit:?}, seed {seed}: {:?}",
-            judged.words
-        );
-        assert!(
-            is_right(limit, bus.verdict),
-            "{limit:?}, seed {seed}: {}",
-            bus.words
-        );
+        hold(&figures.parts);
+        let (share, max) = (figures.frame_share, figures.frame_share_max);
+        assert!(share <= max && max <= 1.0, "{figures:?}");
+        let words = (&judged.words, &bus.words);
+        assert!(is_right(limit, judged.verdict), "{case}: {words:?}");
+        assert!(is_right(limit, bus.verdict), "{case}: {words:?}");
     }
 }
 
@@ -139,26 +111,20 @@ fn a_full_bus_is_found_for_each_of_a_hundred_devices() {
 
 fn hundred_responders(limit: Limit) {
     for seed in 0..100 {
+        let case = format!("{limit:?}, seed {seed}");
         let device = request_response(limit, seed);
         let bus = explained(&device.made);
         let judged = endpoint(&bus, &device.made);
         let (parts, words) = (judged.endpoint.parts, &judged.words);
-        assert!(
-            is_right(limit, judged.verdict) && is_right(limit, bus.verdict),
-            "{limit:?}, seed {seed}: {words:?}, {}",
-            bus.words
-        );
-        assert!(
-            (sum(&parts) / parts.total_ns - 1.0).abs() < 1e-9,
-            "{parts:?}"
-        );
+        let both = (words, &bus.words);
+        assert!(is_right(limit, judged.verdict), "{case}: {both:?}");
+        assert!(is_right(limit, bus.verdict), "{case}: {both:?}");
+        hold(&parts);
         // The NAKs between the packets of a request add to it.
         let found = parts.unrequested_ns / parts.total_ns;
         let made = device.unrequested_ns as f64 / parts.total_ns;
-        assert!(
-            (made - 0.05..made + 0.2).contains(&found),
-            "{limit:?}, seed {seed}: {found} of {made}"
-        );
+        let near = (made - 0.05..made + 0.2).contains(&found);
+        assert!(near, "{case}: {found} of {made}");
         if limit == Limit::Host && device.polled {
             let words = words.as_deref().unwrap_or_default();
             assert!(words.contains("no request was outstanding"), "{words}");
@@ -184,31 +150,25 @@ fn the_pause_of_a_host_is_not_the_distance_of_its_retries() {
     let judged = endpoint(&judged_bus, &made);
     let (pause, words) = (judged.endpoint.pause, judged.words.as_deref());
     // The generator pauses for 50 us or more after each transfer.
-    assert!(
-        pause.is_some_and(|pause| pause.p50_ns >= 50_000),
-        "{pause:?}"
-    );
+    let is_long = pause.is_some_and(|pause| pause.p50_ns >= 50_000);
+    assert!(is_long, "{pause:?}");
     let words = words.unwrap_or_default();
     assert!(words.contains("median pause before a transfer"), "{words}");
     let words = &judged_bus.words;
-    assert!(
-        words.contains("which carried most, is limited by the host"),
-        "{words}"
-    );
+    let most = "which carried most, is limited by the host";
+    assert!(words.contains(most), "{words}");
     assert!(words.contains("on the wire: data"), "{words}");
+}
+
+fn until(to_ns: u64) -> Window {
+    Window { from_ns: 0, to_ns }
 }
 
 #[test]
 fn a_window_leaves_out_the_rest() {
     let made = bus(Limit::Device, 1);
     let whole = explained(&made);
-    let half = Window {
-        from_ns: 0,
-        to_ns: whole.duration_ns / 2,
-    };
-    let Explained::Bus(part) = explain(|| Ok(made.file.as_slice()), half).unwrap() else {
-        panic!("packets of a bus");
-    };
+    let part = bus_of(&made.file, until(whole.duration_ns / 2));
     assert!(part.packets < whole.packets);
     assert!(part.duration_ns <= whole.duration_ns / 2);
 }
@@ -216,13 +176,7 @@ fn a_window_leaves_out_the_rest() {
 #[test]
 fn few_packets_give_no_verdict() {
     let made = bus(Limit::Device, 2);
-    let few = Window {
-        from_ns: 0,
-        to_ns: 100_000,
-    };
-    let Explained::Bus(bus) = explain(|| Ok(made.file.as_slice()), few).unwrap() else {
-        panic!("packets of a bus");
-    };
+    let bus = bus_of(&made.file, until(100_000));
     assert_eq!(bus.verdict, None, "{bus:?}");
     assert!(bus.words.contains("no verdict"), "{}", bus.words);
 }

@@ -60,10 +60,8 @@ mod tests {
         let trace = [Some(5), None, Some(12), Some(30), None, Some(7)];
         let found = Delays::of(&trace, 10, None).expect("answers");
         assert_eq!((found.min_ns, found.median_ns, found.max_ns), (5, 7, 30));
-        assert_eq!(
-            (found.late, found.lost, found.longest_loss),
-            (2.0 / 6.0, 2.0 / 6.0, 1)
-        );
+        let told = (found.late, found.lost, found.longest_loss);
+        assert_eq!(told, (2.0 / 6.0, 2.0 / 6.0, 1));
         let strict = Delays::of(&trace, 10, Some(12)).expect("answers");
         assert_eq!((strict.max_ns, strict.longest_loss), (12, 2));
         assert_eq!(Delays::of(&[None; 3], 10, None), None);

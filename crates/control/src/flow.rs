@@ -119,10 +119,8 @@ mod tests {
         // x' = w: variance r t, cost of the start x^2 t, of the noise r t^2 / 2.
         let (zero, one) = (Matrix::zeros(1, 1), Matrix::identity(1, 1));
         let flow = Flow::new(&zero, &(&one * 3.0), &one, 2.0);
-        assert_eq!(
-            (flow.phi[0], flow.noise[0], flow.cost[0], flow.noise_cost),
-            (1.0, 6.0, 2.0, 6.0)
-        );
+        let found = (flow.phi[0], flow.noise[0], flow.cost[0], flow.noise_cost);
+        assert_eq!(found, (1.0, 6.0, 2.0, 6.0));
     }
 
     #[test]

@@ -190,10 +190,8 @@ mod tests {
         let found = joint_radius(&[a.clone(), a.transpose()], SEARCH);
         let golden = (1.0 + 5f64.sqrt()) / 2.0;
         assert!((found.lower - golden).abs() < 1e-9, "{found:?}");
-        assert!(
-            found.upper >= golden && found.upper < golden + 0.03,
-            "{found:?}"
-        );
+        let holds = found.upper >= golden && found.upper < golden + 0.03;
+        assert!(holds, "{found:?}");
         assert_eq!(found.word.len(), 2);
     }
 

@@ -222,10 +222,8 @@ mod tests {
     fn an_answer_after_exactly_a_period_comes_behind_the_next_sample() {
         let found = patterns(&[Some(100), None, None], Rules::default());
         assert!(found[0].switches.is_empty());
-        assert_eq!(
-            (found[1].moves.as_slice(), found[1].switches.as_slice()),
-            (&[(0, 1)][..], &[(0, Source::Stored(1))][..])
-        );
+        assert_eq!(found[1].moves, [(0, 1)]);
+        assert_eq!(found[1].switches, [(0, Source::Stored(1))]);
     }
 
     #[test]
@@ -234,24 +232,18 @@ mod tests {
         let newest = patterns(&delays, rules(Order::Newest, OnMiss::Hold));
         assert_eq!(newest[1].switches, [(1, Source::Stored(0))]);
         let arrival = patterns(&delays, rules(Order::Arrival, OnMiss::Hold));
-        assert_eq!(
-            arrival[1].switches,
-            [(1, Source::Stored(0)), (5, Source::Stored(1))]
-        );
+        let both = [(1, Source::Stored(0)), (5, Source::Stored(1))];
+        assert_eq!(arrival[1].switches, both);
     }
 
     #[test]
     fn each_rule_of_a_miss_does_what_it_says() {
         let delays = [None, Some(10)];
         let first = |on_miss| patterns(&delays, rules(Order::Newest, on_miss)).remove(0);
-        assert_eq!(
-            (first(OnMiss::Hold).ran, first(OnMiss::Hold).switches),
-            (true, vec![])
-        );
-        assert_eq!(
-            (first(OnMiss::Skip).ran, first(OnMiss::Skip).switches),
-            (false, vec![])
-        );
+        for (on_miss, ran) in [(OnMiss::Hold, true), (OnMiss::Skip, false)] {
+            let found = first(on_miss);
+            assert_eq!((found.ran, found.switches), (ran, vec![]));
+        }
         assert_eq!(first(OnMiss::ZeroAtOnce).switches, [(0, Source::Zero)]);
         let at_deadline = Rules {
             on_miss: OnMiss::ZeroAtDeadline,

@@ -143,13 +143,9 @@ mod tests {
         let rules = Rules::default();
         let whole = on_trace(&model, &mut flows, &delays, 6_000_000, rules).expect("a verdict");
         let alone = trace_cost(&model, &mut flows, &delays, rules).expect("a cost");
-        assert_eq!(
-            (alone.growth, alone.cost, alone.interval),
-            (whole.growth, whole.cost, whole.interval)
-        );
-        assert_eq!(
-            trace_cost(&model, &mut flows, &[None; 300], rules),
-            Err(ControlError::NoAnswer)
-        );
+        assert_eq!((alone.growth, alone.cost), (whole.growth, whole.cost));
+        assert_eq!(alone.interval, whole.interval);
+        let silent = trace_cost(&model, &mut flows, &[None; 300], rules);
+        assert_eq!(silent, Err(ControlError::NoAnswer));
     }
 }

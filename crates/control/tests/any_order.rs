@@ -1,22 +1,16 @@
 //! In any order: what is proved is not broken by an attack with repeating sequences, and wrong variants of the rules
 //! are. The latter shows that the attack finds what there is to find.
 
-use crate::loops::{integrator, servo};
+use crate::loops::{ARRIVAL, integrator, on_miss, servo};
 use wiregauge_control::{
-    AnyOrder, DelayRange, Loop, Matrix, OnMiss, Order, Pid, Rules, StateSpace, TransferFunction,
-    Verdict, any_order, cycle_growth, jitter_margin, misses, worst_cycle,
+    AnyOrder, DelayRange, Loop, Matrix, OnMiss, Pid, Rules, StateSpace, TransferFunction, Verdict,
+    any_order, cycle_growth, jitter_margin, misses, worst_cycle,
 };
 
 const MS: u64 = 1_000_000;
 /// All random loops have a period of 10 ms.
 const PERIOD: u64 = 10 * MS;
 const PERIOD_S: f64 = 0.01;
-
-const ARRIVAL: Rules = Rules {
-    order: Order::Arrival,
-    on_miss: OnMiss::Hold,
-    deadline_ns: None,
-};
 
 fn newest() -> Rules {
     Rules::default()
@@ -139,9 +133,13 @@ fn claims(seed: u64, count: usize, kinds: &[usize]) -> Vec<Claim> {
 /// A range of delays, in periods.
 fn range(least: f64, jitter: f64, losses_in_a_row: u32) -> DelayRange {
     let ns = |periods: f64| (periods * PERIOD as f64) as u64;
+    range_ns(ns(least), ns(jitter), losses_in_a_row)
+}
+
+fn range_ns(least_ns: u64, jitter_ns: u64, losses_in_a_row: u32) -> DelayRange {
     DelayRange {
-        least_ns: ns(least),
-        jitter_ns: ns(jitter),
+        least_ns,
+        jitter_ns,
         losses_in_a_row,
     }
 }
@@ -157,12 +155,8 @@ fn no_loop_that_is_proved_is_broken_by_the_attack() {
     let (all, tight) = (claims(1, 27, &ALL), claims(6, 15, &TIGHT));
     for claim in all.into_iter().chain(tight) {
         let jitter = 0.999 * claim.margin;
-        let found = any_order(
-            &claim.model,
-            range(claim.least, jitter, 0),
-            PERIOD,
-            newest(),
-        );
+        let delays = range(claim.least, jitter, 0);
+        let found = any_order(&claim.model, delays, PERIOD, newest());
         assert_eq!(found.verdict, Verdict::Proved);
         assert!(!is_broken(&claim, jitter, 0, newest()));
     }
@@ -187,10 +181,8 @@ fn the_attack_breaks_a_margin_that_forgets_the_least_delay() {
 #[test]
 fn losses_are_proved_by_their_own_rule_only() {
     let mut plain = 0;
-    for claim in claims(4, 60, &ALL)
-        .iter()
-        .filter(|claim| claim.margin > 1.0)
-    {
+    let claims = claims(4, 60, &ALL);
+    for claim in claims.iter().filter(|claim| claim.margin > 1.0) {
         let jitter = 0.999 * claim.margin - 1.0;
         if jitter > 0.0 {
             let losses = range(claim.least, jitter, 1);
@@ -206,10 +198,8 @@ fn losses_are_proved_by_their_own_rule_only() {
 #[test]
 fn answers_by_arrival_are_proved_by_their_own_rule_only() {
     let mut plain = 0;
-    for claim in claims(5, 60, &ALL)
-        .iter()
-        .filter(|claim| claim.margin > 1.0)
-    {
+    let claims = claims(5, 60, &ALL);
+    for claim in claims.iter().filter(|claim| claim.margin > 1.0) {
         // N + floor N + 1 below the margin.
         let limit = 0.999 * claim.margin;
         let jitter = ((limit - 1.0) / 2.0).floor().max(0.0);
@@ -228,16 +218,8 @@ fn answers_by_arrival_are_proved_by_their_own_rule_only() {
 fn misses_that_are_proved_are_not_broken_and_a_pattern_that_breaks_does() {
     let (mut proofs, mut breaks) = (0, 0);
     for claim in claims(7, 9, &ALL) {
-        for on_miss in [
-            OnMiss::Hold,
-            OnMiss::ZeroAtOnce,
-            OnMiss::ZeroAtDeadline,
-            OnMiss::Skip,
-        ] {
-            let rules = Rules {
-                on_miss,
-                ..newest()
-            };
+        use OnMiss::{Hold, Skip, ZeroAtDeadline, ZeroAtOnce};
+        for rules in [Hold, ZeroAtOnce, ZeroAtDeadline, Skip].map(on_miss) {
             let constant = range(claim.least, 0.0, 0);
             let found = misses(&claim.model, constant.least_ns, 0, PERIOD, rules, 4);
             let found = found.expect("delays below a period are covered");
@@ -260,12 +242,7 @@ fn misses_that_are_proved_are_not_broken_and_a_pattern_that_breaks_does() {
 
 #[test]
 fn a_broken_loop_is_shown_with_delays_of_the_range_that_break_it() {
-    let range = DelayRange {
-        least_ns: 0,
-        jitter_ns: 11_940_000,
-        losses_in_a_row: 1,
-    };
-    let found = any_order(&servo(), range, 6 * MS, newest());
+    let found = any_order(&servo(), range_ns(0, 11_940_000, 1), 6 * MS, newest());
     let AnyOrder {
         verdict: Verdict::Broken(cycle),
         demanded_s: Some(demanded),
@@ -275,12 +252,8 @@ fn a_broken_loop_is_shown_with_delays_of_the_range_that_break_it() {
         panic!("{found:?}");
     };
     assert!((demanded - 17.94e-3).abs() < 1e-9);
-    assert!(
-        cycle
-            .delays
-            .iter()
-            .all(|delay| { delay.is_none() || *delay == Some(0) || *delay == Some(11_940_000) })
-    );
+    let mut delays = cycle.delays.iter();
+    assert!(delays.all(|delay| [None, Some(0), Some(11_940_000)].contains(delay)));
     let growth = cycle_growth(&servo(), &cycle.delays, 6 * MS, newest());
     assert!(growth >= 1.0 && (growth - cycle.growth).abs() < 1e-9);
 }
@@ -289,11 +262,7 @@ fn a_broken_loop_is_shown_with_delays_of_the_range_that_break_it() {
 fn between_proof_and_break_the_verdict_is_not_proved() {
     // The attack breaks the integrator above its delay margin of about 2 periods; the proof ends at 1.4167.
     let of = |jitter: f64| {
-        let range = DelayRange {
-            least_ns: 0,
-            jitter_ns: (jitter * 1e9) as u64,
-            losses_in_a_row: 0,
-        };
+        let range = range_ns(0, (jitter * 1e9) as u64, 0);
         any_order(&integrator(0.5), range, 1_000 * MS, newest()).verdict
     };
     assert_eq!(of(1.416), Verdict::Proved);
@@ -303,38 +272,17 @@ fn between_proof_and_break_the_verdict_is_not_proved() {
 
 #[test]
 fn rules_that_set_zero_or_skip_are_covered_for_a_constant_delay_only() {
-    let of = |jitter_ns, losses_in_a_row, on_miss| {
-        let range = DelayRange {
-            least_ns: 3 * MS,
-            jitter_ns,
-            losses_in_a_row,
-        };
-        let rules = Rules {
-            on_miss,
-            ..Rules::default()
-        };
-        any_order(&servo(), range, 6 * MS, rules).verdict
+    let of = |jitter_ns, losses, rule| {
+        let range = range_ns(3 * MS, jitter_ns, losses);
+        any_order(&servo(), range, 6 * MS, on_miss(rule)).verdict
     };
     assert_eq!(of(0, 3, OnMiss::ZeroAtDeadline), Verdict::Proved);
     assert_eq!(of(0, 2, OnMiss::Hold), Verdict::Proved);
     assert!(matches!(of(MS, 1, OnMiss::Skip), Verdict::Broken(_)));
-    let slow = DelayRange {
-        least_ns: 0,
-        jitter_ns: 100 * MS,
-        losses_in_a_row: 1,
-    };
-    let skip = Rules {
-        on_miss: OnMiss::Skip,
-        ..Rules::default()
-    };
-    assert_eq!(
-        any_order(&integrator(0.5), slow, 1_000 * MS, skip).verdict,
-        Verdict::NotProved { is_covered: false }
-    );
-    let far = DelayRange {
-        least_ns: 600 * MS,
-        ..slow
-    };
+    let (slow, skip) = (range_ns(0, 100 * MS, 1), on_miss(OnMiss::Skip));
+    let of_slow = any_order(&integrator(0.5), slow, 1_000 * MS, skip);
+    assert_eq!(of_slow.verdict, Verdict::NotProved { is_covered: false });
+    let far = range_ns(600 * MS, 100 * MS, 1);
     let of_far = any_order(&integrator(0.001), far, 6 * MS, newest());
     assert_eq!(of_far.verdict, Verdict::NotProved { is_covered: false });
     // Without losses the rule does not matter.
@@ -351,14 +299,7 @@ fn the_range_of_a_trace_counts_late_answers_as_lost() {
         };
         DelayRange::of(&delays, rules)
     };
-    let made = |jitter_ns, losses_in_a_row| {
-        Some(DelayRange {
-            least_ns: 5,
-            jitter_ns,
-            losses_in_a_row,
-        })
-    };
-    assert_eq!(of(None), made(35, 1));
-    assert_eq!(of(Some(10)), made(4, 2));
+    assert_eq!(of(None), Some(range_ns(5, 35, 1)));
+    assert_eq!(of(Some(10)), Some(range_ns(5, 4, 2)));
     assert_eq!(of(Some(4)), None);
 }

@@ -5,8 +5,10 @@ use wiregauge_control::{ControlError, Rules, Stated, TICKS, Verdict, assess};
 
 const PERIOD_NS: u64 = 6_000_000;
 
-fn is_near(found: f64, expected: f64, part: f64) -> bool {
-    (found / expected - 1.0).abs() < part
+#[track_caller]
+fn assert_near(found: f64, expected: f64, part: f64) {
+    let off = (found / expected - 1.0).abs();
+    assert!(off < part, "{found}, {expected} expected");
 }
 
 #[test]
@@ -16,37 +18,23 @@ fn a_trace_of_one_delay_costs_what_that_constant_delay_does() {
     let found = assess(&model, &[Some(delay); 2000], Rules::default()).expect("a verdict");
     let trace = &found.on_trace;
     let cost = trace.cost.expect("it held");
-    assert!(is_near(
-        cost,
-        trace.median_delay.cost.expect("stable"),
-        1e-6
-    ));
-    assert!(
-        is_near(trace.growth, trace.median_delay.growth, 1e-3),
-        "{}",
-        trace.growth
-    );
+    let (median, none) = (&trace.median_delay, &trace.no_delay);
+    assert_near(cost, median.cost.expect("stable"), 1e-6);
+    assert_near(trace.growth, median.growth, 1e-3);
     let equal = trace.equal_delay_ns.expect("on the curve");
-    assert!(
-        equal.abs_diff(delay) < 2 * PERIOD_NS / u64::from(TICKS),
-        "{equal}"
-    );
+    let most = 2 * PERIOD_NS / u64::from(TICKS);
+    assert!(equal.abs_diff(delay) < most, "{equal}");
     let interval = trace.interval.expect("long enough");
-    assert!(is_near(interval.low, cost, 1e-6) && is_near(interval.high, cost, 1e-6));
-    assert!(is_near(
-        trace.worst_ratio.powi(2),
-        trace.median_delay.variance.expect("stable") / trace.no_delay.variance.expect("stable"),
-        1e-6
-    ));
+    assert_near(interval.low, cost, 1e-6);
+    assert_near(interval.high, cost, 1e-6);
+    let ratio = median.variance.expect("stable") / none.variance.expect("stable");
+    assert_near(trace.worst_ratio.powi(2), ratio, 1e-6);
     let steps = trace.step.as_ref().expect("it follows");
     assert!((steps.target - 1.0).abs() < 1e-9);
     assert_eq!(steps.median, steps.worst);
-    assert!(
-        (steps.no_delay.overshoot - 0.37458).abs() < 0.01,
-        "{}",
-        steps.no_delay.overshoot
-    );
-    assert!(steps.median.overshoot > steps.no_delay.overshoot);
+    let overshoot = steps.no_delay.overshoot;
+    assert!((overshoot - 0.37458).abs() < 0.01, "{overshoot}");
+    assert!(steps.median.overshoot > overshoot);
     assert!(!found.buffer.expect("it held").is_worth_it());
 }
 
@@ -60,12 +48,7 @@ fn a_single_straggler_does_not_change_the_growth_of_a_long_trace() {
         delays[at + 2] = None;
         let found = assess(&model, &delays, Rules::default()).expect("a verdict");
         let trace = &found.on_trace;
-        assert!(
-            is_near(trace.growth, trace.median_delay.growth, 5e-3),
-            "{at}: {} {}",
-            trace.growth,
-            trace.median_delay.growth
-        );
+        assert_near(trace.growth, trace.median_delay.growth, 5e-3);
         assert!(trace.interval.is_some());
     }
 }
@@ -79,18 +62,12 @@ fn the_worst_moment_is_that_of_the_longest_run_of_lost_answers() {
     assert_eq!(found.delays.longest_loss, 8);
     let worst = found.on_trace.worst_cycle;
     assert!((2008..2020).contains(&worst), "{worst}");
-    assert!(
-        found.on_trace.worst_ratio > 3.0,
-        "{}",
-        found.on_trace.worst_ratio
-    );
+    let ratio = found.on_trace.worst_ratio;
+    assert!(ratio > 3.0, "{ratio}");
     let steps = found.on_trace.step.expect("it held");
     assert!(steps.worst.overshoot >= steps.median.overshoot);
     let band = &steps.band;
-    assert!(
-        band.iter()
-            .all(|[low, middle, high]| low <= middle && middle <= high)
-    );
+    assert!(band.iter().all(|quantiles| quantiles.is_sorted()));
     assert_eq!(band.len(), steps.output.len());
 }
 
@@ -99,11 +76,9 @@ fn a_loop_that_grew_on_the_trace_has_no_cost_and_no_step() {
     let found = assess(&servo(), &[Some(5 * PERIOD_NS / 2); 2000], Rules::default());
     let found = found.expect("a verdict");
     assert!(found.on_trace.growth > 1.0);
-    assert_eq!(
-        (found.on_trace.cost, found.on_trace.interval, found.buffer),
-        (None, None, None)
-    );
-    assert!(found.on_trace.step.is_none());
+    let trace = &found.on_trace;
+    assert!(trace.cost.is_none() && trace.interval.is_none());
+    assert!(trace.step.is_none() && found.buffer.is_none());
     // And the curve ends where constant delays do: 13.4 ms.
     let last = found.on_trace.curve.last().expect("a curve").delay_ns;
     assert!((12_000_000..13_410_000).contains(&last), "{last}");
@@ -123,11 +98,8 @@ fn where_cost_rises_steeply_the_curve_of_constant_delays_is_finer() {
         let width = pair[1].delay_ns - pair[0].delay_ns;
         let rise = pair[1].cost.expect("stable") / pair[0].cost.expect("stable");
         assert!(width > 0 && width <= stride, "{width}");
-        assert!(
-            rise <= 1.1 || width <= tick,
-            "{rise} at {}",
-            pair[0].delay_ns
-        );
+        let at = pair[0].delay_ns;
+        assert!(rise <= 1.1 || width <= tick, "{rise} at {at}");
         between += usize::from(width < stride);
     }
     assert!(between > 2, "{between}");
@@ -145,16 +117,10 @@ fn holding_every_command_helps_where_delays_differ_and_more_delay_does_not_hurt(
     let buffer = found.buffer.expect("it held");
     assert_eq!(buffer.delay_ns, 100_000_000);
     assert!(buffer.is_worth_it());
-    let curve = &found.on_trace.curve;
-    let constant = curve
-        .iter()
-        .find(|point| point.delay_ns > 99_000_000)
-        .expect("on the curve");
-    assert!(
-        is_near(buffer.cost, constant.cost.expect("stable"), 1e-2),
-        "{}",
-        buffer.cost
-    );
+    let mut curve = found.on_trace.curve.iter();
+    let constant = curve.find(|point| point.delay_ns > 99_000_000);
+    let cost = constant.expect("on the curve").cost.expect("stable");
+    assert_near(buffer.cost, cost, 1e-2);
 }
 
 #[test]
@@ -168,14 +134,10 @@ fn a_short_trace_has_no_interval() {
 fn a_loop_that_no_delay_could_make_worse_is_refused_first() {
     let unstable = assess(&integrator(2.5), &[Some(0); 10], Rules::default());
     let error = unstable.expect_err("unstable").to_string();
-    assert!(
-        error.starts_with("the loop is unstable without any delay (it grows by a factor of 1.5"),
-        "{error}"
-    );
-    assert_eq!(
-        assess(&servo(), &[None; 10], Rules::default()),
-        Err(ControlError::NoAnswer)
-    );
+    let words = "the loop is unstable without any delay (it grows by a factor of 1.5";
+    assert!(error.starts_with(words), "{error}");
+    let silent = assess(&servo(), &[None; 10], Rules::default());
+    assert_eq!(silent, Err(ControlError::NoAnswer));
 }
 
 #[test]
@@ -195,28 +157,16 @@ fn the_three_verdicts_are_separate_and_none_follows_from_another() {
         panic!("no statement: {:?}", found.long_run);
     };
     assert!(long_run.independent.growth < 1.0);
-    assert!(
-        !matches!(found.any_order.verdict, Verdict::Proved),
-        "{:?}",
-        found.any_order
-    );
+    assert_ne!(found.any_order.verdict, Verdict::Proved);
     // The trace's own cost and that of its statistics agree.
-    let (trace, random) = (
-        found.on_trace.cost.expect("held"),
-        long_run.independent.cost.expect("holds"),
-    );
-    assert!(is_near(trace, random, 0.05), "{trace} and {random}");
+    let random = long_run.independent.cost.expect("holds");
+    assert_near(found.on_trace.cost.expect("held"), random, 0.05);
     let Stated::Made(misses) = &found.misses else {
         panic!("no statement: {:?}", found.misses);
     };
     assert_eq!(misses.longest_seen, 2);
-    assert!(
-        misses.proved >= Some(1)
-            && misses
-                .broken
-                .as_ref()
-                .is_some_and(|broken| broken.in_a_row > 2)
-    );
+    let broken = misses.broken.as_ref().map(|broken| broken.in_a_row);
+    assert!(misses.proved >= Some(1) && broken > Some(2));
     let margin = found.delay_margin.margin_s.expect("it has one");
     assert!((margin - 13.4051e-3).abs() < 1e-7, "{margin}");
 
@@ -230,10 +180,6 @@ fn the_three_verdicts_are_separate_and_none_follows_from_another() {
     // Too short for the long run.
     let short = assess(&servo(), &calm[..150], Rules::default()).expect("a verdict");
     let json = serde_json::to_value(&short).expect("JSON");
-    assert!(
-        json["long_run"]["reason"]
-            .as_str()
-            .is_some_and(|reason| reason.contains("too few")),
-        "{json}"
-    );
+    let reason = json["long_run"]["reason"].as_str();
+    assert!(reason.is_some_and(|reason| reason.contains("too few")));
 }

@@ -1,6 +1,6 @@
 //! Mean-square growth and cost against known values.
 
-use crate::loops::{integrator, servo};
+use crate::loops::{ARRIVAL, integrator, on_miss, servo};
 use wiregauge_control::{
     Bursts, DelayChain, DelayState, Loop, Matrix, NoLongRun, OnMiss, Order, Rules, StateSpace,
     Stationary, cycle_growth, long_run, stationary,
@@ -15,23 +15,14 @@ fn chain(delays: &[(Option<u32>, f64)]) -> DelayChain {
     }
 }
 
-fn on_miss(on_miss: OnMiss) -> Rules {
-    Rules {
-        on_miss,
-        ..Rules::default()
-    }
-}
-
 /// On 16 ticks a period of 1 s.
 fn of(model: &Loop, delays: &[(Option<u32>, f64)], rules: Rules) -> Stationary {
     stationary(model, &chain(delays), 1_000_000_000, rules, 16).expect("it converges")
 }
 
 fn is_near(found: f64, expected: f64) {
-    assert!(
-        (found - expected).abs() < 1e-6,
-        "{found} found, {expected} expected"
-    );
+    let off = (found - expected).abs();
+    assert!(off < 1e-6, "{found} found, {expected} expected");
 }
 
 #[test]
@@ -63,11 +54,7 @@ fn independent_delays_of_an_integrator_are_known() {
         is_near(found.cost.expect("it is stable"), cost);
     }
     let late = [0, 8, 16, 24, 32].map(|tick| (Some(tick), 0.2));
-    for (order, cost) in [(Order::Newest, 2.320032), (Order::Arrival, 2.453088)] {
-        let rules = Rules {
-            order,
-            ..Rules::default()
-        };
+    for (rules, cost) in [(Rules::default(), 2.320032), (ARRIVAL, 2.453088)] {
         is_near(of(&model, &late, rules).cost.expect("it is stable"), cost);
     }
 }
@@ -154,11 +141,7 @@ fn a_short_trace_gets_no_statement_and_a_hard_one_ends_with_a_reason() {
     let delays: Vec<_> = (0..5_000)
         .map(|_| Some(random.u64(0..300_000_000)))
         .collect();
-    let arrival = Rules {
-        order: Order::Arrival,
-        ..Rules::default()
-    };
-    assert_eq!(of(&delays, arrival), Err(NoLongRun::TooManyModes));
+    assert_eq!(of(&delays, ARRIVAL), Err(NoLongRun::TooManyModes));
 }
 
 #[test]
@@ -232,9 +215,8 @@ fn delays_that_repeat_grow_as_their_cycle_under_each_rule() {
         let expected = cycle_growth(&servo(), &delays, period_ns, rules).powi(2);
         let found = stationary(&servo(), &repeating(&ticks), period_ns, rules, 16);
         let found = found.expect("it converges").growth;
-        assert!(
-            (found - expected).abs() < 1e-6 * expected.max(1e-3),
-            "{found} {expected} {ticks:?} {rules:?}"
-        );
+        let most = 1e-6 * expected.max(1e-3);
+        let name = format!("{found} {expected} {ticks:?} {rules:?}");
+        assert!((found - expected).abs() < most, "{name}");
     }
 }

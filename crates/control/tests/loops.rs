@@ -1,6 +1,22 @@
 //! The loops of the tests.
 
-use wiregauge_control::{Cost, Loop, Matrix, Noise, Pid, StateSpace, TransferFunction};
+use wiregauge_control::{
+    Cost, Loop, Matrix, Noise, OnMiss, Order, Pid, Rules, StateSpace, TransferFunction,
+};
+
+pub fn on_miss(on_miss: OnMiss) -> Rules {
+    Rules {
+        on_miss,
+        ..Rules::default()
+    }
+}
+
+/// Commands count as they arrive.
+pub const ARRIVAL: Rules = Rules {
+    order: Order::Arrival,
+    on_miss: OnMiss::Hold,
+    deadline_ns: None,
+};
 
 /// `x' = v + w`, `y = x`, `u = -K y` once a second, noise of intensity 1, cost `E y^2`.
 pub fn integrator(gain: f64) -> Loop {

@@ -1,8 +1,8 @@
 //! Margins of constant and of varying delays, and of misses in a row, against known values.
 
-use crate::loops::{integrator, servo};
+use crate::loops::{ARRIVAL, integrator, on_miss, servo};
 use wiregauge_control::{
-    Cost, JointSearch, Loop, Matrix, NotCovered, OnMiss, Order, Rules, StateSpace, cycle_growth,
+    Cost, JointSearch, Loop, Matrix, NotCovered, OnMiss, Rules, StateSpace, cycle_growth,
     delay_margin, jitter_margin, misses, misses_radius,
 };
 
@@ -10,10 +10,8 @@ const MS: u64 = 1_000_000;
 const PERIOD: u64 = 6 * MS;
 
 fn is_near(found: f64, expected: f64, by: f64) {
-    assert!(
-        (found - expected).abs() < by,
-        "{found} found, {expected} expected"
-    );
+    let off = (found - expected).abs();
+    assert!(off < by, "{found} found, {expected} expected");
 }
 
 #[test]
@@ -83,14 +81,9 @@ fn the_jitter_margin_of_the_servo_is_known() {
 #[test]
 fn a_command_that_does_not_reach_the_output_may_jitter_without_end() {
     let one = Matrix::identity(1, 1);
-    let plant = StateSpace::new(
-        "plant",
-        -one.clone(),
-        one.clone(),
-        one.clone(),
-        one.clone() * 0.0,
-    );
-    let controller = StateSpace::gain(one * 0.0);
+    let zero = &one * 0.0;
+    let plant = StateSpace::new("plant", -&one, one.clone(), one, zero.clone());
+    let controller = StateSpace::gain(zero);
     let model = Loop::new(plant.expect("it fits"), controller, 1.0).expect("it fits");
     let found = jitter_margin(&model, 0.0);
     assert_eq!((found.gain, found.margin_s), (Some(0.0), f64::INFINITY));
@@ -99,13 +92,8 @@ fn a_command_that_does_not_reach_the_output_may_jitter_without_end() {
 #[test]
 fn two_loops_side_by_side_have_the_smaller_margin_of_both() {
     let diagonal = |a: f64, b: f64| Matrix::from_row_slice(2, 2, &[a, 0.0, 0.0, b]);
-    let plant = StateSpace::new(
-        "plant",
-        diagonal(0.0, 0.0),
-        diagonal(1.0, 1.0),
-        diagonal(1.0, 1.0),
-        diagonal(0.0, 0.0),
-    );
+    let [zero, one] = [0.0, 1.0].map(|value| diagonal(value, value));
+    let plant = StateSpace::new("plant", zero.clone(), one.clone(), one, zero);
     let plant = plant.expect("it fits");
     let model = Loop {
         cost: Cost::of_output(&plant),
@@ -132,13 +120,6 @@ fn a_narrow_resonance_is_not_missed() {
     // Without the peak it is about 2 K h / (2 - K h) = 0.0513, at half of the sampling frequency.
     assert!(gain > 0.06, "{found:?}");
     is_near(found.frequency_rad_s, 1.0, 1e-3);
-}
-
-fn on_miss(on_miss: OnMiss) -> Rules {
-    Rules {
-        on_miss,
-        ..Rules::default()
-    }
 }
 
 /// What the servo with a delay of 3 ms bears.
@@ -178,15 +159,11 @@ fn more_answers_after_misses_may_hurt() {
 #[test]
 fn cycles_that_the_plain_margin_does_not_cover_break_the_servo() {
     let newest = Rules::default();
-    let arrival = Rules {
-        order: Order::Arrival,
-        ..newest
-    };
     // Of both periods together.
     let growth = |delays: &[Option<f64>], rules| of_cycle(delays, rules).powi(2);
     is_near(growth(&[Some(11.94), None], newest), 1.020772, 1e-6);
     let late = [Some(12.17), Some(6.0)];
-    is_near(growth(&late, arrival), 1.019977, 1e-6);
+    is_near(growth(&late, ARRIVAL), 1.019977, 1e-6);
     is_near(growth(&late, newest), 0.906873, 1e-6);
 }
 
@@ -232,9 +209,5 @@ fn rules_that_the_blocks_do_not_cover_are_refused() {
         ..deadline
     };
     assert_eq!(of(3 * MS, long), Err(NotCovered::LongDeadline));
-    let arrival = Rules {
-        order: Order::Arrival,
-        ..Rules::default()
-    };
-    assert!(of(PERIOD + MS, arrival).is_ok());
+    assert!(of(PERIOD + MS, ARRIVAL).is_ok());
 }

@@ -1,7 +1,7 @@
 //! The linear maps against a simulator that knows none of them: one step of integration after another, a list of
 //! commands, and each rule as it is written in the documentation.
 
-use crate::loops::servo;
+use crate::loops::{on_miss, servo};
 use proptest::prelude::*;
 use wiregauge_control::{
     Flows, Loop, Maps, Matrix, OnMiss, Order, Rules, StateSpace, StepPlan, constant_delay,
@@ -241,9 +241,8 @@ fn rounding_to_ticks_changes_a_cost_by_less_than_is_stated() {
     // A constant delay between two ticks: as far off as half a tick is.
     let constant = |ticks: u32, delay_ns: u64| {
         let mut flows = Flows::new(&model, ticks);
-        constant_delay(&model, &mut flows, period, delay_ns)
-            .cost
-            .expect("stable")
+        let found = constant_delay(&model, &mut flows, period, delay_ns);
+        found.cost.expect("stable")
     };
     let tick = period / 256;
     for delay in [3 * tick + tick / 3, 100 * tick + tick / 2 - 1] {
@@ -267,9 +266,8 @@ fn a_fast_pole_with_a_long_period_stays_finite() {
     let model = Loop::new(plant.expect("it fits"), gain, 1.0).expect("it fits");
     let mut flows = Flows::new(&model, 64);
     // So fast a pole is nearly none: the integrator of the published figures, with noise of the same intensity.
-    let cost = constant_delay(&model, &mut flows, PERIOD_NS, PERIOD_NS / 4)
-        .cost
-        .expect("stable");
+    let found = constant_delay(&model, &mut flows, PERIOD_NS, PERIOD_NS / 4);
+    let cost = found.cost.expect("stable");
     assert!((cost - 1.477041).abs() < 1e-3, "{cost}");
 }
 
@@ -286,15 +284,7 @@ fn an_unstable_plant_that_is_held_has_a_finite_cost_and_grows_without_its_answer
     let model = Loop::new(plant.expect("it fits"), gain, 1.0).expect("it fits");
     let growth = |delays: &[Option<u64>]| {
         let mut flows = Flows::new(&model, 64);
-        let made = schedule(
-            delays,
-            PERIOD_NS,
-            64,
-            Rules {
-                on_miss: OnMiss::ZeroAtOnce,
-                ..Rules::default()
-            },
-        );
+        let made = schedule(delays, PERIOD_NS, 64, on_miss(OnMiss::ZeroAtOnce));
         Maps::new(&model, &mut flows, &made).growth()
     };
     assert!(growth(&[Some(0); 100]) < 0.4);

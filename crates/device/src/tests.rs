@@ -179,6 +179,28 @@ fn lines() -> Option<Framing> {
     })
 }
 
+/// Holds that a device echoes this.
+#[track_caller]
+fn assert_echo(device: &mut Device, sent: &[u8]) {
+    assert_eq!(device.exchange(sent, None).unwrap().payload, sent);
+}
+
+/// An echo, but for what does not come back.
+fn echo_but(lost: impl Fn(&[u8]) -> bool + Send + 'static) -> Script {
+    Script::new(move |bytes| match lost(bytes) {
+        true => vec![],
+        false => vec![bytes.to_vec()],
+    })
+}
+
+fn prefix(bytes: u8, counts_itself: bool) -> Framing {
+    Framing::LengthPrefix(LengthField {
+        bytes,
+        big_endian: true,
+        counts_itself,
+    })
+}
+
 /// Byte by byte.
 fn bytewise(bytes: &[u8]) -> Vec<Vec<u8>> {
     bytes.iter().map(|byte| vec![*byte]).collect()
@@ -251,17 +273,12 @@ fn batch(device: &mut Device, count: usize, depth: u32) -> Result<Vec<u8>, (usiz
 
 #[test]
 fn a_line_that_takes_and_gives_one_byte_at_a_time_carries_every_call() {
-    let prefix = Framing::LengthPrefix(LengthField {
-        bytes: 2,
-        big_endian: true,
-        counts_itself: true,
-    });
     let fixed = Framing::Fixed { bytes: 1 };
-    for framing in [lines().unwrap(), prefix, fixed, Framing::Raw] {
+    for framing in [lines().unwrap(), prefix(2, true), fixed, Framing::Raw] {
         let script = Script::new(bytewise);
         script.line().room = 1;
         let mut device = script.device("tcp://host:1", Some(framing), LONG);
-        assert_eq!(device.exchange(b"x", None).unwrap().payload, b"x");
+        assert_echo(&mut device, b"x");
         assert_eq!(batch(&mut device, 7, 3).unwrap(), b"abcdefg");
         for n in b'0'..=b'9' {
             device.submit(&[n], None).unwrap();
@@ -295,25 +312,17 @@ fn an_rtt_is_from_just_before_the_send_to_just_after_the_receive() {
 
 #[test]
 fn a_reply_that_comes_in_a_pause_answers_no_later_request() {
-    let prefix = Framing::LengthPrefix(LengthField {
-        bytes: 1,
-        big_endian: true,
-        counts_itself: false,
-    });
     let fixed = Framing::Fixed { bytes: 1 };
     let cases = [
         ("tcp://host:1", lines().unwrap(), &b"2\n"[..]),
-        ("tcp://host:1", prefix, b"\x012"),
+        ("tcp://host:1", prefix(1, false), b"\x012"),
         ("tcp://host:1", fixed.clone(), b"2"),
         ("tcp://host:1", Framing::Raw, b"2"),
         ("udp://host:1", fixed, b"2"),
     ];
     for (address, framing, late) in cases {
         let reply = late.to_vec();
-        let script = Script::new(move |bytes| match bytes == reply {
-            true => vec![],
-            false => vec![bytes.to_vec()],
-        });
+        let script = echo_but(move |bytes| bytes == reply);
         let mut device = script.device(address, Some(framing), LONG);
         let ask = |n: u8, device: &mut Device| {
             let reply = device.exchange(&[n], None);
@@ -333,32 +342,26 @@ fn a_reply_that_comes_in_a_pause_answers_no_later_request() {
 
 #[test]
 fn nothing_is_sent_while_the_reply_to_a_lost_request_may_come() {
-    let script = Script::new(|bytes| match bytes {
-        b"lost\n" => vec![],
-        _ => vec![bytes.to_vec()],
-    });
+    let script = echo_but(|bytes| bytes == b"lost\n");
     let mut device = script.device("tcp://host:1", lines(), SHORT);
     let error = device.exchange(b"lost", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Timeout);
     script.line().to_host.extend(bytewise(b"late\n"));
     device.set_timeout(LONG).unwrap();
-    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_echo(&mut device, b"next");
     assert_eq!(script.line().unread_at_send, 0);
 }
 
 #[test]
 fn the_reply_to_an_interrupted_exchange_answers_nothing_else() {
-    let script = Script::new(|bytes| match bytes {
-        b"slow\n" => vec![],
-        _ => vec![bytes.to_vec()],
-    });
+    let script = echo_but(|bytes| bytes == b"slow\n");
     let mut device = script.device("tcp://host:1", lines(), LONG);
     device.set_interrupt(Some(Box::new(|| true)));
     let error = device.exchange(b"slow", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Interrupted);
     device.set_interrupt(None);
     script.line().to_host.push_back(b"slow\n".to_vec());
-    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_echo(&mut device, b"next");
     assert_eq!(script.line().unread_at_send, 0);
 }
 
@@ -374,7 +377,7 @@ fn a_batch_counts_the_replies_before_a_malformed_datagram() {
         let (answered, error) = batch(&mut device, 5, depth).unwrap_err();
         assert_eq!((answered, error.kind()), (2, LinkErrorKind::Protocol));
     }
-    assert_eq!(device.exchange(b"x", None).unwrap().payload, b"x");
+    assert_echo(&mut device, b"x");
 }
 
 #[test]
@@ -404,12 +407,12 @@ fn a_lost_reply_costs_the_pipeline_no_other() {
     }
     assert_eq!(device.outstanding(), 0);
     device.set_timeout(LONG).unwrap();
-    assert_eq!(device.exchange(b"on", None).unwrap().payload, b"on");
+    assert_echo(&mut device, b"on");
 }
 
 #[test]
 fn a_reply_that_came_in_time_and_is_taken_late_is_not_lost() {
-    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    let script = echo_but(|_| false);
     let mut device = script.device("tcp://host:1", lines(), SHORT);
     for n in [b"1", b"2", b"3"] {
         device.submit(n, None).unwrap();
@@ -446,7 +449,7 @@ fn a_request_that_has_begun_is_finished_before_the_next() {
     assert_eq!(error.kind(), LinkErrorKind::Timeout);
     script.line().left = usize::MAX;
     device.set_timeout(LONG).unwrap();
-    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_echo(&mut device, b"next");
     assert_eq!(script.line().sent, b"begun\nnext\n");
 }
 
@@ -462,11 +465,11 @@ fn a_device_that_forgot_this_host_gets_hello_before_the_next_exchange() {
         }
     });
     let mut device = script.device("udp://host:1", None, LONG);
-    assert_eq!(device.exchange(b"one", None).unwrap().payload, b"one");
+    assert_echo(&mut device, b"one");
     let error = device.exchange(b"two", None).unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Protocol);
     script.line().sent.clear();
-    assert_eq!(device.exchange(b"three", None).unwrap().payload, b"three");
+    assert_echo(&mut device, b"three");
     let sent = script.line().sent.clone();
     // A token is asked for and sent back, then the message goes.
     let kinds = [0, wire::HELLO_REQUEST, 2 * wire::HELLO_REQUEST]
@@ -515,9 +518,9 @@ fn a_hello_that_had_no_reply_is_due_until_one_has() {
         is_silent.store(false, Ordering::Relaxed);
         device.set_timeout(LONG).unwrap();
         device.driver.as_mut().unwrap().proof_lasts_ns = renews;
-        assert_eq!(device.exchange(b"two", None).unwrap().payload, b"two");
+        assert_echo(&mut device, b"two");
         // A token is requested and sent back, then the message goes; nothing is due any more.
-        assert_eq!(device.exchange(b"three", None).unwrap().payload, b"three");
+        assert_echo(&mut device, b"three");
         let sent = kinds(&script.line().sent);
         let expected = [Kind::Hello, Kind::Hello, Kind::Message, Kind::Message];
         assert_eq!(sent, expected, "forgotten: {is_forgotten}");
@@ -527,18 +530,17 @@ fn a_hello_that_had_no_reply_is_due_until_one_has() {
 /// A reply that fills its last packet ends no longer transfer.
 #[test]
 fn a_usb_transfer_is_no_longer_than_the_raw_reply_that_is_awaited() {
-    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    let script = echo_but(|_| false);
     script.line().packet = Some(64);
     let mut device = script.device("usb://1d6b:0104", Some(Framing::Raw), LONG);
     for bytes in [64, 256, 128, 64] {
-        let request = vec![7; bytes];
-        assert_eq!(device.exchange(&request, None).unwrap().payload, request);
+        assert_echo(&mut device, &vec![7; bytes]);
     }
 }
 
 #[test]
 fn an_instrument_on_usbtmc_gets_one_request_at_a_time() {
-    let script = Script::new(|bytes| vec![bytes.to_vec()]);
+    let script = echo_but(|_| false);
     let mut device = script.device("usbtmc:///dev/usbtmc0", lines(), LONG);
     device.submit(b"*IDN?", None).unwrap();
     let refused = device.submit(b"READ?", None).unwrap_err().to_string();
@@ -570,7 +572,7 @@ fn what_a_transfer_has_behind_the_reply_answers_no_later_request() {
 #[test]
 fn a_link_whose_receive_sleeps_too_long_is_polled_near_the_timeout() {
     for (timeout, may_sleep) in [(Duration::from_millis(40), false), (LONG, true)] {
-        let script = Script::new(|bytes| vec![bytes.to_vec()]);
+        let script = echo_but(|_| false);
         script.line().has_fixed_sleep = true;
         let mut device = script.device("tcp://host:1", lines(), timeout);
         // The reply is there at once; only how it was waited for counts.
@@ -581,18 +583,10 @@ fn a_link_whose_receive_sleeps_too_long_is_polled_near_the_timeout() {
 
 #[test]
 fn malformed_bytes_of_a_reply_that_was_given_up_do_not_fail_the_next_call() {
-    let prefix = Framing::LengthPrefix(LengthField {
-        bytes: 2,
-        big_endian: true,
-        counts_itself: true,
-    });
-    let script = Script::new(|bytes| match bytes.ends_with(b"lost") {
-        true => vec![],
-        false => vec![bytes.to_vec()],
-    });
-    let mut device = script.device("tcp://host:1", Some(prefix), SHORT);
+    let script = echo_but(|bytes| bytes.ends_with(b"lost"));
+    let mut device = script.device("tcp://host:1", Some(prefix(2, true)), SHORT);
     device.exchange(b"lost", None).unwrap_err();
     script.line().to_host.push_back(vec![0, 0]);
     device.set_timeout(LONG).unwrap();
-    assert_eq!(device.exchange(b"next", None).unwrap().payload, b"next");
+    assert_echo(&mut device, b"next");
 }

@@ -5,7 +5,7 @@
 use crate::made_up;
 
 use made_up::windows::Windows;
-use made_up::{Host, saw};
+use made_up::{Host, hold_evidence, one};
 use wiregauge_doctor::{Finding, Level, Target};
 use wiregauge_record::{
     Conditions, Direction, Disturbance, HostPlan, HostState, LinkOptions, Plan, Point, StreamPlan,
@@ -81,14 +81,16 @@ fn summary(disturbance: Disturbance) -> wiregauge_record::PointSummary {
 
 #[track_caller]
 fn only(check: &str, run: AnyRun) -> Finding {
-    let mut found = Host::new().look_with(check, Target::None, Some(run));
-    assert_eq!(found.len(), 1, "{found:#?}");
-    let found = found.remove(0);
-    assert!(
-        found.changes.is_empty(),
-        "a run cannot be changed any more: {found:#?}"
-    );
+    let found = one(Host::new().look_with(check, Target::None, Some(run)));
+    // A run cannot be changed any more.
+    assert!(found.changes.is_empty(), "{found:#?}");
     found
+}
+
+/// The level of a check for a run without disturbances.
+#[track_caller]
+fn level(check: &str, host: HostState) -> Level {
+    only(check, disturbed(host, &[])).level
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn the_governor_of_the_run_counts() {
     };
     let found = only("governor", disturbed(with("ondemand"), &[]));
     assert_eq!(found.level, Level::Hurts);
-    assert!(saw(&found, "a-run: governor = ondemand"), "{found:#?}");
+    hold_evidence(&found, "a-run: governor = ondemand");
     for (governor, level) in [("performance", Level::Good), ("powersave", Level::Note)] {
         let found = only("governor", disturbed(with(governor), &[]));
         assert_eq!(found.level, level, "{governor}");
@@ -110,72 +112,52 @@ fn the_governor_of_the_run_counts() {
 
 #[test]
 fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from_it() {
-    assert_eq!(
-        only("real-time", disturbed(quiet(), &[])).level,
-        Level::Note
-    );
+    assert_eq!(level("real-time", quiet()), Level::Note);
     let taken = Disturbance::Preempted {
         times: 40,
         waited_ns: 3_000_000,
     };
     let found = only("real-time", disturbed(quiet(), &[taken.clone(), taken]));
     assert_eq!(found.level, Level::Hurts);
-    assert!(
-        saw(
-            &found,
-            "preempted 80 times, for 6.000 ms in total, in 2 of its points"
-        ),
-        "{found:#?}"
+    hold_evidence(
+        &found,
+        "preempted 80 times, for 6.000 ms in total, in 2 of its points",
     );
-    assert_eq!(
-        found.remedy,
-        ["wiregauge exchange tcp://10.0.0.5:7700 --priority 50"]
-    );
+    let command = "wiregauge exchange tcp://10.0.0.5:7700 --priority 50";
+    assert_eq!(found.remedy, [command]);
     let raised = HostState {
         policy: "SCHED_FIFO 50".into(),
         ..quiet()
     };
-    assert_eq!(
-        only("real-time", disturbed(raised.clone(), &[])).level,
-        Level::Good
-    );
-    assert_eq!(
-        only("throttling", disturbed(raised, &[])).level,
-        Level::Note
-    );
+    assert_eq!(level("real-time", raised.clone()), Level::Good);
+    assert_eq!(level("throttling", raised), Level::Note);
 }
 
 #[test]
 fn the_load_and_the_neighbours_of_the_run_count() {
-    assert_eq!(
-        only("neighbours", disturbed(quiet(), &[])).level,
-        Level::Good
-    );
+    assert_eq!(level("neighbours", quiet()), Level::Good);
     let loaded = HostState {
         load: Some([3.5, 0.0, 0.0]),
         ..quiet()
     };
     let found = only("neighbours", disturbed(loaded, &[]));
     assert_eq!(found.level, Level::Note);
-    assert!(saw(&found, "load 3.50"), "{found:#?}");
+    hold_evidence(&found, "load 3.50");
     let shared = Disturbance::SharedProcessor { share: 0.3 };
     let found = only("neighbours", disturbed(quiet(), &[shared]));
     assert_eq!(found.level, Level::Hurts);
-    assert!(saw(&found, "30 %"), "{found:#?}");
+    hold_evidence(&found, "30 %");
 }
 
 #[test]
 fn time_stolen_from_the_run_counts() {
-    assert_eq!(only("steal", disturbed(quiet(), &[])).level, Level::Good);
+    assert_eq!(level("steal", quiet()), Level::Good);
     let stolen = [0.02, 0.07].map(|share| Disturbance::Steal { share });
     let found = only("steal", disturbed(quiet(), &stolen));
     assert_eq!(found.level, Level::Hurts);
-    assert!(
-        saw(
-            &found,
-            "up to 7 % of the machine's time, in 2 of its points"
-        ),
-        "{found:#?}"
+    hold_evidence(
+        &found,
+        "up to 7 % of the machine's time, in 2 of its points",
     );
 }
 
@@ -217,14 +199,12 @@ fn a_stream_that_wanted_much_of_usbs_memory_is_compared_with_the_limit() {
             together: false,
         });
         let run = AnyRun::Stream(run(plan, quiet(), Vec::new()));
-        let mut found = host.look_with("usbfs-memory", made_up::usb("2-1"), Some(run));
-        assert_eq!(found.len(), 1);
-        found.remove(0)
+        one(host.look_with("usbfs-memory", made_up::usb("2-1"), Some(run)))
     };
     assert_eq!(look(8).level, Level::Good);
     let found = look(24);
     assert_eq!(found.level, Level::Note);
-    assert!(saw(&found, "48.0 MiB"), "{found:#?}");
+    hold_evidence(&found, "48.0 MiB");
     assert_eq!(found.changes[0].to, "256");
 }
 
@@ -269,10 +249,8 @@ fn the_port_is_checked_for_a_run_of_this_computer_only() {
             ..with_plan("Balanced")
         };
         let run = Some(disturbed(state, &[]));
-        assert_eq!(
-            host.look_with("ftdi-latency", com.clone(), run).len(),
-            count
-        );
+        let found = host.look_with("ftdi-latency", com.clone(), run);
+        assert_eq!(found.len(), count, "{name}");
     }
 }
 

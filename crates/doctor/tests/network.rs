@@ -26,6 +26,11 @@ fn with(attributes: &[(&str, &str)]) -> Vec<Finding> {
     host.look("network", peer("10.0.0.5", false))
 }
 
+fn hold_remedy(finding: &Finding, text: &str) {
+    let mut remedy = finding.remedy.iter();
+    assert!(remedy.any(|one| one.contains(text)), "{finding:#?}");
+}
+
 fn at(findings: &[Finding], level: Level) -> Vec<&Finding> {
     findings.iter().filter(|one| one.level == level).collect()
 }
@@ -45,12 +50,7 @@ fn half_duplex_hurts_and_10_mbit_is_noted() {
 fn a_radio_hurts() {
     let found = with(&[("wireless/status", "0x0")]);
     assert_eq!(at(&found, Level::Hurts).len(), 1, "{found:#?}");
-    assert!(
-        found[0]
-            .remedy
-            .iter()
-            .any(|one| one.contains("power_save off"))
-    );
+    hold_remedy(&found[0], "power_save off");
 }
 
 #[test]
@@ -76,12 +76,7 @@ fn a_gigabit_cable_is_good_and_what_only_ethtool_tells_is_said_to_be_open() {
     assert_eq!(at(&found, Level::Good).len(), 1, "{found:#?}");
     let open = at(&found, Level::Unknown);
     assert_eq!((open.len(), found.len()), (1, 2));
-    assert!(
-        open[0]
-            .remedy
-            .iter()
-            .any(|one| one.contains("--show-coalesce eth0"))
-    );
+    hold_remedy(open[0], "--show-coalesce eth0");
 }
 
 #[test]
@@ -99,7 +94,7 @@ fn over_tcp_the_programs_own_nagle_is_said_to_be_open() {
     let host = Host::new();
     let found = host.only("network", peer("10.0.0.5", true));
     assert_eq!(found.level, Level::Unknown);
-    assert!(found.remedy.iter().any(|one| one.contains("TCP_NODELAY")));
+    hold_remedy(&found, "TCP_NODELAY");
 }
 
 #[test]
@@ -126,11 +121,9 @@ fn a_board_that_is_a_network_interface_on_usb_is_looked_at_as_a_usb_device_too()
     host.file("/proc/net/route", routes);
     let node = host.usb("1-1", &[("power/control", "auto")]);
     host.file(&format!("{node}/1-1:1.0/net/usb0/speed"), "425\n");
-    host.link(
-        &format!("{node}/1-1:1.0/net/usb0/device"),
-        &format!("{node}/1-1:1.0"),
-    );
-    host.link("/sys/class/net/usb0", &format!("{node}/1-1:1.0/net/usb0"));
+    let interface = format!("{node}/1-1:1.0");
+    host.link(&format!("{interface}/net/usb0/device"), &interface);
+    host.link("/sys/class/net/usb0", &format!("{interface}/net/usb0"));
     let found = host.only("autosuspend", peer("10.0.0.5", false));
     assert!(found.title.contains("1-1"), "{}", found.title);
 }

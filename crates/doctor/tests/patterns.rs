@@ -6,7 +6,7 @@
 
 use crate::made_up;
 
-use made_up::{Host, saw};
+use made_up::{Host, hold_evidence, hold_title, one, saw};
 use std::path::Path;
 use wiregauge_doctor::{Finding, Level, Target};
 use wiregauge_record::{
@@ -136,9 +136,42 @@ impl Made<'_> {
 
     #[track_caller]
     fn only(&self, check: &str) -> Finding {
-        let mut findings = self.look(check);
-        assert_eq!(findings.len(), 1, "{findings:#?}");
-        findings.remove(0)
+        one(self.look(check))
+    }
+
+    #[track_caller]
+    fn level(&self, check: &str) -> Level {
+        self.only(check).level
+    }
+}
+
+/// A run over TCP.
+fn tcp(points: Points) -> Made<'static> {
+    Made {
+        points,
+        ..Made::default()
+    }
+}
+
+/// A run over TCP with one point, of 16 B.
+fn tcp_point(rtts: Vec<Option<u64>>) -> Made<'static> {
+    tcp(vec![(16, 16, rtts)])
+}
+
+/// A run on a full-speed bus.
+fn on_bus(points: Points) -> Made<'static> {
+    Made {
+        address: "usb://2341:0043",
+        bus: Some("full-speed"),
+        ..tcp(points)
+    }
+}
+
+/// A run over a pseudo-terminal.
+fn on_pty(points: Points) -> Made<'static> {
+    Made {
+        address: "serial:///dev/pts/3",
+        ..tcp(points)
     }
 }
 
@@ -159,47 +192,31 @@ fn around(ns: u64) -> Vec<Option<u64>> {
 
 #[test]
 fn a_reader_that_sleeps_10_ms_is_recognised() {
-    let made = Made {
-        points: vec![
-            (16, 16, around(10 * MS + 80 * US)),
-            (16, 256, around(10 * MS + 90 * US)),
-        ],
-        ..Made::default()
-    };
+    let made = tcp(vec![
+        (16, 16, around(10 * MS + 80 * US)),
+        (16, 256, around(10 * MS + 90 * US)),
+    ]);
     let found = made.only("polling");
-    assert_eq!(
-        found.level,
-        Level::Note,
-        "one tick alone may be the device's own time"
-    );
-    assert!(found.title.contains("10 ms"), "{}", found.title);
-    assert!(saw(&found, "IN 16 B") && saw(&found, "IN 256 B"));
-    assert!(saw(&found, "other possible cause"));
+    // One tick alone may be the device's own time.
+    assert_eq!(found.level, Level::Note);
+    hold_title(&found, "10 ms");
+    for evidence in ["IN 16 B", "IN 256 B", "other possible cause"] {
+        hold_evidence(&found, evidence);
+    }
 }
 
 #[test]
 fn a_sleeper_that_finds_every_second_request_there_already_is_recognised_too() {
-    let mut rtts = around(17 * US);
-    rtts.extend(around(10 * MS + 80 * US));
-    let made = Made {
-        points: vec![(16, 16, rtts)],
-        ..Made::default()
-    };
-    let found = made.only("polling");
-    assert!(found.title.contains("10 ms"), "{}", found.title);
+    let rtts = [around(17 * US), around(10 * MS + 80 * US)].concat();
+    hold_title(&tcp_point(rtts).only("polling"), "10 ms");
 }
 
 #[test]
 fn rtts_on_several_ticks_are_a_comb() {
-    let mut rtts = around(MS + 70 * US);
-    rtts.extend(around(2 * MS + 70 * US));
-    let made = Made {
-        points: vec![(16, 16, rtts)],
-        ..Made::default()
-    };
-    let found = made.only("polling");
+    let rtts = [around(MS + 70 * US), around(2 * MS + 70 * US)].concat();
+    let found = tcp_point(rtts).only("polling");
     assert_eq!(found.level, Level::Hurts);
-    assert!(found.title.contains("multiples of 1 ms"), "{}", found.title);
+    hold_title(&found, "multiples of 1 ms");
 }
 
 #[test]
@@ -208,78 +225,42 @@ fn the_16_ms_of_an_ftdi_adapter_are_reported_with_its_remedy() {
     let rtts = (0..300).map(|i| Some(15 * MS + 200 * US + (i % 3) * 700 * US));
     let made = Made {
         address: "serial:///dev/ttyUSB0",
-        settings: &[("driver", "ftdi_sio"), ("USB speed (Mbit/s)", "12")],
-        points: vec![(16, 16, rtts.collect())],
-        ..Made::default()
+        settings: FTDI,
+        ..tcp_point(rtts.collect())
     };
     let found = made.only("polling");
-    assert!(found.title.contains("16 ms"), "{}", found.title);
+    hold_title(&found, "16 ms");
     assert!(found.cost.unwrap().text.contains("FTDI"));
     assert!(found.remedy[0].contains("--only ftdi-latency"));
 }
 
 #[test]
-fn a_device_that_says_it_computed_10_ms_does_not_sleep() {
-    let made = Made {
+fn rtts_that_no_sleeping_reader_makes_show_no_rhythm() {
+    let computing = Made {
         device_ns: 10 * MS,
-        points: vec![(16, 16, around(10 * MS + 80 * US))],
-        ..Made::default()
+        ..tcp_point(around(10 * MS + 80 * US))
     };
-    assert_eq!(made.only("polling").level, Level::Good);
-}
-
-#[test]
-fn frames_of_a_full_speed_bus_are_no_sleeping_reader() {
     let frames = (0..300).map(|i| Some((1 + i % 3) * MS + 5 * US)).collect();
-    let made = Made {
-        address: "usb://2341:0043",
-        bus: Some("full-speed"),
-        points: vec![(16, 16, frames)],
-        ..Made::default()
-    };
-    assert_eq!(made.only("polling").level, Level::Good);
-}
-
-#[test]
-fn rtts_of_no_period_and_too_few_of_them_show_no_rhythm() {
-    for ns in [
-        40 * US,
-        137 * US,
-        700 * US,
-        3_300 * US,
-        7 * MS,
-        12 * MS,
-        33 * MS,
+    // Nothing distinguishes a poll that comes at any time from a device whose time varies so.
+    let even = (1..400).map(|i| Some(i * 25 * US)).collect();
+    for (name, made) in [
+        ("a device that says it computed 10 ms", computing),
+        ("frames of a bus", on_bus(vec![(16, 16, frames)])),
+        ("evenly from 0 to 10 ms", tcp_point(even)),
     ] {
-        let made = Made {
-            points: vec![(16, 16, around(ns))],
-            ..Made::default()
-        };
-        assert_eq!(made.only("polling").level, Level::Good, "{ns}");
+        assert_eq!(made.level("polling"), Level::Good, "{name}");
     }
-    let made = Made {
-        points: vec![(16, 16, vec![Some(10 * MS + 50 * US); 10])],
-        ..Made::default()
-    };
-    assert!(made.look("polling").is_empty());
-}
-
-#[test]
-fn a_poll_that_comes_at_any_time_is_not_reported_from_a_slow_device() {
-    // Evenly from 0 to 10 ms: nothing distinguishes it from a device whose time varies so.
-    let made = Made {
-        points: vec![(16, 16, (1..400).map(|i| Some(i * 25 * US)).collect())],
-        ..Made::default()
-    };
-    assert_eq!(made.only("polling").level, Level::Good);
+    for us in [40, 137, 700, 3_300, 7_000, 12_000, 33_000] {
+        let level = tcp_point(around(us * US)).level("polling");
+        assert_eq!(level, Level::Good, "{us} us");
+    }
+    let few = tcp_point(vec![Some(10 * MS + 50 * US); 10]);
+    assert!(few.look("polling").is_empty());
 }
 
 #[test]
 fn a_run_whose_samples_are_gone_is_said_to_be_unreadable() {
-    let made = Made {
-        points: vec![(16, 16, around(10 * MS))],
-        ..Made::default()
-    };
+    let made = tcp_point(around(10 * MS));
     let dir = tempfile::tempdir().unwrap();
     let run = made.write(&dir.path().join("run"));
     std::fs::remove_dir_all(dir.path().join("run/samples")).unwrap();
@@ -296,48 +277,30 @@ fn sizes(fixed: u64, ns_per_byte: u64) -> Points {
 
 #[test]
 fn a_system_call_a_byte_is_recognised_where_the_wire_is_this_host() {
-    let made = Made {
-        address: "serial:///dev/pts/3",
-        points: sizes(20 * US, 6 * US),
-        ..Made::default()
-    };
-    let found = made.only("byte-wise");
+    let found = on_pty(sizes(20 * US, 6 * US)).only("byte-wise");
     assert_eq!(found.level, Level::Hurts);
-    assert!(saw(&found, "5.987 us per byte"), "{found:#?}");
-    assert!(
-        found
-            .cost
-            .unwrap()
-            .source
-            .contains("bench/runs/2026-11-22-languages")
-    );
+    hold_evidence(&found, "5.987 us per byte");
+    let source = found.cost.unwrap().source;
+    assert!(source.contains("bench/runs/2026-11-22-languages"));
 }
 
 #[test]
 fn a_usb_frame_a_byte_is_recognised() {
-    let made = Made {
-        address: "usb://2341:0043",
-        bus: Some("full-speed"),
-        points: sizes(2 * MS, MS),
-        ..Made::default()
-    };
-    let found = made.only("byte-wise");
+    let found = on_bus(sizes(2 * MS, MS)).only("byte-wise");
     assert_eq!(found.level, Level::Hurts);
-    assert!(found.title.contains("a USB frame"), "{}", found.title);
+    hold_title(&found, "a USB frame");
 }
 
 #[test]
 fn what_the_device_itself_takes_for_each_byte_is_not_reading() {
-    let mut made = Made {
-        address: "serial:///dev/pts/3",
-        device_ns: MS,
-        device_ns_per_byte: 6 * US,
-        points: sizes(MS + 20 * US, 6 * US),
-        ..Made::default()
-    };
-    assert_eq!(made.only("byte-wise").level, Level::Good);
-    made.device_ns_per_byte = 0;
-    assert_eq!(made.only("byte-wise").level, Level::Hurts);
+    for (device_ns_per_byte, level) in [(6 * US, Level::Good), (0, Level::Hurts)] {
+        let made = Made {
+            device_ns: MS,
+            device_ns_per_byte,
+            ..on_pty(sizes(MS + 20 * US, 6 * US))
+        };
+        assert_eq!(made.level("byte-wise"), level, "{device_ns_per_byte}");
+    }
 }
 
 #[test]
@@ -347,40 +310,26 @@ fn a_step_a_cheap_byte_and_too_few_sizes_are_not_reading_byte_by_byte() {
         let frames = if bytes > 1216 { 4 } else { 2 };
         (16, bytes, around(frames * MS))
     });
-    for (address, bus, points) in [
-        ("serial:///dev/pts/3", None, sizes(20 * US, 20)),
-        ("tcp://10.0.0.5:7700", None, sizes(200 * US, 800)),
-        ("usb://2341:0043", Some("full-speed"), step.into()),
+    for made in [
+        on_pty(sizes(20 * US, 20)),
+        tcp(sizes(200 * US, 800)),
+        on_bus(step.into()),
     ] {
-        let made = Made {
-            address,
-            bus,
-            points,
-            ..Made::default()
-        };
         for found in made.look("byte-wise") {
             assert_eq!(found.level, Level::Good, "{found:#?}");
         }
     }
-    let made = Made {
-        points: vec![(16, 16, around(MS)), (256, 256, around(9 * MS))],
-        ..Made::default()
-    };
+    let made = tcp(vec![(16, 16, around(MS)), (256, 256, around(9 * MS))]);
     assert!(made.look("byte-wise").is_empty());
 }
 
 #[test]
 fn answers_that_wait_for_a_delayed_acknowledgement_are_recognised() {
     for (ms, at) in [(40, 41), (200, 203)] {
-        let mut rtts = around(200 * US);
-        rtts.extend(around(at * MS));
-        let mut made = Made {
-            points: vec![(16, 16, rtts)],
-            ..Made::default()
-        };
+        let mut made = tcp_point([around(200 * US), around(at * MS)].concat());
         let found = made.only("delayed-ack");
         assert_eq!(found.level, Level::Hurts);
-        assert!(found.title.contains(&format!("{ms} ms")), "{}", found.title);
+        hold_title(&found, &format!("{ms} ms"));
         assert!(found.remedy.iter().any(|one| one.contains("--quick-ack")));
         made.address = "udp://10.0.0.5:7700";
         assert!(made.look("delayed-ack").is_empty(), "only TCP acknowledges");
@@ -389,15 +338,17 @@ fn answers_that_wait_for_a_delayed_acknowledgement_are_recognised() {
 
 #[test]
 fn a_fast_tcp_link_and_a_device_that_needs_41_ms_wait_for_no_acknowledgement() {
-    let mut made = Made {
-        points: vec![(16, 16, around(200 * US)), (16, 256, around(90 * MS))],
-        ..Made::default()
+    let fast = tcp(vec![(16, 16, around(200 * US)), (16, 256, around(90 * MS))]);
+    assert_eq!(fast.level("delayed-ack"), Level::Good);
+    let slow = Made {
+        device_ns: 41 * MS,
+        ..tcp_point(around(41 * MS))
     };
-    assert_eq!(made.only("delayed-ack").level, Level::Good);
-    made.device_ns = 41 * MS;
-    made.points = vec![(16, 16, around(41 * MS))];
-    assert_eq!(made.only("delayed-ack").level, Level::Good);
+    assert_eq!(slow.level("delayed-ack"), Level::Good);
 }
+
+/// An FTDI adapter.
+const FTDI: &[(&str, &str)] = &[("driver", "ftdi_sio"), ("USB speed (Mbit/s)", "12")];
 
 /// A CDC port at full speed.
 const CDC: &[(&str, &str)] = &[("driver", "cdc_acm"), ("USB speed (Mbit/s)", "12")];
@@ -406,8 +357,7 @@ fn acm(points: Points) -> Made<'static> {
     Made {
         address: "serial:///dev/ttyACM0",
         settings: CDC,
-        points,
-        ..Made::default()
+        ..tcp(points)
     }
 }
 
@@ -422,14 +372,10 @@ fn sizes_that_fill_their_packets_and_are_lost_want_a_packet_of_length_zero() {
     ]);
     let found = made.only("zero-length");
     assert_eq!(found.level, Level::Hurts);
-    assert!(
-        saw(&found, "IN 64 B, depth 1: 20 of 20") && saw(&found, "for comparison"),
-        "{found:#?}"
-    );
-    assert!(
-        !saw(&found, "IN 128 B"),
-        "an even number of packets comes through"
-    );
+    hold_evidence(&found, "IN 64 B, depth 1: 20 of 20");
+    hold_evidence(&found, "for comparison");
+    // An even number of packets comes through.
+    assert!(!saw(&found, "IN 128 B"), "{found:#?}");
 }
 
 #[test]
@@ -439,7 +385,7 @@ fn a_step_at_such_a_size_against_both_neighbours_is_found_too() {
         (16, 128, around(60 * MS)),
         (16, 150, around(2 * MS)),
     ]);
-    assert_eq!(made.only("zero-length").level, Level::Hurts);
+    assert_eq!(made.level("zero-length"), Level::Hurts);
 }
 
 #[test]
@@ -447,7 +393,7 @@ fn without_another_size_it_is_a_note() {
     let made = acm(vec![(16, 64, vec![None; 20])]);
     let found = made.only("zero-length");
     assert_eq!(found.level, Level::Note);
-    assert!(found.title.contains("no other size"), "{}", found.title);
+    hold_title(&found, "no other size");
 }
 
 #[test]
@@ -456,32 +402,22 @@ fn losses_everywhere_longer_times_for_more_bytes_and_other_links_want_none() {
         let some = around(2 * MS).into_iter().enumerate();
         some.map(|(i, rtt)| rtt.filter(|_| i % 4 != 0)).collect()
     };
-    let made = acm(vec![
-        (16, 63, lossy()),
-        (16, 64, lossy()),
-        (16, 65, lossy()),
-    ]);
-    assert_eq!(made.only("zero-length").level, Level::Good);
-    let made = acm(vec![
-        (16, 100, around(2 * MS)),
-        (16, 64_000, around(60 * MS)),
-        (16, 200_000, around(200 * MS)),
-    ]);
-    assert_eq!(made.only("zero-length").level, Level::Good);
-    for (address, settings) in [
-        ("tcp://10.0.0.5:7700", &[][..]),
-        (
-            "serial:///dev/ttyUSB0",
-            &[("driver", "ftdi_sio"), ("USB speed (Mbit/s)", "12")][..],
-        ),
-    ] {
-        let made = Made {
-            address,
-            settings,
-            points: vec![(16, 63, around(MS)), (16, 64, vec![None; 20])],
-            ..Made::default()
-        };
-        assert!(made.look("zero-length").is_empty(), "{address}");
+    let lossy = acm([63, 64, 65].map(|bytes| (16, bytes, lossy())).into());
+    let longer = [(100, 2), (64_000, 60), (200_000, 200)];
+    let longer = acm(longer
+        .map(|(bytes, ms)| (16, bytes, around(ms * MS)))
+        .into());
+    for (name, made) in [("losses everywhere", lossy), ("longer times", longer)] {
+        assert_eq!(made.level("zero-length"), Level::Good, "{name}");
+    }
+    let points = || vec![(16, 63, around(MS)), (16, 64, vec![None; 20])];
+    let ftdi = Made {
+        address: "serial:///dev/ttyUSB0",
+        settings: FTDI,
+        ..tcp(points())
+    };
+    for (name, made) in [("TCP", tcp(points())), ("FTDI", ftdi)] {
+        assert!(made.look("zero-length").is_empty(), "{name}");
     }
 }
 

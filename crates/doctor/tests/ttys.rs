@@ -2,7 +2,7 @@
 
 use crate::made_up;
 
-use made_up::{Host, saw, tty, usb};
+use made_up::{Host, first_change, hold_evidence, hold_title, saw, tty, usb};
 use wiregauge_doctor::{Level, Target};
 
 const TIMER: &str = "/sys/bus/usb-serial/devices/ttyUSB0/latency_timer";
@@ -21,14 +21,11 @@ fn an_ftdi_adapter_at_its_16_ms_is_found_by_its_tty_by_its_usb_device_and_by_its
     for target in [tty("ttyUSB0"), usb("1-1"), Target::None] {
         let found = host.only("ftdi-latency", target);
         assert_eq!(found.level, Level::Hurts);
-        assert!(found.title.contains("16 ms"), "{}", found.title);
-        assert!(saw(&found, "latency_timer = 16"));
+        hold_title(&found, "16 ms");
+        hold_evidence(&found, "latency_timer = 16");
         assert_eq!(found.changes.len(), 1);
-        let change = &found.changes[0];
-        assert_eq!(
-            (change.path.to_str().unwrap(), &*change.from, &*change.to),
-            (TIMER, "16", "1")
-        );
+        assert_eq!(found.changes[0].path.to_str(), Some(TIMER));
+        assert_eq!(first_change(&found), ("16", "1"));
     }
 }
 
@@ -72,12 +69,9 @@ fn a_uart_that_interrupts_at_8_bytes_is_a_note_whatever_its_low_latency_flag() {
     for (flags, state) in [("0x10000000\n", "off"), ("0x10002000\n", "on")] {
         let found = uart(flags, Some("8\n")).only("tty-low-latency", Target::None);
         assert_eq!(found.level, Level::Note);
-        assert!(
-            saw(&found, &format!("low_latency is {state}")),
-            "{found:#?}"
-        );
-        assert!(saw(&found, "rx_trig_bytes = 8"));
-        assert_eq!((&*found.changes[0].from, &*found.changes[0].to), ("8", "1"));
+        hold_evidence(&found, &format!("low_latency is {state}"));
+        hold_evidence(&found, "rx_trig_bytes = 8");
+        assert_eq!(first_change(&found), ("8", "1"));
     }
 }
 
@@ -115,11 +109,7 @@ fn low_latency_is_said_to_do_nothing_for_a_cdc_port() {
     host.usb_tty(&node, "ttyACM0", "cdc_acm");
     let found = host.only("tty-low-latency", tty("ttyACM0"));
     assert_eq!(found.level, Level::Good);
-    assert!(
-        found.title.contains("does not use low_latency"),
-        "{}",
-        found.title
-    );
+    hold_title(&found, "does not use low_latency");
 }
 
 /// An Arduino with a running ModemManager.
@@ -179,7 +169,7 @@ fn a_rule_of_udev_keeps_modem_manager_away_from_the_port_or_its_device() {
         host.file(place, format!("I:1234\n{line}\nE:ID_BUS=usb\n"));
         let found = host.only("modem-manager", tty("ttyACM0"));
         assert_eq!(found.level, Level::Good, "{place} {line}");
-        assert!(saw(&found, line));
+        hold_evidence(&found, line);
     }
     let host = modem_manager(Some("01\n"));
     host.file("/run/udev/data/c166:0", "E:ID_MM_DEVICE_IGNORE=0\n");
@@ -193,7 +183,7 @@ fn without_modem_manager_or_without_a_port_there_is_nothing_to_grab() {
     let node = host.usb("1-1", &[]);
     host.usb_tty(&node, "ttyACM0", "cdc_acm");
     host.file("/proc/1/comm", "systemd\n");
-    assert_eq!(host.only("modem-manager", Target::None).level, Level::Good);
+    assert_eq!(host.level("modem-manager", Target::None), Level::Good);
     let host = Host::new();
     host.file("/proc/812/comm", "ModemManager\n");
     assert!(host.look("modem-manager", Target::None).is_empty());

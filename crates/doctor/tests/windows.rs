@@ -4,11 +4,11 @@
 
 use crate::made_up;
 
-use made_up::saw;
 use made_up::windows::{
     BALANCED, CORE_PARKING, FTDI, FTDI_USB, HIGH_PERFORMANCE, POWER_SAVER, PROCESSOR_MINIMUM, RUNS,
     USB_SUSPEND, Windows,
 };
+use made_up::{first_change, hold_evidence, hold_title};
 use serde_json::json;
 use wiregauge_doctor::{LINUX_CHECKS, Level, Target, WINDOWS_CHECKS, connection, examine};
 
@@ -50,24 +50,12 @@ fn a_host_of_which_nothing_can_be_read_has_no_problem() {
 fn as_delivered_the_worst_is_the_latency_timer() {
     let context = Windows::usual().context(Target::None, None);
     let found = examine(&context, &[]);
-    assert_eq!(
-        (&*found[0].check, found[0].level),
-        ("ftdi-latency", Level::Hurts)
-    );
-    let noted: Vec<&str> = found
-        .iter()
-        .filter(|one| one.level == Level::Note)
-        .map(|one| &*one.check)
-        .collect();
-    assert_eq!(
-        noted,
-        [
-            "power-plan",
-            "core-parking",
-            "timer-resolution",
-            "selective-suspend"
-        ]
-    );
+    let worst = (&*found[0].check, found[0].level);
+    assert_eq!(worst, ("ftdi-latency", Level::Hurts));
+    let noted = found.iter().filter(|one| one.level == Level::Note);
+    let noted: Vec<&str> = noted.map(|one| &*one.check).collect();
+    let expected = "power-plan core-parking timer-resolution selective-suspend";
+    assert_eq!(noted.join(" "), expected);
     let only = examine(&context, &["power-plan".into()]);
     assert_eq!(only.len(), 1);
 }
@@ -82,16 +70,12 @@ fn balanced_is_a_note_and_power_saver_a_problem_and_both_are_changed_to_high_per
         host.set("/plan", json!(plan));
         let found = host.only("power-plan");
         assert_eq!(found.level, level);
-        assert!(found.title.contains(name), "{}", found.title);
-        assert!(saw(&found, plan) && saw(&found, "minimum processor state = 5 % (plugged in)"));
-        assert_eq!(
-            (&*found.changes[0].from, &*found.changes[0].to),
-            (plan, HIGH_PERFORMANCE)
-        );
-        assert_eq!(
-            found.remedy,
-            [format!("powercfg /setactive {HIGH_PERFORMANCE}")]
-        );
+        hold_title(&found, name);
+        hold_evidence(&found, plan);
+        hold_evidence(&found, "minimum processor state = 5 % (plugged in)");
+        assert_eq!(first_change(&found), (plan, HIGH_PERFORMANCE));
+        let command = format!("powercfg /setactive {HIGH_PERFORMANCE}");
+        assert_eq!(found.remedy, [command]);
     }
 }
 
@@ -135,28 +119,18 @@ fn parked_cpus_are_noted_and_unparked_in_the_active_plan_and_the_one_that_fix_ac
     let host = Windows::usual();
     let found = host.only("core-parking");
     assert_eq!(found.level, Level::Note);
-    assert!(found.title.contains("all but 5 %"), "{}", found.title);
+    hold_title(&found, "all but 5 %");
     let path = found.changes[0].path.to_str().unwrap();
-    assert_eq!(
-        path,
-        format!(r"power plan\{BALANCED}\plugged in\core parking minimum")
-    );
-    assert_eq!(
-        (&*found.changes[0].from, &*found.changes[0].to),
-        ("5", "100")
-    );
+    let expected = format!(r"power plan\{BALANCED}\plugged in\core parking minimum");
+    assert_eq!(path, expected);
+    assert_eq!(first_change(&found), ("5", "100"));
     assert_eq!(found.changes.len(), 1, "High performance parks nothing");
-    host.set(
-        &format!("/plans/{HIGH_PERFORMANCE}/plugged_in/{CORE_PARKING}"),
-        json!(10),
-    );
+    let parking = format!("/plans/{HIGH_PERFORMANCE}/plugged_in/{CORE_PARKING}");
+    host.set(&parking, json!(10));
     assert_eq!(host.only("core-parking").changes.len(), 2);
     host.set("/plan", json!(HIGH_PERFORMANCE));
     assert_eq!(host.only("core-parking").changes.len(), 1);
-    host.set(
-        &format!("/plans/{HIGH_PERFORMANCE}/plugged_in/{CORE_PARKING}"),
-        json!(100),
-    );
+    host.set(&parking, json!(100));
     assert_eq!(host.level("core-parking"), Level::Good);
 }
 
@@ -164,16 +138,12 @@ fn parked_cpus_are_noted_and_unparked_in_the_active_plan_and_the_one_that_fix_ac
 fn on_battery_the_settings_for_the_battery_count() {
     let host = Windows::usual();
     host.set("/on_battery", json!(true));
-    host.set(
-        &format!("/plans/{BALANCED}/plugged_in/{CORE_PARKING}"),
-        json!(100),
-    );
+    let parking = format!("/plans/{BALANCED}/plugged_in/{CORE_PARKING}");
+    host.set(&parking, json!(100));
     let found = host.only("core-parking");
-    assert!(
-        found.remedy[0].starts_with("powercfg /setdcvalueindex"),
-        "{found:#?}"
-    );
-    assert!(saw(&found, "on battery"));
+    let command = &found.remedy[0];
+    assert!(command.starts_with("powercfg /setdcvalueindex"));
+    hold_evidence(&found, "on battery");
 }
 
 #[test]
@@ -181,7 +151,7 @@ fn the_timer_is_noted_unless_requests_of_all_programs_count_and_it_is_fine() {
     let host = Windows::usual();
     let found = host.only("timer-resolution");
     assert_eq!((found.level, found.changes.len()), (Level::Note, 0));
-    assert!(found.title.contains("15.625 ms"), "{}", found.title);
+    hold_title(&found, "15.625 ms");
     // Another program has requested 1 ms: since version 2004 that helps no one else.
     host.set("/timer", json!([156_250, 5_000, 10_000]));
     assert_eq!(host.level("timer-resolution"), Level::Note);
@@ -189,11 +159,8 @@ fn the_timer_is_noted_unless_requests_of_all_programs_count_and_it_is_fine() {
     let kernel = r"SYSTEM\CurrentControlSet\Control\Session Manager\kernel";
     host.key(kernel, json!({"GlobalTimerResolutionRequests": 1}));
     assert_eq!(host.build("22631").level("timer-resolution"), Level::Good);
-    assert_eq!(
-        host.build("19045").level("timer-resolution"),
-        Level::Note,
-        "no effect there"
-    );
+    // It has no effect there.
+    assert_eq!(host.build("19045").level("timer-resolution"), Level::Note);
     host.set("/timer", json!(null));
     assert_eq!(host.level("timer-resolution"), Level::Unknown);
 }
@@ -208,10 +175,8 @@ fn an_ftdi_adapter_at_its_16_ms_is_found_by_its_port_and_by_itself() {
         assert!(found[0].title.contains("16 ms"), "{}", found[0].title);
         let path = found[0].changes[0].path.to_str().unwrap();
         assert_eq!(path, format!(r"HKLM\{FTDI}\Device Parameters\LatencyTimer"));
-        assert!(
-            found[0].remedy[0].starts_with("reg add \"HKLM\\"),
-            "{found:#?}"
-        );
+        let command = &found[0].remedy[0];
+        assert!(command.starts_with("reg add \"HKLM\\"), "{command}");
     }
     for target in [com("COM4"), on_tcp(), Target::Here] {
         assert!(host.look("ftdi-latency", target).is_empty());
@@ -232,10 +197,8 @@ fn an_adapter_at_1_ms_is_good_and_one_without_a_timer_unknown() {
 #[test]
 fn an_adapter_that_is_not_attached_any_more_is_left_out() {
     let host = Windows::usual();
-    host.key(
-        r"HARDWARE\DEVICEMAP\SERIALCOMM",
-        json!({r"\Device\Serial0": "COM1"}),
-    );
+    let ports = json!({r"\Device\Serial0": "COM1"});
+    host.key(r"HARDWARE\DEVICEMAP\SERIALCOMM", ports);
     assert!(host.look("ftdi-latency", Target::None).is_empty());
     host.set("/attached", json!([]));
     assert!(host.look("selective-suspend", Target::None).is_empty());
@@ -247,10 +210,8 @@ fn of_two_adapters_that_had_the_same_number_the_attached_one_counts() {
     let (old, new) = (FTDI, FTDI.replace("A50285BIA", "ZZ9999ZZA"));
     host.parameters(&new, json!({"PortName": "COM3", "LatencyTimer": 2}));
     for (attached, ms) in [(old, "16 ms"), (new.as_str(), "2 ms")] {
-        let instance = attached
-            .strip_prefix(r"SYSTEM\CurrentControlSet\Enum\")
-            .unwrap();
-        host.set("/attached", json!([instance]));
+        let instance = attached.strip_prefix(r"SYSTEM\CurrentControlSet\Enum\");
+        host.set("/attached", json!([instance.unwrap()]));
         assert!(host.only("ftdi-latency").title.contains(ms));
     }
 }
@@ -261,13 +222,10 @@ fn selective_suspend_is_noted_where_a_usb_device_is_attached() {
     for target in [Target::None, com("COM3")] {
         let found = host.look("selective-suspend", target);
         assert_eq!((found.len(), found[0].level), (1, Level::Note));
-        assert!(saw(&found[0], "EnhancedPowerManagementEnabled = 1"));
+        hold_evidence(&found[0], "EnhancedPowerManagementEnabled = 1");
         // The active plan, and the one that power-plan activates.
         assert_eq!(found[0].changes.len(), 2);
-        assert_eq!(
-            (&*found[0].changes[0].from, &*found[0].changes[0].to),
-            ("1", "0")
-        );
+        assert_eq!(first_change(&found[0]), ("1", "0"));
     }
     assert!(host.look("selective-suspend", on_tcp()).is_empty());
     for plan in [BALANCED, HIGH_PERFORMANCE] {
@@ -283,10 +241,8 @@ fn hubs_and_flags_in_bytes_are_known() {
     let host = Windows::usual();
     let usb = format!(r"SYSTEM\CurrentControlSet\Enum\{FTDI_USB}");
     host.parameters(&usb, json!({"SelectiveSuspendEnabled": [1]}));
-    assert!(saw(
-        &host.only("selective-suspend"),
-        "SelectiveSuspendEnabled = 1"
-    ));
+    let found = host.only("selective-suspend");
+    hold_evidence(&found, "SelectiveSuspendEnabled = 1");
     host.key(&usb, json!({"Service": "USBHUB3"}));
     assert!(host.look("selective-suspend", Target::None).is_empty());
 }
@@ -294,10 +250,8 @@ fn hubs_and_flags_in_bytes_are_known() {
 #[test]
 fn defender_is_noted_unless_it_is_off_or_leaves_out_the_runs() {
     let host = Windows::usual();
-    assert!(
-        host.look("antivirus", Target::None).is_empty(),
-        "no Defender"
-    );
+    let found = host.look("antivirus", Target::None);
+    assert!(found.is_empty(), "no Defender");
     host.key(DEFENDER, json!({}));
     let found = host.only("antivirus");
     assert_eq!((found.level, found.changes.len()), (Level::Note, 0));
@@ -323,16 +277,14 @@ fn indexing_is_noted_where_windows_search_reads_the_runs() {
     let service = r"SYSTEM\CurrentControlSet\Services\WSearch";
     host.key(service, json!({"Start": 2}));
     assert!(host.look("indexing", Target::None).is_empty(), "no run yet");
-    host.set(&format!("/attributes/{RUNS}"), json!(DIRECTORY));
+    let runs = format!("/attributes/{RUNS}");
+    host.set(&runs, json!(DIRECTORY));
     let found = host.only("indexing");
     assert_eq!(found.level, Level::Note);
     assert_eq!(found.remedy, [format!(r#"attrib +I "{RUNS}""#)]);
-    host.set(
-        &format!("/attributes/{RUNS}"),
-        json!(DIRECTORY | NOT_CONTENT_INDEXED),
-    );
+    host.set(&runs, json!(DIRECTORY | NOT_CONTENT_INDEXED));
     assert_eq!(host.level("indexing"), Level::Good);
-    host.set(&format!("/attributes/{RUNS}"), json!(DIRECTORY));
+    host.set(&runs, json!(DIRECTORY));
     host.key(service, json!({"Start": 4}));
     assert_eq!(host.level("indexing"), Level::Good);
     let usual = r"C:\Users\me\AppData\Local\wiregauge\runs";
@@ -358,10 +310,8 @@ fn the_connection_to_a_port_is_described_from_the_registry() {
         of(com("COM3")).unwrap(),
         "COM3: USB Serial Port (COM3), driver FTSER2K, latency timer 16 ms"
     );
-    assert_eq!(
-        of(com("COM1")).unwrap(),
-        "COM1: not a port of a known USB device"
-    );
+    let unknown = of(com("COM1")).unwrap();
+    assert_eq!(unknown, "COM1: not a port of a known USB device");
     assert_eq!(of(Target::None), None);
     assert_eq!(of(on_tcp()), None);
 }

@@ -36,10 +36,8 @@ fn undone(host: &Windows) -> Vec<Step> {
 /// With everything that can be changed.
 fn host() -> Windows {
     let host = Windows::usual();
-    host.key(
-        r"SYSTEM\CurrentControlSet\Services\WSearch",
-        json!({"Start": 2}),
-    );
+    let service = r"SYSTEM\CurrentControlSet\Services\WSearch";
+    host.key(service, json!({"Start": 2}));
     host.set(&format!("/attributes/{RUNS}"), json!(0x10));
     host
 }
@@ -82,10 +80,7 @@ fn what_others_changed_or_unplugged_meanwhile_is_left() {
     let host = host();
     fixed(&host);
     host.set("/plan", json!(BALANCED));
-    host.set(
-        &format!(r"/registry/{FTDI}\Device Parameters"),
-        json!({"PortName": "COM3"}),
-    );
+    host.parameters(FTDI, json!({"PortName": "COM3"}));
     let steps = undone(&host);
     let of = |name: &str| {
         let mut steps = steps.iter();
@@ -108,10 +103,8 @@ fn who_is_no_administrator_changes_nothing_and_is_refused() {
     host.set("/read_only", json!(true));
     let before = host.json();
     let steps = fixed(&host);
-    assert!(
-        !steps.is_empty() && steps.iter().all(Step::failed),
-        "{steps:#?}"
-    );
+    let failed = !steps.is_empty() && steps.iter().all(Step::failed);
+    assert!(failed, "{steps:#?}");
     assert_eq!(host.json(), before);
     assert!(!undo_file(&host).exists(), "nothing is to be undone");
 }

@@ -89,9 +89,7 @@ mod tests {
         for bus in [Bus::FullSpeed, Bus::HighSpeed] {
             assert_eq!(bus.limit().bytes_s, bus.bytes_per_second() as f64);
         }
-        assert_eq!(
-            Bus::HighSpeed.limit().source,
-            "USB high-speed bulk, USB 2.0 table 5-10"
-        );
+        let source = Bus::HighSpeed.limit().source;
+        assert_eq!(source, "USB high-speed bulk, USB 2.0 table 5-10");
     }
 }

@@ -110,14 +110,17 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn classic(id: u32, extended: bool, data: &[u8]) -> u32 {
-        let frame = CanFrame {
+    fn frame(id: u32, extended: bool, fd: bool, data: &[u8]) -> CanFrame<'_> {
+        CanFrame {
             id,
             extended,
-            fd: false,
+            fd,
             data,
-        };
-        frame.bits().sum()
+        }
+    }
+
+    fn classic(id: u32, extended: bool, data: &[u8]) -> u32 {
+        frame(id, extended, false, data).bits().sum()
     }
 
     #[test]
@@ -138,29 +141,16 @@ mod tests {
 
     #[test]
     fn alternating_bits_need_no_stuff_bit() {
-        let frame = CanFrame {
-            id: 0x555,
-            extended: false,
-            fd: true,
-            data: &[0xaa; 64],
-        };
+        let frame = frame(0x555, false, true, &[0xaa; 64]);
         // SOF 0, 101 0101 0101, 0 0 1 0 1, 0, DLC 1111, 1010...: four ones and the first of the data are five.
         assert_eq!(frame.bits(), crate::can::frame(false, true, 64, 0, 1));
     }
 
     #[test]
     fn a_fixed_stuff_bit_takes_the_place_of_the_last_one() {
-        let with = |data| {
-            CanFrame {
-                id: 0x555,
-                extended: false,
-                fd: true,
-                data,
-            }
-            .bits()
-        };
+        let bits = frame(0x555, false, true, &[0xf0]).bits();
         // DLC 0001, then 1111: the fifth one is followed by a stuff bit. 0000 behind it, with it five zeros, end the data.
-        assert_eq!(with(&[0xf0]), crate::can::frame(false, true, 1, 0, 1));
+        assert_eq!(bits, crate::can::frame(false, true, 1, 0, 1));
     }
 
     #[test]
@@ -191,38 +181,26 @@ mod tests {
                 extended,
                 bytes,
             };
-            let bits = CanFrame {
-                id,
-                extended,
-                fd,
-                data: &data,
-            }
-            .bits();
+            let bits = frame(id, extended, fd, &data).bits();
             let (least, most) = (kind.least(), kind.most());
-            assert!(
-                least.nominal <= bits.nominal && bits.nominal <= most.nominal,
-                "{bits:?} {kind:?}"
-            );
-            assert!(
-                least.sum() <= bits.sum() && bits.sum() <= most.sum(),
-                "{bits:?} {kind:?}"
-            );
+            let nominal = least.nominal..=most.nominal;
+            assert!(nominal.contains(&bits.nominal), "{bits:?} {kind:?}");
+            let sum = least.sum()..=most.sum();
+            assert!(sum.contains(&bits.sum()), "{bits:?} {kind:?}");
             stuffed += bits.sum() - least.sum();
             frames += 1;
         }
-        assert!(
-            stuffed > 2 * frames,
-            "{stuffed} stuff bits in {frames} frames"
-        );
+        let many = stuffed > 2 * frames;
+        assert!(many, "{stuffed} stuff bits in {frames} frames");
     }
 
     #[test]
     fn the_crc_is_that_of_the_catalogue_of_crcs() {
         // CRC-15/CAN, check value of "123456789": 0x059e.
         let mut line = Line::default();
-        b"123456789"
-            .iter()
-            .for_each(|&byte| line.put(byte.into(), 8));
+        for byte in *b"123456789" {
+            line.put(byte.into(), 8);
+        }
         assert_eq!(line.crc, 0x059e);
     }
 }

@@ -1,17 +1,17 @@
 //! CAN against the formulas that others published.
 
-use wiregauge_limits::{CAN_FD_SIZES, Can, CanFrame, CanRates};
+use wiregauge_limits::{CAN_FD_SIZES, Can, CanBits, CanFrame, CanRates};
 
-fn can(extended: bool, data: Option<u32>, bytes: u32) -> Can {
-    let rates = CanRates {
-        nominal: 500_000,
-        data,
-    };
+fn at(nominal: u32, data: Option<u32>, extended: bool, bytes: u32) -> Can {
     Can {
-        rates,
+        rates: CanRates { nominal, data },
         extended,
         bytes,
     }
+}
+
+fn can(extended: bool, data: Option<u32>, bytes: u32) -> Can {
+    at(500_000, data, extended, bytes)
 }
 
 #[test]
@@ -25,6 +25,16 @@ fn classic_frames_have_the_bits_of_davis_burns_bril_and_lukkien() {
         assert_eq!(standard.least().sum(), 47 + 8 * s);
         assert_eq!(extended.least().sum(), 67 + 8 * s);
     }
+}
+
+fn bits(id: u32, extended: bool, fd: bool, data: &[u8]) -> CanBits {
+    let frame = CanFrame {
+        id,
+        extended,
+        fd,
+        data,
+    };
+    frame.bits()
 }
 
 /// Identifier, whether it has 29 bits, and data of each row, with the row itself.
@@ -45,14 +55,9 @@ fn frames(table: &str) -> Vec<(u32, bool, Vec<u8>, csv::StringRecord)> {
 fn given_frames_have_as_many_bits_as_can_utils_counts() {
     let rows = frames(include_str!("canframelen.csv"));
     assert!(rows.len() > 200);
-    for (id, extended, data, row) in &rows {
-        let frame = CanFrame {
-            id: *id,
-            extended: *extended,
-            fd: false,
-            data,
-        };
-        assert_eq!(frame.bits().sum().to_string(), row[2], "{row:?}");
+    for (id, extended, data, row) in rows {
+        let bits = bits(id, extended, false, &data);
+        assert_eq!(bits.sum().to_string(), row[2], "{row:?}");
     }
 }
 
@@ -60,19 +65,10 @@ fn given_frames_have_as_many_bits_as_can_utils_counts() {
 fn given_frames_of_fd_have_the_bits_of_the_standard_on_both_sides_of_the_switch() {
     let rows = frames(include_str!("canfd.csv"));
     assert!(rows.len() >= 150);
-    for (id, extended, data, row) in &rows {
-        let frame = CanFrame {
-            id: *id,
-            extended: *extended,
-            fd: true,
-            data,
-        };
-        let bits = frame.bits();
-        assert_eq!(
-            (bits.nominal.to_string(), bits.data.to_string()),
-            (row[2].to_owned(), row[3].to_owned()),
-            "{row:?}"
-        );
+    for (id, extended, data, row) in rows {
+        let bits = bits(id, extended, true, &data);
+        assert_eq!(bits.nominal.to_string(), row[2], "{row:?}");
+        assert_eq!(bits.data.to_string(), row[3], "{row:?}");
     }
 }
 
@@ -94,14 +90,7 @@ fn fd_frames_have_the_bits_that_linux_computes() {
 #[test]
 fn the_known_rates_of_8_byte_frames_follow() {
     let frames_s = |nominal, extended| {
-        let one = Can {
-            rates: CanRates {
-                nominal,
-                data: None,
-            },
-            extended,
-            bytes: 8,
-        };
+        let one = at(nominal, None, extended, 8);
         let worst = 1e9 / one.rates.ns(one.most());
         (one.limit().messages_s.floor(), worst.floor())
     };
@@ -113,25 +102,18 @@ fn the_known_rates_of_8_byte_frames_follow() {
 #[test]
 fn equal_rates_of_fd_take_the_time_of_all_bits_at_that_rate() {
     let one = can(false, Some(500_000), 64);
-    assert_eq!(
-        one.rates.ns(one.least()),
-        f64::from(one.least().sum()) * 2_000.0
-    );
-    let faster = can(false, Some(2_000_000), 64);
+    let ns = |one: Can| one.rates.ns(one.least());
+    assert_eq!(ns(one), f64::from(one.least().sum()) * 2_000.0);
     // 17 bits to the switch and 12 behind it; 5 + 512 + 33 at the faster rate.
-    assert_eq!(
-        faster.rates.ns(faster.least()),
-        29.0 * 2_000.0 + 550.0 * 500.0
-    );
+    let faster = can(false, Some(2_000_000), 64);
+    assert_eq!(ns(faster), 29.0 * 2_000.0 + 550.0 * 500.0);
 }
 
 #[test]
 fn an_exchange_ends_with_its_response() {
     // Request 111 bits, response 108: nobody waits for the three bits behind it.
-    assert_eq!(
-        can(false, None, 8).exchange_ns(8, 8),
-        (111.0 + 108.0) * 2_000.0
-    );
+    let ns = can(false, None, 8).exchange_ns(8, 8);
+    assert_eq!(ns, (111.0 + 108.0) * 2_000.0);
 }
 
 #[test]
@@ -140,18 +122,7 @@ fn what_is_no_frame_is_refused_with_what_is() {
     assert!(refused(can(false, None, 9)).contains("0 to 8 B"));
     assert!(refused(can(false, Some(2_000_000), 10)).contains("8, 12, 16"));
     assert!(refused(can(false, Some(400_000), 8)).contains("500000 to 8M"));
-    let rates = CanRates {
-        nominal: 2_000_000,
-        data: None,
-    };
-    assert!(
-        refused(Can {
-            rates,
-            extended: false,
-            bytes: 8
-        })
-        .contains("1 to 1M")
-    );
+    assert!(refused(at(2_000_000, None, false, 8)).contains("1 to 1M"));
     for bytes in CAN_FD_SIZES {
         assert_eq!(can(true, Some(8_000_000), bytes).check(), Ok(()));
     }

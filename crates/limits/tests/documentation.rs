@@ -10,12 +10,9 @@ fn grouped(number: f64) -> String {
     wiregauge_record::grouped_digits(&format!("{number:.0}"))
 }
 
-fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut text = format!(
-        "| {} |\n|{}\n",
-        head.join(" | "),
-        " --- |".repeat(head.len())
-    );
+fn table(head: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let rule = " --- |".repeat(head.split(" | ").count());
+    let mut text = format!("| {head} |\n|{rule}\n");
     for row in rows {
         writeln!(text, "| {} |", row.join(" | ")).expect("a string takes it");
     }
@@ -33,16 +30,8 @@ fn endpoints() -> impl Iterator<Item = Endpoint> {
 }
 
 fn usb() -> String {
-    let head = [
-        "speed",
-        "transfers",
-        "packet, B",
-        "packets an interval",
-        "one endpoint, B/s",
-        "all together, B/s",
-        "one takes, us",
-        "source",
-    ];
+    let head = "speed | transfers | packet, B | packets an interval | one endpoint, B/s \
+         | all together, B/s | one takes, us | source";
     let row = |endpoint: Endpoint| {
         let limit = endpoint.limit();
         let periodic = endpoint.transfer.is_periodic();
@@ -64,7 +53,7 @@ fn usb() -> String {
             },
         ]
     };
-    table(&head, endpoints().map(row))
+    table(head, endpoints().map(row))
 }
 
 /// Bytes a second that a bus carries by packet size: what tables 5-1 to 5-10 print.
@@ -72,11 +61,9 @@ fn by_packet() -> String {
     let kinds: Vec<Endpoint> = endpoints()
         .filter(|endpoint| endpoint.frame().is_some())
         .collect();
-    let names = kinds
-        .iter()
-        .map(|e| format!("{} {}", e.speed.name(), e.transfer.name()));
+    let name = |e: &Endpoint| format!("{} {}", e.speed.name(), e.transfer.name());
+    let names = kinds.iter().map(name);
     let head: Vec<String> = std::iter::once("data, B".to_owned()).chain(names).collect();
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let row = |packet_bytes: u32| {
         let cell = |endpoint: &Endpoint| {
             let endpoint = Endpoint {
@@ -88,27 +75,16 @@ fn by_packet() -> String {
                 _ => String::new(),
             }
         };
-        let cells = kinds.iter().map(cell);
-        std::iter::once(packet_bytes.to_string())
-            .chain(cells)
-            .collect()
+        let size = std::iter::once(packet_bytes.to_string());
+        size.chain(kinds.iter().map(cell)).collect()
     };
     let sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1023, 1024];
-    table(&head, sizes.into_iter().map(row))
+    table(&head.join(" | "), sizes.into_iter().map(row))
 }
 
 fn ethernet() -> String {
-    let head = [
-        "protocol",
-        "MTU",
-        "message, B",
-        "10 Mbit/s: B/s",
-        "100 Mbit/s: B/s",
-        "1 Gbit/s: B/s",
-        "% of line rate",
-        "messages/s at 100 Mbit/s",
-        "us per message at 100 Mbit/s",
-    ];
+    let head = "protocol | MTU | message, B | 10 Mbit/s: B/s | 100 Mbit/s: B/s \
+         | 1 Gbit/s: B/s | % of line rate | messages/s at 100 Mbit/s | us per message at 100 Mbit/s";
     let tcp = Transport::Tcp { timestamps: true };
     let plain = Transport::Tcp { timestamps: false };
     let row = |(name, transport, ipv6, mtu, payload): (&str, Transport, bool, u32, Option<u32>)| {
@@ -135,7 +111,7 @@ fn ethernet() -> String {
         ]
     };
     table(
-        &head,
+        head,
         [
             ("TCP", tcp, false, 1500, None),
             ("TCP, no timestamps", plain, false, 1500, None),
@@ -156,10 +132,10 @@ fn ethernet() -> String {
 
 fn uart() -> String {
     let framings = ["8N1", "8E1", "8N2"];
-    let mut head = vec!["baud".to_owned()];
-    head.extend(framings.map(|framing| format!("{framing}: B/s")));
-    head.push("100 B take at 8N1, us".into());
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let rates = framings
+        .map(|framing| format!("{framing}: B/s"))
+        .join(" | ");
+    let head = format!("baud | {rates} | 100 B take at 8N1, us");
     let row = |baud: u32| {
         let line = |framing: Framing| Uart { baud, framing };
         let mut cells = vec![grouped(baud.into())];
@@ -171,26 +147,13 @@ fn uart() -> String {
         cells.push(grouped(time / 1e3));
         cells
     };
-    table(
-        &head,
-        [9_600, 115_200, 460_800, 921_600, 3_000_000].map(row),
-    )
+    let bauds = [9_600, 115_200, 460_800, 921_600, 3_000_000];
+    table(&head, bauds.map(row))
 }
 
 fn can() -> String {
-    let head = [
-        "frames",
-        "identifier, bits",
-        "data, B",
-        "bit rates",
-        "bits, best",
-        "bits, worst",
-        "us, best",
-        "us, worst",
-        "frames/s, best",
-        "frames/s, worst",
-        "B/s, best",
-    ];
+    let head = "frames | identifier, bits | data, B | bit rates | bits, best | bits, worst \
+         | us, best | us, worst | frames/s, best | frames/s, worst | B/s, best";
     let row = |(nominal, data, extended, bytes): (u32, Option<u32>, bool, u32)| {
         let one = Can {
             rates: CanRates { nominal, data },
@@ -229,7 +192,7 @@ fn can() -> String {
         (half, Some(half), false, 64),
         (whole, Some(5_000_000), false, 64),
     ];
-    table(&head, rows.map(row))
+    table(head, rows.map(row))
 }
 
 #[test]
@@ -245,10 +208,7 @@ fn the_tables_of_the_documentation_are_those_of_the_formula() {
         ("ethernet", ethernet()),
     ] {
         let begin = format!("<!-- table {name} -->\n");
-        let from = text
-            .find(&begin)
-            .unwrap_or_else(|| panic!("no table {name}"));
-        let from = from + begin.len();
+        let from = text.find(&begin).expect(&begin) + begin.len();
         let to = from + text[from..].find("<!-- end -->").expect("its end");
         if write {
             text.replace_range(from..to, &table);

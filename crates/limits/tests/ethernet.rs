@@ -48,13 +48,8 @@ fn an_exchange_takes_the_time_of_its_frames_and_no_gap() {
 /// One datagram of 32,752 B in one frame takes a header of UDP for itself; the largest one, in two frames, takes one as well.
 #[test]
 fn the_best_datagram_is_of_full_fragments_or_the_largest() {
-    let best = |mtu| {
-        Ethernet {
-            mtu,
-            ..Ethernet::new(GIGABIT, Transport::Udp)
-        }
-        .best_message()
-    };
+    let way = Ethernet::new(GIGABIT, Transport::Udp);
+    let best = |mtu| Ethernet { mtu, ..way }.best_message();
     assert_eq!(best(1500), 65_112);
     assert_eq!(best(32_780), 65_507);
     assert_eq!(best(65_535), 65_507);

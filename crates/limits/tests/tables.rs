@@ -74,12 +74,8 @@ fn an_endpoint_at_its_best_carries_what_is_published() {
 fn a_low_speed_endpoint_that_asks_every_10_ms_is_served_every_8() {
     let limit = Endpoint::best(Speed::Low, Transfer::Interrupt).limit();
     assert_eq!(limit.bytes_s, 1000.0);
-    assert!(
-        limit
-            .notes
-            .iter()
-            .any(|note| note.contains("actual interval 8 ms"))
-    );
+    let mut notes = limit.notes.iter();
+    assert!(notes.any(|note| note.contains("actual interval 8 ms")));
 }
 
 #[test]
@@ -121,47 +117,34 @@ fn what_no_descriptor_may_ask_for_is_refused_with_what_it_may() {
     assert!(refused(best(Speed::Low, Transfer::Bulk)).contains("no bulk transfers"));
     let full = best(Speed::Full, Transfer::Interrupt);
     let asked = refused(Endpoint { packets: 2, ..full });
-    assert!(
-        asked.contains(
-            "2 packets of 64 B per interval are not allowed at full speed, interrupt: 1 (more"
-        ),
-        "{asked}"
-    );
+    let expected =
+        "2 packets of 64 B per interval are not allowed at full speed, interrupt: 1 (more";
+    assert!(asked.contains(expected), "{asked}");
+    let each = |interval_ns, endpoint| Endpoint {
+        interval_ns,
+        ..endpoint
+    };
     for interval_ns in [0, 1_500_000, 256_000_000] {
-        let asked = refused(Endpoint {
-            interval_ns,
-            ..full
-        });
+        let asked = refused(each(interval_ns, full));
         assert!(asked.contains("1 to 255 ms"), "{asked}");
     }
     let high = best(Speed::High, Transfer::Isochronous);
     for interval_ns in [375_000, 8_192_000_000] {
-        assert!(
-            refused(Endpoint {
-                interval_ns,
-                ..high
-            })
-            .contains("power of two")
-        );
+        assert!(refused(each(interval_ns, high)).contains("power of two"));
     }
     let small = high.with_packet(600);
     assert_eq!((small.packets, small.check()), (2, Ok(())));
-    assert!(
-        refused(Endpoint {
-            packets: 3,
-            ..small
-        })
-        .contains("1 to 2 (2 from 513 B")
-    );
+    let three = |endpoint| Endpoint {
+        packets: 3,
+        ..endpoint
+    };
+    assert!(refused(three(small)).contains("1 to 2 (2 from 513 B"));
     let bulk = best(Speed::High, Transfer::Bulk);
-    assert!(refused(Endpoint { packets: 3, ..bulk }).contains("no interval"));
+    assert!(refused(three(bulk)).contains("no interval"));
     for speed in Speed::ALL {
         for transfer in Transfer::ALL.into_iter().filter(|&t| speed.has(t)) {
-            assert_eq!(
-                best(speed, transfer).check(),
-                Ok(()),
-                "{speed:?} {transfer:?}"
-            );
+            let checked = best(speed, transfer).check();
+            assert_eq!(checked, Ok(()), "{speed:?} {transfer:?}");
         }
     }
 }

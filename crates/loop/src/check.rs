@@ -282,10 +282,8 @@ mod tests {
         let error = check(&plan).expect_err("a plan that cannot be run");
         assert_eq!(error.kind(), LinkErrorKind::Usage);
         let text = error.to_string();
-        assert!(
-            text.contains("virtual:") && text.contains("hint:"),
-            "{text}"
-        );
+        let holds = text.contains("virtual:") && text.contains("hint:");
+        assert!(holds, "{text}");
         text
     }
 

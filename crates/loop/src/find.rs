@@ -118,17 +118,13 @@ mod tests {
         let mut search = Search::of(&plan(true), cell());
         let curve = summary(cell(), 400_000, None);
         let first = search.next(&curve, 1).expect("a test");
-        assert_eq!(
-            (first.preload_bytes, first.aim, first.index),
-            (2_000, Aim::Hold, 1)
-        );
-        let second = search
-            .next(&summary(first, 500_000, Some(1_000)), 2)
-            .expect("a second test");
+        let found = (first.preload_bytes, first.aim, first.index);
+        assert_eq!(found, (2_000, Aim::Hold, 1));
+        let second = search.next(&summary(first, 500_000, Some(1_000)), 2);
+        let second = second.expect("a second test");
         assert_eq!(second.preload_bytes, 3_000);
-        let third = search
-            .next(&summary(second, 500_000, Some(1_600_000)), 3)
-            .expect("a third test");
+        let third = search.next(&summary(second, 500_000, Some(1_600_000)), 3);
+        let third = third.expect("a third test");
         assert_eq!(third.preload_bytes, 7_000);
         assert_eq!(search.next(&summary(third, 400_000, None), 4), None);
     }
@@ -143,13 +139,11 @@ mod tests {
 
     #[test]
     fn the_search_ends_on_a_host_that_never_holds() {
-        let mut search = Search::of(
-            &plan(true),
-            LoopPoint {
-                ring_bytes: 1 << 40,
-                ..cell()
-            },
-        );
+        let endless = LoopPoint {
+            ring_bytes: 1 << 40,
+            ..cell()
+        };
+        let mut search = Search::of(&plan(true), endless);
         let mut last = summary(cell(), 400_000, None);
         let mut tests = 0;
         while let Some(point) = search.next(&last, 1) {

@@ -219,10 +219,8 @@ mod tests {
         rest: Option<(u64, u64)>,
         left_out: Option<u64>,
     ) -> DeviceEnd {
-        let (mut device, halt) = (
-            VirtualClock::on(|| TestClock::with_reads_of(LOOK_NS)),
-            AtomicBool::new(false),
-        );
+        let mut device = VirtualClock::on(|| TestClock::with_reads_of(LOOK_NS));
+        let halt = AtomicBool::new(false);
         device.start(point, true).expect("starts");
         for k in 0..blocks {
             let arrived = device.wait(LoopWait::Sleep, &halt).expect("waits");
@@ -264,10 +262,8 @@ mod tests {
         assert_eq!(end.underruns, 40);
         let end = copied(&point(40_000), 30, Some((20, 400)), None);
         assert!(end.overruns >= 1, "{end:?}");
-        assert!(
-            end.stalls.iter().any(|stall| stall.xrun == Xrun::Both),
-            "{end:?}"
-        );
+        let holds = end.stalls.iter().any(|stall| stall.xrun == Xrun::Both);
+        assert!(holds, "{end:?}");
     }
 
     #[test]

@@ -49,10 +49,8 @@ fn no_block_allocates_not_even_the_first() {
         assert!(laid_out > before, "the allocator counts");
         for _ in 0..3 {
             chain.run(&input, &mut output);
-            chain.run(
-                &input[..channels as usize * 7],
-                &mut output[..channels as usize * 7],
-            );
+            let seven = ..channels as usize * 7;
+            chain.run(&input[seven], &mut output[seven]);
         }
         assert_eq!(ASKED.get(), laid_out, "{channels} channels");
         assert!(output.contains(&i16::MAX), "and something was done");

@@ -67,10 +67,8 @@ fn pieces_of_a_stream_that_come_as_datagrams_are_counted() {
     let mut ready = Vec::new();
     device.take_datagram(&end(Kind::Sink, 2), 2, Trust::Proved, &mut ready);
     let report = StreamReport::decode(&ready[32..]).unwrap();
-    assert_eq!(
-        (report.bytes, report.lost, report.transfers),
-        (9000, 1000, 9)
-    );
+    let found = (report.bytes, report.lost, report.transfers);
+    assert_eq!(found, (9000, 1000, 9));
 }
 
 #[test]

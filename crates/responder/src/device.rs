@@ -46,6 +46,21 @@ pub struct DeviceConfig {
     pub plant: Option<PlantModel>,
 }
 
+impl Default for DeviceConfig {
+    fn default() -> DeviceConfig {
+        DeviceConfig {
+            protocol: Protocol::Wiregauge,
+            name: "device".into(),
+            max_frame: 1 << 20,
+            model: Model::default(),
+            modbus: ModbusLine::Tcp,
+            faults: Faults::default(),
+            seed: 1,
+            plant: None,
+        }
+    }
+}
+
 /// One device, seen by one peer.
 pub struct Device {
     config: DeviceConfig,

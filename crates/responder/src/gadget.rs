@@ -212,20 +212,13 @@ mod tests {
 
     #[test]
     fn functions_are_read_singly_repeated_and_numbered() {
-        use Function::{Acm, Bulk, Hid, Interrupt};
+        use Function::{Acm, Bulk, Ch341, Cp210x, Ftdi, Hid, Interrupt, Iso};
         let read = Function::parse_list;
         assert_eq!(read("bulk,acm"), Ok(vec![Bulk, Acm]));
-        assert_eq!(
-            read("bulk=2,interrupt,bulk"),
-            Ok(vec![Bulk, Bulk, Interrupt, Bulk])
-        );
+        let found = read("bulk=2,interrupt,bulk");
+        assert_eq!(found, Ok(vec![Bulk, Bulk, Interrupt, Bulk]));
         assert_eq!(read("hid,acm"), Ok(vec![Hid, Acm]));
-        for alone in [
-            Function::Ftdi,
-            Function::Cp210x,
-            Function::Ch341,
-            Function::Iso,
-        ] {
+        for alone in [Ftdi, Cp210x, Ch341, Iso] {
             assert_eq!(read(alone.name()), Ok(vec![alone]));
             let twice = read(&format!("{},acm", alone.name()));
             assert!(twice.unwrap_err().contains("alone"));

@@ -4,20 +4,14 @@
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, serve};
+//! use wiregauge_responder::{DeviceConfig, Serve, ServeAddress, serve};
 //!
 //! # fn main() -> Result<(), wiregauge_link::LinkError> {
 //! let responder = Serve {
 //!     address: ServeAddress::parse("tcp://127.0.0.1:7700")?,
 //!     config: DeviceConfig {
-//!         protocol: wiregauge_record::Protocol::Wiregauge,
 //!         name: "bench".into(),
-//!         max_frame: 1 << 20,
-//!         model: Model::default(),
-//!         modbus: wiregauge_record::ModbusLine::Tcp,
-//!         faults: Faults::default(),
-//!         seed: 1,
-//!         plant: None,
+//!         ..DeviceConfig::default()
 //!     },
 //!     max_clients: 8,
 //!     baud: None,

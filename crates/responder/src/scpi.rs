@@ -118,10 +118,8 @@ mod tests {
 
     fn ask(instrument: &mut Instrument, line: &str) -> String {
         let mut answer = Vec::new();
-        assert_eq!(
-            instrument.take(line.as_bytes(), false, &mut answer),
-            line.len()
-        );
+        let used = instrument.take(line.as_bytes(), false, &mut answer);
+        assert_eq!(used, line.len());
         String::from_utf8(answer).expect("text")
     }
 
@@ -131,10 +129,8 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         let identification = format!("wiregauge,a bc,0,{version}\n");
         assert_eq!(ask(instrument, "*idn?\r\n"), identification);
-        assert_eq!(
-            ask(instrument, "READ?;*RST;:MEAS:VOLT:DC?\n"),
-            "+1.000000E-3;+1.000000E-3\n"
-        );
+        let found = ask(instrument, "READ?;*RST;:MEAS:VOLT:DC?\n");
+        assert_eq!(found, "+1.000000E-3;+1.000000E-3\n");
         assert_eq!(ask(instrument, "*CLS\n"), "");
         assert_eq!(
             ask(instrument, "CURV? 12\n"),
@@ -146,15 +142,13 @@ mod tests {
     fn errors_stand_in_a_queue_that_overflows() {
         let instrument = &mut Instrument::new("a");
         assert_eq!(ask(instrument, "NOPE;CURV? -1\n"), "");
-        assert_eq!(
-            ask(instrument, "SYST:ERR?\n"),
-            "-113,\"Undefined header\"\n"
-        );
-        assert_eq!(
-            ask(instrument, "SYST:ERR?\n"),
-            "-222,\"Data out of range\"\n"
-        );
-        assert_eq!(ask(instrument, "SYST:ERR?\n"), "0,\"No error\"\n");
+        for error in [
+            "-113,\"Undefined header\"",
+            "-222,\"Data out of range\"",
+            "0,\"No error\"",
+        ] {
+            assert_eq!(ask(instrument, "SYST:ERR?\n"), format!("{error}\n"));
+        }
         (0..20).for_each(|_| assert_eq!(ask(instrument, "NOPE\n"), ""));
         let errors: Vec<String> = (0..17).map(|_| ask(instrument, "SYST:ERR?\n")).collect();
         assert_eq!(errors[15], "-350,\"Queue overflow\"\n");

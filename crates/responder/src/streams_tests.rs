@@ -4,7 +4,6 @@
 use super::{Device, DeviceConfig, FaultRate, Faults, Model, Pull};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
 use wiregauge_wire::{
     Kind, Request, Response, Status, StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken,
@@ -15,14 +14,10 @@ pub(super) const MS: u64 = 1_000_000;
 
 pub(super) fn device(model: Model, faults: Faults) -> Device {
     let config = DeviceConfig {
-        protocol: Protocol::Wiregauge,
-        name: "streams".into(),
-        max_frame: 1 << 20,
         model,
-        modbus: wiregauge_record::ModbusLine::Tcp,
         faults,
         seed: 5,
-        plant: None,
+        ..DeviceConfig::default()
     };
     Device::new(config, Clock::start())
 }
@@ -34,15 +29,21 @@ pub(super) fn on(bus: Bus) -> Model {
     }
 }
 
-fn order(kind: Kind, sequence: u32, order: StreamOrder) -> Vec<u8> {
+/// An order of a stream that stops after so many bytes; with 0, of one without an end.
+fn order(kind: Kind, sequence: u32, verb: Verb, transfer_bytes: u32, stop_after: u64) -> Vec<u8> {
     let request = Request {
         kind,
         sequence,
         out_payload: wire::STREAM_ORDER as u32,
-        in_bytes: match order.verb {
+        in_bytes: match verb {
             Verb::Start => 32,
             Verb::End => 104,
         },
+    };
+    let order = StreamOrder {
+        verb,
+        transfer_bytes,
+        stop_after,
     };
     let mut header = [0; 16];
     request.encode(&mut header);
@@ -50,30 +51,11 @@ fn order(kind: Kind, sequence: u32, order: StreamOrder) -> Vec<u8> {
 }
 
 pub(super) fn start(kind: Kind, sequence: u32, transfer_bytes: u32) -> Vec<u8> {
-    let verb = Verb::Start;
-    let stop_after = 0;
-    order(
-        kind,
-        sequence,
-        StreamOrder {
-            verb,
-            transfer_bytes,
-            stop_after,
-        },
-    )
+    order(kind, sequence, Verb::Start, transfer_bytes, 0)
 }
 
 pub(super) fn end(kind: Kind, sequence: u32) -> Vec<u8> {
-    let verb = Verb::End;
-    order(
-        kind,
-        sequence,
-        StreamOrder {
-            verb,
-            transfer_bytes: 0,
-            stop_after: 0,
-        },
-    )
+    order(kind, sequence, Verb::End, 0, 0)
 }
 
 /// A host that has data for the device whenever it takes some, and takes all that it sends.
@@ -199,19 +181,12 @@ impl Host {
 
 /// A source with faults, over so many transfers of 1000 bytes; what the host counted, what the
 /// device did.
-fn faulty(faults: Faults, transfers: u64) -> (StreamCounts, StreamReport) {
+fn faulty(transfers: u64, set: fn(&mut Faults)) -> (StreamCounts, StreamReport) {
+    let mut faults = Faults::default();
+    set(&mut faults);
     let mut host = Host::new(Model::default(), faults);
-    let verb = Verb::Start;
     let stop_after = transfers * 1000;
-    host.say(&order(
-        Kind::Source,
-        1,
-        StreamOrder {
-            verb,
-            transfer_bytes: 1000,
-            stop_after,
-        },
-    ));
+    host.say(&order(Kind::Source, 1, Verb::Start, 1000, stop_after));
     host.run(100 * MS);
     let report = host.report(Kind::Source);
     assert_eq!((report.bytes, report.transfers), (stop_after, transfers));
@@ -229,19 +204,14 @@ fn a_source_fills_the_bus_and_never_exceeds_it() {
         let mut host = Host::new(on(bus), Faults::default());
         host.say(&start(Kind::Source, 1, transfer));
         host.run(1000 * MS);
-        let mut sum = 0;
+        let (name, mut sum) = (format!("{bus:?} {transfer} B"), 0);
         for (at, bytes) in &host.arrivals {
             sum += *bytes as u64;
             let most = bus.bytes_per_second() as f64 * *at as f64 / 1e9;
-            assert!(
-                sum as f64 <= most + 32.0,
-                "{bus:?} {transfer}: {sum} > {most}"
-            );
+            assert!(sum as f64 <= most + 32.0, "{name}: {sum} > {most}");
         }
-        assert!(
-            sum as f64 > 0.95 * bus.bytes_per_second() as f64,
-            "{bus:?} {transfer}: {sum}"
-        );
+        let least = 0.95 * bus.bytes_per_second() as f64;
+        assert!(sum as f64 > least, "{name}: {sum}");
         let counts = host.checker.counts();
         assert_eq!(counts.right(), counts.received);
         assert_eq!(counts.lost, 0);
@@ -264,14 +234,9 @@ fn a_sink_is_filled_as_fast_as_the_bus_and_no_faster() {
             // It plans two frames ahead, and then one more piece.
             let ahead = (3 * bus.packets_per_frame() + 1) * bus.packet_bytes();
             let most = bus.bytes_per_second() * tenth / 10;
-            assert!(
-                taken <= most + ahead,
-                "{bus:?} {transfer}: {taken} > {most}"
-            );
-            assert!(
-                taken as f64 > 0.95 * most as f64,
-                "{bus:?} {transfer}: {taken}"
-            );
+            let name = format!("{bus:?} {transfer} B: {taken} of {most}");
+            assert!(taken <= most + ahead, "{name}");
+            assert!(taken as f64 > 0.95 * most as f64, "{name}");
         }
         host.waiting.clear();
         let report = host.report(Kind::Sink);
@@ -296,14 +261,9 @@ fn both_directions_share_the_bus() {
         let limit = bus.bytes_per_second();
         let both = came + went;
         assert!(both <= limit + (3 * bus.packets_per_frame() + 1) * bus.packet_bytes());
-        assert!(
-            both as f64 > 0.95 * limit as f64,
-            "{bus:?}: {came} + {went}"
-        );
-        assert!(
-            came.min(went) as f64 > 0.3 * limit as f64,
-            "{bus:?}: {came} + {went}"
-        );
+        let name = format!("{bus:?}: {came} + {went}");
+        assert!(both as f64 > 0.95 * limit as f64, "{name}");
+        assert!(came.min(went) as f64 > 0.3 * limit as f64, "{name}");
     }
 }
 
@@ -378,10 +338,8 @@ fn a_sink_is_as_fast_as_its_model_and_no_faster_though_its_machine_wakes_it_late
             // It plans two frames ahead, and the last look was late.
             let ahead = most * (3 * MS + late_ns) / 1_000_000_000;
             assert!(taken <= most + ahead, "{transfer} B, {late_ns}: {taken}");
-            assert!(
-                taken as f64 > 0.97 * most as f64,
-                "{transfer} B, {late_ns}: {taken} of {most}"
-            );
+            let holds = taken as f64 > 0.97 * most as f64;
+            assert!(holds, "{transfer} B, {late_ns}: {taken} of {most}");
         }
     }
 }
@@ -391,24 +349,16 @@ fn a_source_on_a_bus_reports_no_more_than_the_bus_carries_however_few_its_transf
     for transfer in [64, 1000, 40_000] {
         for transfers in 1..5 {
             let mut host = Host::new(on(Bus::FullSpeed), Faults::default());
-            let verb = Verb::Start;
             let stop_after = transfers * u64::from(transfer);
-            let start = StreamOrder {
-                verb,
-                transfer_bytes: transfer,
-                stop_after,
-            };
-            host.say(&order(Kind::Source, 1, start));
+            host.say(&order(Kind::Source, 1, Verb::Start, transfer, stop_after));
             host.run(500 * MS);
             let report = host.report(Kind::Source);
             let elapsed_ns = report.last_ticks - report.first_ticks;
             let most = Bus::FullSpeed.bytes_per_second() as f64 * elapsed_ns as f64 / 1e9;
             // A frame at the beginning or the end may be cut, and a full one is.
             let cut = Bus::FullSpeed.packets_per_frame() * Bus::FullSpeed.packet_bytes();
-            assert!(
-                stop_after as f64 <= most + cut as f64,
-                "{transfers} of {transfer} B: {report:?}"
-            );
+            let holds = stop_after as f64 <= most + cut as f64;
+            assert!(holds, "{transfers} of {transfer} B: {report:?}");
         }
     }
 }
@@ -432,56 +382,22 @@ fn a_source_that_computes_while_the_wire_is_busy_is_as_slow_as_the_slower_of_bot
 
 #[test]
 fn every_fault_of_a_source_is_counted_to_the_byte() {
-    let often = Some(FaultRate::Every(5));
-    let none = Faults::default;
-    let (counts, _) = faulty(none(), 100);
+    const OFTEN: Option<FaultRate> = Some(FaultRate::Every(5));
+    let (counts, _) = faulty(100, |_| ());
     assert_eq!((counts.right(), counts.lost), (100_000, 0));
 
     // The last of them is at the end of the stream, where only the device's own count shows it.
-    let (counts, report) = faulty(
-        Faults {
-            drop: often,
-            ..none()
-        },
-        100,
-    );
+    let (counts, report) = faulty(100, |faults| faults.drop = OFTEN);
     assert_eq!(counts.lost + report.bytes - counts.reached(), 20_000);
     assert_eq!(counts.right(), 80_000);
 
-    let (counts, _) = faulty(
-        Faults {
-            duplicate: often,
-            ..none()
-        },
-        101,
-    );
+    let (counts, _) = faulty(101, |faults| faults.duplicate = OFTEN);
     assert_eq!((counts.duplicated, counts.right()), (20_000, 101_000));
-
-    let (counts, _) = faulty(
-        Faults {
-            lose_byte: often,
-            ..none()
-        },
-        101,
-    );
+    let (counts, _) = faulty(101, |faults| faults.lose_byte = OFTEN);
     assert_eq!((counts.lost, counts.right()), (20, 100_980));
-
-    let (counts, _) = faulty(
-        Faults {
-            insert_byte: often,
-            ..none()
-        },
-        101,
-    );
+    let (counts, _) = faulty(101, |faults| faults.insert_byte = OFTEN);
     assert_eq!((counts.stray, counts.right()), (20, 101_000));
-
-    let (counts, _) = faulty(
-        Faults {
-            corrupt: often,
-            ..none()
-        },
-        101,
-    );
+    let (counts, _) = faulty(101, |faults| faults.corrupt = OFTEN);
     assert_eq!((counts.corrupted, counts.right()), (20, 100_980));
 }
 

@@ -319,7 +319,6 @@ fn capabilities(protocol: Protocol) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Faults, Model};
     use wiregauge_link::usbtmc::incoming::{Incoming, Piece};
 
     const PACKET: usize = 64;
@@ -327,13 +326,7 @@ mod tests {
     fn device(protocol: Protocol) -> TmcDevice {
         let config = DeviceConfig {
             protocol,
-            name: "scope".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         };
         TmcDevice::new(&config, Clock::start(), PACKET)
     }

@@ -37,11 +37,7 @@ fn four_transfers_of_4_kib_in_a_queue_reach_95_percent_of_the_limit_and_never_pa
         let limit = bus.bytes_per_second() as f64;
         for direction in [Direction::In, Direction::Out] {
             for (transfer, queue) in [(4096, 4), (16_384, 4), (65_536, 32)] {
-                let work = Work::Stream {
-                    direction,
-                    transfer,
-                    queue,
-                };
+                let work = Work::stream(direction, transfer, queue);
                 let seen = run(BusTiming::of(bus), IDEAL, 1, work, 400);
                 let used = rate(&seen, transfer) / limit;
                 assert!((0.95..=1.001).contains(&used), "{bus:?} {work:?}: {used}");
@@ -53,19 +49,10 @@ fn four_transfers_of_4_kib_in_a_queue_reach_95_percent_of_the_limit_and_never_pa
 #[test]
 fn devices_on_one_bus_share_it_evenly_and_their_sum_stays_at_the_limit() {
     for devices in [2, 4] {
-        let works = [
-            Work::Stream {
-                direction: Direction::In,
-                transfer: 4096,
-                queue: 4,
-            },
-            Work::Exchange {
-                out: 16,
-                answer: 8000,
-                depth: 4,
-            },
-        ];
-        for work in works {
+        for work in [
+            Work::stream(Direction::In, 4096, 4),
+            Work::exchange(8000, 4),
+        ] {
             let bytes = match work {
                 Work::Stream { transfer, .. } => transfer,
                 Work::Exchange { out, answer, .. } => out + answer,
@@ -81,30 +68,20 @@ fn devices_on_one_bus_share_it_evenly_and_their_sum_stays_at_the_limit() {
 }
 
 #[test]
-fn an_exchange_of_small_packages_takes_two_frames_at_full_speed() {
-    let work = Work::Exchange {
-        out: 16,
-        answer: 48,
-        depth: 1,
-    };
-    let seen = run(BusTiming::of(Bus::FullSpeed), IDEAL, 1, work, 50);
-    assert_eq!(seen[0].period_ns(), 2_000_000.0);
-}
-
-#[test]
-fn a_device_that_is_asked_again_in_the_next_frame_only_costs_a_frame_more() {
-    let work = Work::Exchange {
-        out: 16,
-        answer: 48,
-        depth: 1,
-    };
-    let mut slow = IDEAL;
-    slow.transfer_ns = 40_000;
-    let at_once = run(BusTiming::of(Bus::FullSpeed), slow, 1, work, 50);
-    slow.to_host.nak_retry = NakRetry::NextFrame;
-    let next_frame = run(BusTiming::of(Bus::FullSpeed), slow, 1, work, 50);
-    assert_eq!(at_once[0].period_ns(), 2_000_000.0);
-    assert_eq!(next_frame[0].period_ns(), 3_000_000.0);
+fn a_small_exchange_takes_two_frames_and_one_more_if_the_device_is_asked_in_the_next_frame_only() {
+    for (transfer_ns, nak_retry, frames) in [
+        (0, NakRetry::AtOnce, 2.0),
+        (40_000, NakRetry::AtOnce, 2.0),
+        (40_000, NakRetry::NextFrame, 3.0),
+    ] {
+        let mut device = IDEAL;
+        device.transfer_ns = transfer_ns;
+        device.to_host.nak_retry = nak_retry;
+        let work = Work::exchange(48, 1);
+        let seen = run(BusTiming::of(Bus::FullSpeed), device, 1, work, 50);
+        let name = format!("{transfer_ns} ns, {nak_retry:?}");
+        assert_eq!(seen[0].period_ns(), frames * 1e6, "{name}");
+    }
 }
 
 #[test]
@@ -116,11 +93,7 @@ fn a_double_buffered_fifo_that_is_asked_again_in_the_next_microframe_takes_two_p
         buffers: 2,
         nak_retry: NakRetry::NextFrame,
     };
-    let work = Work::Stream {
-        direction: Direction::Out,
-        transfer: 65_536,
-        queue: 4,
-    };
+    let work = Work::stream(Direction::Out, 65_536, 4);
     let seen = run(BusTiming::of(Bus::HighSpeed), device, 1, work, 50);
     let a_packet = seen[0].period_ns() / 128.0;
     assert!((62_400.0..62_700.0).contains(&a_packet), "{a_packet}");
@@ -131,11 +104,7 @@ fn device_time_a_transfer_counts_once_a_transfer_and_packet_time_once_a_packet()
     let mut device = IDEAL;
     device.transfer_ns = 100_000;
     device.to_host.packet_ns = 20_000;
-    let work = Work::Stream {
-        direction: Direction::In,
-        transfer: 5120,
-        queue: 4,
-    };
+    let work = Work::stream(Direction::In, 5120, 4);
     let timing = BusTiming {
         completion_ns: 0,
         ..BusTiming::of(Bus::HighSpeed)
@@ -150,11 +119,7 @@ fn device_time_a_transfer_counts_once_a_transfer_and_packet_time_once_a_packet()
 
 #[test]
 fn a_hub_makes_a_single_device_slower_but_not_two_together() {
-    let work = Work::Stream {
-        direction: Direction::In,
-        transfer: 4096,
-        queue: 4,
-    };
+    let work = Work::stream(Direction::In, 4096, 4);
     let bus = BusTiming::of(Bus::FullSpeed);
     let direct = rate(&run(bus, IDEAL, 1, work, 200), 4096);
     let alone = rate(&run(bus.behind_hub(), IDEAL, 1, work, 200), 4096);

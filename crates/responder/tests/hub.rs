@@ -8,22 +8,6 @@ use std::fmt::Write;
 use wiregauge_link::limits::Bus;
 use wiregauge_responder::bus::{BusTiming, DeviceTiming, Direction, Profile};
 
-fn stream(direction: Direction, transfer: u64, queue: usize) -> Work {
-    Work::Stream {
-        direction,
-        transfer,
-        queue,
-    }
-}
-
-const fn exchange(answer: u64) -> Work {
-    Work::Exchange {
-        out: 16,
-        answer,
-        depth: 1,
-    }
-}
-
 /// kB/s of a stream of all devices together, or RTT in ms.
 fn figure(bus: BusTiming, devices: usize, work: Work) -> f64 {
     // Completions come at the ends of (micro)frames: so many that one frame more or less hardly matters.
@@ -44,20 +28,17 @@ fn figure(bus: BusTiming, devices: usize, work: Work) -> f64 {
 /// Words, unit, devices, and what they do.
 fn cases() -> [(&'static str, &'static str, usize, Work); 8] {
     use Direction::{In, Out};
+    let (many_in, many_out) = (Work::stream(In, 4096, 4), Work::stream(Out, 4096, 4));
+    let [queued, single] = [16, 1].map(|queue| Work::stream(Out, 1, queue));
     [
-        ("IN 4 KiB, 4 queued", "kB/s", 1, stream(In, 4096, 4)),
-        ("OUT 4 KiB, 4 queued", "kB/s", 1, stream(Out, 4096, 4)),
-        (
-            "the same IN, two devices together",
-            "kB/s",
-            2,
-            stream(In, 4096, 4),
-        ),
-        ("OUT 1 B, 16 queued", "kB/s", 1, stream(Out, 1, 16)),
-        ("OUT 1 B, one at a time", "kB/s", 1, stream(Out, 1, 1)),
-        ("RTT, 48 B", "ms", 1, exchange(48)),
-        ("RTT, 1000 B", "ms", 1, exchange(1000)),
-        ("RTT, 8000 B", "ms", 1, exchange(8000)),
+        ("IN 4 KiB, 4 queued", "kB/s", 1, many_in),
+        ("OUT 4 KiB, 4 queued", "kB/s", 1, many_out),
+        ("the same IN, two devices together", "kB/s", 2, many_in),
+        ("OUT 1 B, 16 queued", "kB/s", 1, queued),
+        ("OUT 1 B, one at a time", "kB/s", 1, single),
+        ("RTT, 48 B", "ms", 1, Work::exchange(48, 1)),
+        ("RTT, 1000 B", "ms", 1, Work::exchange(1000, 1)),
+        ("RTT, 8000 B", "ms", 1, Work::exchange(8000, 1)),
     ]
 }
 
@@ -82,7 +63,8 @@ fn of_profile(name: &str, answer: u64) -> f64 {
     let profile = Profile::find(name).expect("a profile of the paper");
     // As in the tables of the profiles.
     let count = if answer > 2000 { 2_000 } else { 5_000 };
-    let seen = run(profile.bus, profile.device, 1, exchange(answer), count);
+    let work = Work::exchange(answer, 1);
+    let seen = run(profile.bus, profile.device, 1, work, count);
     let rtts = &seen[0].rtt_ns[count / 10..];
     rtts.iter().map(|rtt| *rtt as f64).sum::<f64>() / rtts.len() as f64 / 1e6
 }
@@ -124,31 +106,29 @@ fn the_tables_of_the_hub_are_those_of_the_model() {
 #[test]
 fn behind_a_hub_eighteen_full_packets_fit_in_a_frame_instead_of_nineteen() {
     for direction in [Direction::In, Direction::Out] {
-        let (direct, hub) = both(1, stream(direction, 4096, 4));
+        let (direct, hub) = both(1, Work::stream(direction, 4096, 4));
         let packets = |kilobytes_s: f64| kilobytes_s / 64.0;
         // 51.3 us a packet, and 2.9 us more for its start and complete splits.
         assert!((18.95..=19.05).contains(&packets(direct)), "{direct}");
         assert!((17.95..=18.05).contains(&packets(hub)), "{hub}");
     }
     // While one device waits for its splits, the translator serves the other.
-    let (direct, hub) = both(2, stream(Direction::In, 4096, 4));
+    let (direct, hub) = both(2, Work::stream(Direction::In, 4096, 4));
     assert!(hub > 0.99 * direct, "{hub} {direct}");
 }
 
 #[test]
 fn a_small_exchange_is_faster_behind_a_hub_as_published_and_a_stream_is_slower() {
-    let (direct, hub) = both(1, exchange(48));
+    let (direct, hub) = both(1, Work::exchange(48, 1));
     assert!(hub < direct / 4.0, "{hub} {direct}");
-    let (direct, hub) = both(1, stream(Direction::In, 4096, 4));
+    let (direct, hub) = both(1, Work::stream(Direction::In, 4096, 4));
     assert!(hub < direct, "{hub} {direct}");
     for (answer, port, hub) in PUBLISHED {
         let model = of_profile("at91sam3u-ehci", answer) / of_profile("at91sam3u-uhci", answer);
         let published = hub / port;
         assert!(model < 1.0 && published < 1.0, "{answer} B");
         let deviation = model / published - 1.0;
-        assert!(
-            deviation.abs() < 0.2,
-            "{answer} B: {model} against {published}"
-        );
+        let holds = deviation.abs() < 0.2;
+        assert!(holds, "{answer} B: {model} against {published}");
     }
 }

@@ -9,11 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use virtual_host::{Seen, Work, run};
 use wiregauge_responder::bus::{Direction, PROFILES, Profile};
 
-/// A published figure: of a profile, in words, what was done, the figure, and whether a number of
-/// the profile was taken from it.
+/// A published figure: of a profile, what was done, the figure, and whether a number of the profile was taken from it.
 struct Row {
     profile: &'static str,
-    words: &'static str,
     work: Work,
     published: f64,
     published_sd: Option<f64>,
@@ -31,22 +29,15 @@ use Use::{Fitted, Predicted};
 
 const fn stream(
     profile: &'static str,
-    words: &'static str,
     direction: Direction,
     transfer: u64,
     queue: usize,
     published: f64,
     use_: Use,
 ) -> Row {
-    let work = Work::Stream {
-        direction,
-        transfer,
-        queue,
-    };
     Row {
         profile,
-        words,
-        work,
+        work: Work::stream(direction, transfer, queue),
         published,
         published_sd: None,
         use_,
@@ -73,12 +64,7 @@ const fn exchange(
 ) -> Row {
     Row {
         profile,
-        words: "",
-        work: Work::Exchange {
-            out: 16,
-            answer,
-            depth: r + 1,
-        },
+        work: Work::exchange(answer, r + 1),
         published: rtt_ms,
         published_sd: sd_ms,
         use_,
@@ -99,66 +85,18 @@ use Direction::{In, Out};
 
 /// A. Ott, "USB and the Real World", Embedded Linux Conference Europe 2014: Mbit/s.
 const OTT: &[Row] = &[
-    stream(MUSB, "IN 64 B, one at a time", In, 64, 1, 4.0, Predicted),
-    stream(MUSB, "IN 64 B, 32 queued", In, 64, 32, 15.0, Fitted),
-    stream(MUSB, "IN 512 B, 32 queued", In, 512, 32, 82.0, Fitted),
-    stream(
-        MUSB,
-        "IN 64 KiB, 32 queued",
-        In,
-        65_536,
-        32,
-        211.0,
-        Predicted,
-    ),
-    in_kernel(stream(
-        MUSB,
-        "the same, from a queue in its kernel",
-        In,
-        65_536,
-        32,
-        227.0,
-        Predicted,
-    )),
-    stream(
-        MUSB,
-        "OUT 64 KiB, one at a time",
-        Out,
-        65_536,
-        1,
-        65.5,
-        Predicted,
-    ),
-    stream(MUSB, "OUT 64 KiB, 32 queued", Out, 65_536, 32, 65.5, Fitted),
-    stream(EG20T, "IN 64 KiB, 32 queued", In, 65_536, 32, 305.0, Fitted),
-    in_kernel(stream(
-        EG20T,
-        "the same, from a queue in its kernel",
-        In,
-        65_536,
-        32,
-        328.0,
-        Fitted,
-    )),
-    stream(
-        EG20T,
-        "OUT 64 KiB, 32 queued",
-        Out,
-        65_536,
-        32,
-        255.0,
-        Fitted,
-    ),
-    stream(PIC32, "IN 64 B, 32 queued", In, 64, 32, 8.2, Fitted),
-    stream(
-        PIC32,
-        "IN 64 KiB, 32 queued",
-        In,
-        65_536,
-        32,
-        8.6,
-        Predicted,
-    ),
+    stream(MUSB, In, 64, 1, 4.0, Predicted),
+    stream(MUSB, In, 64, 32, 15.0, Fitted),
+    stream(MUSB, In, 512, 32, 82.0, Fitted),
+    stream(MUSB, In, 65_536, 32, 211.0, Predicted),
+    in_kernel(stream(MUSB, In, 65_536, 32, 227.0, Predicted)),
+    stream(MUSB, Out, 65_536, 1, 65.5, Predicted),
+    stream(MUSB, Out, 65_536, 32, 65.5, Fitted),
+    stream(EG20T, In, 65_536, 32, 305.0, Fitted),
+    in_kernel(stream(EG20T, In, 65_536, 32, 328.0, Fitted)),
+    stream(EG20T, Out, 65_536, 32, 255.0, Fitted),
+    stream(PIC32, In, 64, 32, 8.2, Fitted),
+    stream(PIC32, In, 65_536, 32, 8.6, Predicted),
 ];
 
 /// J. Augustyn, A. Tutaj, "Evaluation and Optimisation of Communication Performance in a Hybrid
@@ -197,17 +135,9 @@ const HEADLINE_RTT_MS: f64 = 4.0 * 3000.0 / 924.8;
 
 /// P. Stoffregen's benchmark, 2013: kB/s written one byte at a time.
 const STOFFREGEN: &[Row] = &[
-    stream(LINUX, "OUT 1 B, 16 queued", Out, 1, 16, 53.0, Fitted),
-    stream(WINDOWS, "OUT 1 B, one at a time", Out, 1, 1, 4.0, Fitted),
-    stream(
-        MAC,
-        "OUT 1 B, gathered to 4 KiB",
-        Out,
-        4096,
-        1,
-        860.0,
-        Fitted,
-    ),
+    stream(LINUX, Out, 1, 16, 53.0, Fitted),
+    stream(WINDOWS, Out, 1, 1, 4.0, Fitted),
+    stream(MAC, Out, 4096, 1, 860.0, Fitted),
 ];
 
 fn profile(name: &str) -> &'static Profile {
@@ -259,6 +189,21 @@ fn error_percent(row: &Row) -> f64 {
     (modelled(row).0 / row.published - 1.0) * 100.0
 }
 
+/// Direction and size of the transfers of a row, and how many wait.
+fn words(row: &Row, direction: Direction, transfer: u64, queue: usize) -> String {
+    let direction = if direction == In { "IN" } else { "OUT" };
+    let waiting = match queue {
+        1 => "one at a time".into(),
+        _ => format!("{queue} queued"),
+    };
+    match transfer {
+        _ if row.in_kernel => "the same, from a queue in its kernel".into(),
+        4096 => format!("{direction} 1 B, gathered to 4 KiB"),
+        65_536 => format!("{direction} 64 KiB, {waiting}"),
+        _ => format!("{direction} {transfer} B, {waiting}"),
+    }
+}
+
 fn table(name: &str) -> String {
     let rows = || rows().filter(|row| row.profile == name);
     let first = rows().next().expect("a profile has figures");
@@ -285,10 +230,14 @@ fn table(name: &str) -> String {
         let (published, (model, sd)) = (row.published, modelled(row));
         let error = (model / published - 1.0) * 100.0;
         match row.work {
-            Work::Stream { .. } => writeln!(
+            Work::Stream {
+                direction,
+                transfer,
+                queue,
+            } => writeln!(
                 text,
                 "| {} | {published} | {model:.1} | {error:+.1} % | {use_} |",
-                row.words
+                words(row, direction, transfer, queue)
             ),
             Work::Exchange { answer, depth, .. } => {
                 let (published_sd, ratio) = match row.published_sd {
@@ -392,11 +341,7 @@ fn on_ehci_one_request_queued_ahead_shortens_the_rtt_itself() {
 
 #[test]
 fn a_host_with_a_tail_gives_the_same_rtts_to_the_bit_in_each_run() {
-    let work = Work::Exchange {
-        out: 16,
-        answer: 1000,
-        depth: 2,
-    };
+    let work = Work::exchange(1000, 2);
     let profile = profile(EHCI);
     let run = || {
         run(profile.bus, profile.device, 1, work, 2_000)

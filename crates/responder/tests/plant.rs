@@ -3,7 +3,6 @@
 use wiregauge_control::{Noise, Plant, PlantModel, TransferFunction};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::{ModbusLine, Protocol};
 use wiregauge_responder::{Device, DeviceConfig, FaultRate, Faults, Model, Trust};
 use wiregauge_wire as wire;
 use wiregauge_wire::{HelloRequest, Kind, Request, Response, Status};
@@ -23,14 +22,10 @@ fn plant(text: &str, noise: f64) -> PlantModel {
 
 fn device(plant: PlantModel, model: Model, faults: Faults) -> Device {
     let config = DeviceConfig {
-        protocol: Protocol::Wiregauge,
-        name: "plant".into(),
-        max_frame: 1 << 20,
         model,
-        modbus: ModbusLine::Tcp,
         faults,
-        seed: 1,
         plant: Some(plant),
+        ..DeviceConfig::default()
     };
     Device::new(config, Clock::start())
 }
@@ -66,10 +61,8 @@ type Answer = (Response, Vec<u8>);
 /// What the device answers to a request that it gets at `now_ns`, when it is due.
 fn answers(device: &mut Device, request: &[u8], now_ns: u64) -> Vec<Answer> {
     let mut bytes = Vec::new();
-    assert_eq!(
-        device.take_stream(request, now_ns, &mut bytes),
-        request.len()
-    );
+    let used = device.take_stream(request, now_ns, &mut bytes);
+    assert_eq!(used, request.len());
     while let Some(due_ns) = device.next_due_ns() {
         bytes.extend(device.pop_due(due_ns).expect("it is due"));
     }
@@ -92,10 +85,8 @@ fn answer(device: &mut Device, request: &[u8], now_ns: u64) -> Answer {
 
 /// Time and output of a reply.
 fn read((response, payload): &Answer) -> (u64, f64) {
-    assert_eq!(
-        (response.kind, response.status),
-        (Kind::Message, Status::Ok)
-    );
+    let said = (response.kind, response.status);
+    assert_eq!(said, (Kind::Message, Status::Ok));
     let reply = wire::message_of(payload).expect("its check is right");
     let (time, output) = reply.split_first_chunk::<8>().expect("a time");
     let output = output.try_into().expect("one output");
@@ -105,6 +96,12 @@ fn read((response, payload): &Answer) -> (u64, f64) {
 fn exchanged(device: &mut Device, request: &[u8], now_ns: u64) -> (u64, f64) {
     let answer = answer(device, request, now_ns);
     read(&answer)
+}
+
+/// Holds the output that the reply to a command of 0 has.
+fn hold_output(device: &mut Device, now_ns: u64, expected: f64) {
+    let (_, y) = exchanged(device, &command(0.0), now_ns);
+    assert!((y - expected).abs() < 1e-12, "{y}, not {expected}");
 }
 
 #[test]
@@ -133,8 +130,7 @@ fn an_empty_message_only_measures() {
 fn a_command_beyond_the_limits_is_clipped() {
     let mut device = plain("1/s");
     exchanged(&mut device, &command(1e6), 0);
-    let (_, y) = exchanged(&mut device, &command(0.0), S);
-    assert!((y - 10.0).abs() < 1e-12, "{y}");
+    hold_output(&mut device, S, 10.0);
 }
 
 #[test]
@@ -176,8 +172,7 @@ fn what_is_no_command_is_answered_unsupported_and_changes_nothing() {
         assert_eq!(said, (Kind::Message, 7, Status::Unsupported), "{wrong:?}");
         assert!(payload.is_empty());
     }
-    let (_, y) = exchanged(&mut device, &command(0.0), S);
-    assert!((y - 1.0).abs() < 1e-12, "{y}");
+    hold_output(&mut device, S, 1.0);
 }
 
 #[test]
@@ -192,8 +187,7 @@ fn a_damaged_command_is_not_applied() {
     let flags: Vec<u16> = answers.iter().map(|(response, _)| response.flags).collect();
     assert_eq!(flags, [wire::flags::OUT_CORRUPTED, 0]);
     assert_eq!(answers[0].0.in_payload, 0);
-    let (_, y) = exchanged(&mut device, &command(0.0), S);
-    assert!((y - 1.0).abs() < 1e-12, "{y}");
+    hold_output(&mut device, S, 1.0);
 }
 
 #[test]
@@ -205,8 +199,7 @@ fn a_command_whose_reply_is_lost_is_applied() {
     let mut device = device(plant("1/s", 0.0), Model::default(), faults);
     exchanged(&mut device, &command(1.0), 0);
     assert_eq!(answers(&mut device, &command(3.0), S).len(), 0);
-    let (_, y) = exchanged(&mut device, &command(0.0), 2 * S);
-    assert!((y - 4.0).abs() < 1e-12, "{y}");
+    hold_output(&mut device, 2 * S, 4.0);
 }
 
 #[test]
@@ -222,8 +215,7 @@ fn exchanges_measure_the_link_as_ever_and_leave_the_plant_alone() {
         assert_eq!(payload.len() as u32, in_bytes - 32);
         assert_eq!(wire::check_pattern(sequence, &payload), None);
     }
-    let (_, y) = exchanged(&mut device, &command(0.0), S);
-    assert!((y - 1.0).abs() < 1e-12, "{y}");
+    hold_output(&mut device, S, 1.0);
 }
 
 #[test]
@@ -233,10 +225,10 @@ fn a_hello_puts_the_plant_at_rest() {
     let hello = HelloRequest { token: [0; 8] }.encode();
     let (response, _) = answer(&mut device, &frame(Kind::Hello, 1, &hello, 104), S);
     assert_eq!((response.kind, response.status), (Kind::Hello, Status::Ok));
-    let (_, y) = exchanged(&mut device, &message(b"", REPLY), 5 * S);
-    assert_eq!(y, 0.0);
-    let (_, y) = exchanged(&mut device, &message(b"", REPLY), 6 * S);
-    assert_eq!(y, 0.0);
+    for second in [5, 6] {
+        let (_, y) = exchanged(&mut device, &message(b"", REPLY), second * S);
+        assert_eq!(y, 0.0, "{second} s");
+    }
 }
 
 #[test]
@@ -314,8 +306,7 @@ fn a_stall_holds_up_the_command() {
     let (time, y) = exchanged(&mut device, &command(0.0), S);
     assert_eq!(time, S + 400 * MS);
     assert!((y - 1.4).abs() < 1e-12, "{y}");
-    let (_, y) = exchanged(&mut device, &command(0.0), 2 * S);
-    assert!((y - 1.4).abs() < 1e-12, "{y}");
+    hold_output(&mut device, 2 * S, 1.4);
 }
 
 /// An integrator with noise of intensity 1 under u = -y/2, a period of 1 s; the command acts `delay_ns` after its
@@ -351,9 +342,7 @@ fn a_loop_through_the_device_has_the_variance_of_the_formula() {
         }
         let deviation = (2.0 * squares / count as f64).sqrt();
         let error = sum / count as f64 / variance - 1.0;
-        assert!(
-            error.abs() < 4.0 * deviation,
-            "{share}: {error}, +-{deviation}"
-        );
+        let holds = error.abs() < 4.0 * deviation;
+        assert!(holds, "{share}: {error}, +-{deviation}");
     }
 }

@@ -1,16 +1,10 @@
 //! A reply that the system refuses to send is a lost reply, never the end of the responder.
 
+use crate::serve_streams::{MAX_WAIT, Responder};
 use std::net::UdpSocket;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread::JoinHandle;
-use std::time::Duration;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
-
-/// No test here takes nearly so long.
-const BOUND: Duration = Duration::from_secs(240);
+use wiregauge_responder::DeviceConfig;
 
 /// What sending a datagram may say: sendto(2), udp(7), ip(7).
 const REFUSALS: [i32; 12] = [
@@ -79,74 +73,18 @@ fn refuse_by_length() {
     assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// An echo over UDP in a thread whose larger replies are refused.
-struct Responder {
-    address: String,
-    lost: mpsc::Receiver<Option<i32>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Responder {
-    fn start() -> Responder {
-        let what = Serve {
-            address: ServeAddress::parse("udp://:0").expect("an address"),
-            config: DeviceConfig {
-                protocol: Protocol::Echo,
-                name: "refused".into(),
-                max_frame: 1 << 20,
-                model: Model::default(),
-                modbus: wiregauge_record::ModbusLine::Tcp,
-                faults: Faults::default(),
-                seed: 1,
-                plant: None,
-            },
-            max_clients: 4,
-            baud: None,
-            trace: None,
-        };
-        let stop = Arc::new(AtomicBool::new(false));
-        let (ready, is_ready) = mpsc::channel();
-        let (lose, lost) = mpsc::channel();
-        let thread = std::thread::spawn({
-            let stop = Arc::clone(&stop);
-            move || {
-                refuse_by_length();
-                serve(&what, &stop, &|news| match news {
-                    ServeEvent::Ready { address, .. } => {
-                        let _ = ready.send(address.trim_start_matches("udp://").to_string());
-                    }
-                    ServeEvent::ReplyLost { error, .. } => {
-                        let _ = lose.send(error.raw_os_error());
-                    }
-                    _ => {}
-                })
-                .expect("it serves until it is stopped");
-            }
-        });
-        Responder {
-            address: is_ready.recv_timeout(BOUND).expect("it serves"),
-            lost,
-            stop,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Responder {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let ended = self.thread.take().map(JoinHandle::join);
-        assert!(std::thread::panicking() || matches!(ended, Some(Ok(()))));
-    }
-}
-
 #[test]
 fn a_reply_that_the_system_refuses_is_lost_and_said_once() {
-    let responder = Responder::start();
+    let config = DeviceConfig {
+        protocol: Protocol::Echo,
+        ..DeviceConfig::default()
+    };
+    let (lose, lost) = mpsc::channel();
+    let responder = Responder::of("udp://:0", config, refuse_by_length, lose);
     let host = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    host.connect(&responder.address).expect("connected");
-    host.set_read_timeout(Some(BOUND)).expect("set");
+    let address = responder.address.trim_start_matches("udp://");
+    host.connect(address).expect("connected");
+    host.set_read_timeout(Some(MAX_WAIT)).expect("set");
     let mut reply = [0; 2048];
     for (length, errno) in (FIRST as usize..).zip(REFUSALS) {
         // What is not answered is not waited for: the answer to the datagram behind it says so.
@@ -158,6 +96,6 @@ fn a_reply_that_the_system_refuses_is_lost_and_said_once() {
             assert_eq!(reply[..received], [0xa5; 48], "after error {errno}");
         }
     }
-    let lost: Vec<_> = responder.lost.try_iter().collect();
+    let lost: Vec<_> = lost.try_iter().collect();
     assert_eq!(lost, REFUSALS.map(Some));
 }

@@ -1,8 +1,7 @@
 //! What a responder refuses: the same however a stream was cut, and told to whoever sent a datagram.
 
 use wiregauge_link::host::Clock;
-use wiregauge_record::Protocol;
-use wiregauge_responder::{Device, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device, DeviceConfig, Trust};
 use wiregauge_wire as wire;
 use wiregauge_wire::{Kind, Request, Response, Status};
 
@@ -10,14 +9,8 @@ const MAX_FRAME: u32 = 2048;
 
 fn device() -> Device {
     let config = DeviceConfig {
-        protocol: Protocol::Wiregauge,
-        name: "refuses".into(),
         max_frame: MAX_FRAME,
-        model: Model::default(),
-        modbus: wiregauge_record::ModbusLine::Tcp,
-        faults: Faults::default(),
-        seed: 1,
-        plant: None,
+        ..DeviceConfig::default()
     };
     Device::new(config, Clock::start())
 }

@@ -6,12 +6,13 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 use wiregauge_link::limits::Bus;
 use wiregauge_link::{Address, Link};
-use wiregauge_record::{LinkOptions, Protocol};
-use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
+use wiregauge_record::LinkOptions;
+use wiregauge_responder::{DeviceConfig, Model, Serve, ServeAddress, ServeEvent, serve};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
     HelloRequest, Kind, Request, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken,
@@ -19,42 +20,42 @@ use wiregauge_wire::{
 };
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
-const MAX_WAIT: Duration = Duration::from_secs(240);
+pub const MAX_WAIT: Duration = Duration::from_secs(240);
 
 /// A responder that ends with the test.
-struct Responder {
-    address: String,
+pub struct Responder {
+    pub address: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Responder {
-    fn start(address: &str, model: Model) -> Responder {
+    /// In a thread that calls `first` before; the errors of lost replies go to `lost`.
+    pub fn of(
+        address: &str,
+        config: DeviceConfig,
+        first: fn(),
+        lost: Sender<Option<i32>>,
+    ) -> Responder {
         let what = Serve {
             address: ServeAddress::parse(address).unwrap(),
-            config: DeviceConfig {
-                protocol: Protocol::Wiregauge,
-                name: "streams".into(),
-                max_frame: 1 << 20,
-                model,
-                modbus: wiregauge_record::ModbusLine::Tcp,
-                faults: Faults::default(),
-                seed: 1,
-                plant: None,
-            },
+            config,
             max_clients: 4,
             baud: None,
             trace: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, printed) = std::sync::mpsc::channel();
+        let (tell, printed) = channel();
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
             move || {
-                serve(&what, &stop, &|news| {
-                    if let ServeEvent::Ready { address, .. } = news {
-                        tell.send(address.to_string()).unwrap();
+                first();
+                serve(&what, &stop, &|news| match news {
+                    ServeEvent::Ready { address, .. } => tell.send(address.to_string()).unwrap(),
+                    ServeEvent::ReplyLost { error, .. } => {
+                        let _ = lost.send(error.raw_os_error());
                     }
+                    _ => {}
                 })
                 .unwrap();
             }
@@ -64,6 +65,14 @@ impl Responder {
             stop,
             thread: Some(thread),
         }
+    }
+
+    fn start(address: &str, model: Model) -> Responder {
+        let config = DeviceConfig {
+            model,
+            ..DeviceConfig::default()
+        };
+        Responder::of(address, config, || (), channel().0)
     }
 
     fn on_unix(folder: &Path) -> Responder {
@@ -87,9 +96,8 @@ impl Responder {
     fn stop(&mut self) -> Duration {
         let begin = Instant::now();
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
-        }
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(std::thread::panicking() || !matches!(ended, Some(Err(_))));
         begin.elapsed()
     }
 }

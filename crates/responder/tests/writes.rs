@@ -16,11 +16,7 @@ fn bytes_s(name: &str, bytes: u64) -> f64 {
         Writes::Gathered => (4096, 1),
         Writes::AsGiven => panic!("{name} states how writes are handed on"),
     };
-    let work = Work::Stream {
-        direction: Direction::Out,
-        transfer,
-        queue,
-    };
+    let work = Work::stream(Direction::Out, transfer, queue);
     let seen = run(profile.bus, profile.device, 1, work, 1000);
     transfer as f64 / seen[0].period_ns() * 1e6
 }

@@ -73,30 +73,25 @@ mod tests {
 
     fn home(variables: &[(&str, &str)]) -> PathBuf {
         home_from(|name| {
-            variables
-                .iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, value)| OsString::from(value))
+            let found = variables.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| OsString::from(value))
         })
     }
 
     #[test]
     fn the_home_of_runs_follows_the_environment() {
-        let all = [
-            ("WIREGAUGE_RUNS", "runs"),
-            ("XDG_DATA_HOME", "/x"),
-            ("HOME", "/h"),
-        ];
-        assert_eq!(home(&all), Path::new("runs"));
-        assert_eq!(home(&all[1..]), Path::new("/x/wiregauge/runs"));
-        assert_eq!(home(&all[2..]), Path::new("/h/.local/share/wiregauge/runs"));
-        assert_eq!(home(&[]), Path::new("wiregauge-runs"));
-        let odd = [
-            ("WIREGAUGE_RUNS", ""),
-            ("XDG_DATA_HOME", "relative"),
-            ("HOME", "/h"),
-        ];
-        assert_eq!(home(&odd), Path::new("/h/.local/share/wiregauge/runs"));
+        let (runs, data) = (("WIREGAUGE_RUNS", "runs"), ("XDG_DATA_HOME", "/x"));
+        let odd = [("WIREGAUGE_RUNS", ""), ("XDG_DATA_HOME", "relative")];
+        let user = ("HOME", "/h");
+        for (variables, expected) in [
+            (&[runs, data, user][..], "runs"),
+            (&[data, user], "/x/wiregauge/runs"),
+            (&[user], "/h/.local/share/wiregauge/runs"),
+            (&[odd[0], odd[1], user], "/h/.local/share/wiregauge/runs"),
+            (&[], "wiregauge-runs"),
+        ] {
+            assert_eq!(home(variables), Path::new(expected), "{variables:?}");
+        }
     }
 
     #[test]
@@ -127,9 +122,7 @@ mod tests {
         let name = dir.file_name().unwrap().to_str().unwrap();
         assert_eq!(name.len(), "2026-11-21T14-36-05Z-tcp-10.0.0.5-7".len());
         assert!(name.ends_with("Z-tcp-10.0.0.5-7"), "{name}");
-        assert!(
-            name.starts_with("20") && name.as_bytes()[10] == b'T',
-            "{name}"
-        );
+        let is_time = name.starts_with("20") && name.as_bytes()[10] == b'T';
+        assert!(is_time, "{name}");
     }
 }

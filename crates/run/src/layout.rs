@@ -180,11 +180,8 @@ mod tests {
 
     fn assert_documented<K: RunKind>(heading: &str, last: &[&str]) {
         let mut rest = section(heading);
-        for name in K::COLUMNS
-            .iter()
-            .map(|c| c.name)
-            .chain(last.iter().copied())
-        {
+        let names = K::COLUMNS.iter().map(|c| c.name);
+        for name in names.chain(last.iter().copied()) {
             let row = format!("\n| `{name}` |");
             let at = rest
                 .find(&row)

@@ -277,6 +277,12 @@ mod tests {
     type Row = (Sample, Vec<u8>);
     type ReadRow = (Sample, Option<Vec<u8>>);
 
+    const LAYOUT: Layout = Layout {
+        point: false,
+        optional: true,
+        data: true,
+    };
+
     fn written_and_read(
         rows: &[Row],
         keep_data: bool,
@@ -284,9 +290,8 @@ mod tests {
     ) -> Result<Vec<ReadRow>, RunError> {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
-            point: false,
-            optional: true,
             data: keep_data,
+            ..LAYOUT
         };
         let samples = dir.path().join("samples");
         std::fs::create_dir(&samples).unwrap();
@@ -365,12 +370,7 @@ mod tests {
     }
 
     fn write_100_rows(space: usize) -> io::Result<usize> {
-        let layout = Layout {
-            point: false,
-            optional: true,
-            data: true,
-        };
-        let mut file = SampleFile::<Exchange, _>::new(Filling { left: space }, layout, &[], 32)?;
+        let mut file = SampleFile::<Exchange, _>::new(Filling { left: space }, LAYOUT, &[], 32)?;
         for i in 0..100 {
             if let Err(first) = file.push(&sample(i), &[0; 9]) {
                 let again = file.push(&sample(i), &[]).expect_err("fails again");
@@ -388,23 +388,14 @@ mod tests {
         assert_eq!(write_100_rows(size).unwrap(), 0);
         for space in (0..size).step_by(61) {
             let error = write_100_rows(space).expect_err("not enough space");
-            assert_eq!(
-                error.kind(),
-                io::ErrorKind::StorageFull,
-                "with {space} bytes left"
-            );
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{space} B left");
         }
     }
 
     #[test]
     fn a_row_group_is_closed_when_the_answers_kept_grow_large() {
-        let layout = Layout {
-            point: false,
-            optional: true,
-            data: true,
-        };
         let mut file =
-            SampleFile::<Exchange, _>::new(io::sink(), layout, &[], ROW_GROUP_ROWS).unwrap();
+            SampleFile::<Exchange, _>::new(io::sink(), LAYOUT, &[], ROW_GROUP_ROWS).unwrap();
         let answer = vec![7; ROW_GROUP_DATA / 4];
         for i in 0..4 {
             assert_eq!(file.writer.flushed_row_groups().len(), 0);

@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
+use crate::loops::loop_plan;
+use crate::streams::{stream_plan, stream_point};
 
-use common::{Run, conditions, plan, point, sample, summary};
+use common::{Run, conditions, plan, point, sample, samples, summary};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wiregauge_record::{
     Aim, Block, ControlCycle, ControlModel, ControlPlan, ControlPoint, CycleStatus, Direction,
-    Ending, HostPlan, LinkOptions, LoopPath, LoopPlan, LoopPoint, LoopWait, Phase, Stage,
-    StreamPlan, StreamPoint, StreamProtocol, Transfer, Xrun,
+    Ending, HostPlan, LinkOptions, LoopPath, LoopPlan, LoopPoint, Phase, StreamPlan, StreamPoint,
+    Transfer, Xrun,
 };
 use wiregauge_run::{
     AnyRun, Control, Files, Life, Loop, RunWriter, State, Stored, Stream, list, write_csv,
@@ -38,9 +40,8 @@ fn killed(dir: &Path, home: &Path) -> PathBuf {
 fn begun(home: &Path) -> (common::RunWriter, wiregauge_run::PointWriter) {
     let dir = home.join("run");
     let mut run = common::RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
-    let mut writer = run.begin_point(point(0)).unwrap();
-    (0..ROWS).for_each(|i| writer.push(&sample(i), &[]).unwrap());
-    run.end_point(writer, summary(point(0), ROWS)).unwrap();
+    let first = (point(0), summary(point(0), ROWS));
+    common::store(&mut run, first, &samples(ROWS));
     let mut writer = run.begin_point(point(1)).unwrap();
     (0..ROWS).for_each(|i| writer.push(&sample(i), &[]).unwrap());
     writer.flush().unwrap();
@@ -49,10 +50,6 @@ fn begun(home: &Path) -> (common::RunWriter, wiregauge_run::PointWriter) {
 
 fn rows(run: &Run, at: usize) -> Vec<wiregauge_record::Sample> {
     run.samples(at).unwrap().map(|row| row.unwrap().0).collect()
-}
-
-fn samples(count: u64) -> Vec<wiregauge_record::Sample> {
-    (0..count).map(sample).collect()
 }
 
 #[test]
@@ -93,14 +90,11 @@ fn a_run_is_read_while_it_is_written() {
     (ROWS..2 * ROWS).for_each(|i| point_writer.push(&sample(i), &[]).unwrap());
     point_writer.flush().unwrap();
     assert_eq!(rows(&run, 1), samples(ROWS));
-    writer
-        .end_point(point_writer, summary(point(1), 2 * ROWS))
-        .unwrap();
+    let summary = summary(point(1), 2 * ROWS);
+    writer.end_point(point_writer, summary).unwrap();
     assert_eq!(rows(&run, 1), samples(ROWS));
-    assert_eq!(
-        rows(&Run::open(writer.dir()).unwrap(), 1),
-        samples(2 * ROWS)
-    );
+    let run = Run::open(writer.dir()).unwrap();
+    assert_eq!(rows(&run, 1), samples(2 * ROWS));
 }
 
 #[test]
@@ -154,10 +148,7 @@ fn a_journal_that_was_cut_gives_the_rows_before_the_cut() {
     let mut before = 2 * ROWS;
     for length in (0..whole.len()).rev().step_by(11) {
         fs::write(&path, &whole[..length]).unwrap();
-        let run = AnyRun::open(&dir).unwrap();
-        let AnyRun::Exchange(run) = run else {
-            panic!("it is an exchange run");
-        };
+        let run = Run::open(&dir).unwrap();
         let count = match run.file.points.len() {
             1 => 0,
             _ => {
@@ -166,10 +157,8 @@ fn a_journal_that_was_cut_gives_the_rows_before_the_cut() {
                 read.len() as u64
             }
         };
-        assert!(
-            count <= before && before - count <= ROWS,
-            "{count} after {before}"
-        );
+        let lost = before.checked_sub(count);
+        assert!(lost.is_some_and(|lost| lost <= ROWS), "{count} {before}");
         before = count;
     }
     assert_eq!(before, 0);
@@ -194,10 +183,8 @@ fn a_byte_that_changed_ends_the_journal_there() {
         let run = Run::open(&dir).unwrap();
         if run.file.points.len() == 2 {
             let read = rows(&run, 1);
-            assert!(
-                read.len() < ROWS as usize + 5,
-                "the change at {at} is noticed"
-            );
+            let noticed = read.len() < ROWS as usize + 5;
+            assert!(noticed, "the change at {at}");
             assert_eq!(read, samples(read.len() as u64));
         }
     }
@@ -227,9 +214,8 @@ fn a_journal_whose_segment_is_complete_is_not_read_again() {
     let (mut writer, point_writer) = begun(home.path());
     let journal = writer.dir().join("samples/point-0001.rows");
     let kept = fs::read(&journal).unwrap();
-    writer
-        .end_point(point_writer, summary(point(1), ROWS))
-        .unwrap();
+    let summary = summary(point(1), ROWS);
+    writer.end_point(point_writer, summary).unwrap();
     assert!(!journal.exists());
     // As if the power had been cut before the journal was removed.
     fs::write(&journal, kept).unwrap();
@@ -293,27 +279,14 @@ fn killed_run<K: Files>(
 fn a_killed_stream_has_a_summary_of_its_transfers() {
     let home = tempfile::tempdir().unwrap();
     let point = StreamPoint {
-        index: 0,
         direction: Direction::In,
-        transfer_bytes: 512,
-        queue: 2,
-        link: 0,
-        together: false,
+        ..stream_point(0)
     };
     let plan = StreamPlan {
-        address: "usb://1209:0001".to_owned(),
-        more_links: Vec::new(),
-        protocol: StreamProtocol::Wiregauge,
-        pattern: None,
         points: vec![point],
-        duration_ns: 1_000_000_000,
         settle_ns: 0,
-        check: true,
-        timeout_ns: 1_000_000_000,
         rates_bytes_s: Vec::new(),
-        loss: 1e-9,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
+        ..stream_plan()
     };
     let rows: Vec<Transfer> = (0..ROWS)
         .map(|sequence| Transfer {
@@ -321,7 +294,7 @@ fn a_killed_stream_has_a_summary_of_its_transfers() {
             submit_ns: sequence * 1000,
             complete_ns: sequence * 1000 + 900,
             bytes: 512,
-            pending: 2,
+            pending: 4,
             phase: Phase::Measured,
             ..Transfer::default()
         })
@@ -345,17 +318,9 @@ fn a_killed_loop_has_a_summary_of_its_blocks() {
         path: LoopPath::Cpu,
     };
     let plan = LoopPlan {
-        address: "virtual".to_owned(),
         points: vec![point],
-        duration_ns: 1_000_000_000,
-        settle_ns: 0,
         find: false,
-        hold_ns: 1_000_000_000,
-        process: vec![Stage::Copy],
-        wait: LoopWait::Sleep,
-        calibrate: false,
-        gpu_device: 0,
-        host: HostPlan::default(),
+        ..loop_plan()
     };
     let rows: Vec<Block> = (0..ROWS)
         .map(|sequence| Block {
@@ -363,11 +328,7 @@ fn a_killed_loop_has_a_summary_of_its_blocks() {
             due_ns: (sequence + 1) * 2_048_000,
             begun_ns: (sequence + 1) * 2_048_000 + 10_000,
             done_ns: (sequence + 1) * 2_048_000 + 50_000,
-            xrun: if sequence == 7 {
-                Xrun::Underrun
-            } else {
-                Xrun::None
-            },
+            xrun: [Xrun::None, Xrun::Underrun][usize::from(sequence == 7)],
             phase: Phase::Measured,
         })
         .collect();
@@ -385,15 +346,19 @@ fn a_killed_control_loop_has_a_summary_of_its_cycles() {
         depth: 1,
         step: 1.0,
     };
-    let plan = control_plan(point);
+    let plan = ControlPlan {
+        address: "tcp://127.0.0.1:7700".to_owned(),
+        link: LinkOptions::default(),
+        host: HostPlan::default(),
+        cycles: ROWS,
+        timeout_ns: 1_000_000,
+        model: ControlModel::default(),
+        point,
+    };
     let rows: Vec<ControlCycle> = (0..ROWS)
         .map(|sequence| ControlCycle {
             sequence,
-            status: if sequence == 3 {
-                CycleStatus::SampleLost
-            } else {
-                CycleStatus::Ok
-            },
+            status: [CycleStatus::Ok, CycleStatus::SampleLost][usize::from(sequence == 3)],
             sample_device_ns: 1000 * sequence,
             command_device_ns: 1000 * sequence + 300,
             y1: 0.1 * sequence as f64,
@@ -405,16 +370,4 @@ fn a_killed_control_loop_has_a_summary_of_its_cycles() {
     assert_eq!((cut.cycles, cut.samples_lost, cut.unsent), (ROWS, 1, 0));
     assert_eq!(cut.delay.as_ref().unwrap().max, 300.0);
     assert_eq!(cut.cost, None, "it takes the model of the loop");
-}
-
-fn control_plan(point: ControlPoint) -> ControlPlan {
-    ControlPlan {
-        address: "tcp://127.0.0.1:7700".to_owned(),
-        link: LinkOptions::default(),
-        host: HostPlan::default(),
-        cycles: ROWS,
-        timeout_ns: 1_000_000,
-        model: ControlModel::default(),
-        point,
-    }
 }

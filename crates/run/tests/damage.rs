@@ -5,8 +5,7 @@
 
 use crate::common;
 
-use common::{Run, RunWriter};
-use common::{conditions, plan, point, sample, summary};
+use common::{Run, plan, point, samples, summary};
 use parquet::basic::Repetition;
 use parquet::data_type::{ByteArrayType, Int32Type, Int64Type};
 use parquet::file::metadata::KeyValue;
@@ -19,19 +18,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
-use wiregauge_run::{RunError, State};
+use wiregauge_record::Sample;
+use wiregauge_run::{Exchange, Files, RunError};
 
 /// A finished run of two points in `home`/run.
 fn finished_run(home: &Path) -> PathBuf {
-    let dir = home.join("run");
-    let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
-    for index in 0..2 {
-        let mut writer = run.begin_point(point(index)).unwrap();
-        (0..50).for_each(|i| writer.push(&sample(i), &[]).unwrap());
-        run.end_point(writer, summary(point(index), 50)).unwrap();
-    }
-    run.finish(State::Complete).unwrap();
-    dir
+    let points = [0, 1].map(|index| (point(index), summary(point(index), 50)));
+    common::finished::<Exchange>(home.join("run"), &plan(false), points, &samples(50))
 }
 
 /// Opens the run after `change` of the text of its `run.json`.
@@ -58,19 +51,13 @@ fn read_changed(change: impl Fn(&Path)) -> RunError {
     error
 }
 
-fn read_all(dir: &Path) -> Result<usize, RunError> {
-    let run = Run::open(dir)?;
-    let mut reader = run.samples(0)?;
-    let count = reader.try_fold(0, |count, row| row.map(|_| count + 1));
-    assert!(reader.next().is_none(), "a reader ends after an error");
-    count
+fn read_all(dir: &Path) -> Result<Vec<Sample>, RunError> {
+    common::read_all::<Exchange>(dir)
 }
 
 fn assert_says(error: RunError, words: &str) {
-    assert!(
-        error.to_string().contains(words),
-        "`{error}` does not say `{words}`"
-    );
+    let says = error.to_string().contains(words);
+    assert!(says, "`{error}` does not say `{words}`");
 }
 
 #[test]
@@ -105,21 +92,12 @@ fn broken_json_is_shown_with_its_place() {
 fn a_later_format_names_both_versions() {
     // What else a later format holds, this version must not even look at.
     let error = open_changed(|_| r#"{"schema": 7, "kind": "stream", "new": []}"#.to_owned());
-    assert!(
-        matches!(
-            error,
-            RunError::NewerSchema {
-                found: 7,
-                known: 2,
-                ..
-            }
-        ),
-        "{error}"
-    );
-    assert_says(
-        open_changed(|t| t.replacen("\"schema\": 2", "\"schema\": 0", 1)),
-        "format 0",
-    );
+    let RunError::NewerSchema { found, known, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((*found, *known), (7, 2));
+    let error = open_changed(|t| t.replacen("\"schema\": 2", "\"schema\": 0", 1));
+    assert_says(error, "format 0");
     let huge = |t: &str| t.replacen("\"schema\": 2", "\"schema\": 99999999999", 1);
     assert!(matches!(open_changed(huge), RunError::NewerSchema { .. }));
 }
@@ -127,18 +105,14 @@ fn a_later_format_names_both_versions() {
 #[test]
 fn an_unknown_kind_of_run_is_named() {
     let error = open_changed(|text| text.replacen("\"exchange\"", "\"seance\"", 1));
-    assert!(
-        matches!(&error, RunError::UnknownKind { kind, .. } if kind == "seance"),
-        "{error}"
-    );
+    let is_named = matches!(&error, RunError::UnknownKind { kind, .. } if kind == "seance");
+    assert!(is_named, "{error}");
 }
 
 #[test]
 fn a_missing_sample_file_is_named() {
-    assert_says(
-        read_changed(|path| fs::remove_file(path).unwrap()),
-        "No such file",
-    );
+    let error = read_changed(|path| fs::remove_file(path).unwrap());
+    assert_says(error, "No such file");
     let directory = |path: &Path| {
         fs::remove_file(path).unwrap();
         fs::create_dir(path).unwrap();
@@ -146,26 +120,35 @@ fn a_missing_sample_file_is_named() {
     assert_says(read_changed(directory), "it is not a file");
 }
 
-#[test]
-fn a_truncated_sample_file_is_named_wherever_it_is_cut() {
-    let home = tempfile::tempdir().unwrap();
-    let dir = finished_run(home.path());
+/// Cuts the samples of the first of two points after every `cut` bytes, changes every `flip`th byte, and puts those of
+/// the second in their place.
+pub fn assert_damage_is_named<K: Files>(dir: &Path, cut: usize, flip: usize) {
     let path = dir.join("samples/point-0000.parquet");
     let whole = fs::read(&path).unwrap();
-    for length in (0..whole.len()).step_by(17) {
+    for length in (0..whole.len()).step_by(cut) {
         fs::write(&path, &whole[..length]).unwrap();
-        let error = read_all(&dir).unwrap_err();
+        let error = common::read_all::<K>(dir).unwrap_err();
         assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
         assert_says(error, "not a complete Parquet file");
     }
+    let flips: Vec<usize> = (0..whole.len()).step_by(flip).collect();
+    let refused = flips.iter().filter(|&&at| {
+        let mut flipped = whole.clone();
+        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
+        fs::write(&path, &flipped).unwrap();
+        common::read_all::<K>(dir).is_err()
+    });
+    let refused = refused.count();
+    assert!(refused > flips.len() / 4, "{refused} of {}", flips.len());
+    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
+    let error = common::read_all::<K>(dir).unwrap_err();
+    assert_says(error, "its point differs");
 }
 
 #[test]
-fn samples_of_another_point_are_refused() {
-    let other = |path: &Path| {
-        fs::copy(path.with_file_name("point-0001.parquet"), path).unwrap();
-    };
-    assert_says(read_changed(other), "its point differs");
+fn a_sample_file_that_is_cut_changed_or_of_another_point_is_named_and_brings_nothing_down() {
+    let home = tempfile::tempdir().unwrap();
+    assert_damage_is_named::<Exchange>(&finished_run(home.path()), 17, 1);
 }
 
 /// A file like ours, but with these values in the status column, these rows in a column, or
@@ -187,29 +170,17 @@ const HONEST: Forged = Forged {
 impl Forged {
     fn write(&self, path: &Path) {
         let model = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
-        let fields =
-            model.metadata().file_metadata().schema().get_fields()[..self.columns].to_vec();
-        assert!(
-            fields
-                .iter()
-                .all(|f| f.get_basic_info().repetition() == Repetition::REQUIRED)
-        );
-        let schema = Type::group_type_builder("sample")
-            .with_fields(fields)
-            .build()
-            .unwrap();
-        let pairs = vec![
-            KeyValue::new("wiregauge.schema".to_owned(), self.schema.to_owned()),
-            KeyValue::new(
-                "wiregauge.point".to_owned(),
-                serde_json::to_string(&point(0)).unwrap(),
-            ),
-        ];
-        let properties = Arc::new(
-            WriterProperties::builder()
-                .set_key_value_metadata(Some(pairs))
-                .build(),
-        );
+        let fields = model.metadata().file_metadata().schema().get_fields();
+        let fields = fields[..self.columns].to_vec();
+        let required = |f: &Arc<Type>| f.get_basic_info().repetition() == Repetition::REQUIRED;
+        assert!(fields.iter().all(required));
+        let schema = Type::group_type_builder("sample").with_fields(fields);
+        let schema = schema.build().unwrap();
+        let point = serde_json::to_string(&point(0)).unwrap();
+        let pairs = [("schema", self.schema.to_owned()), ("point", point)];
+        let pairs = pairs.map(|(key, text)| KeyValue::new(format!("wiregauge.{key}"), text));
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(pairs.into()));
+        let properties = Arc::new(properties.build());
         let out = File::create(path).unwrap();
         let mut writer = SerializedFileWriter::new(out, Arc::new(schema), properties).unwrap();
         let mut group = writer.next_row_group().unwrap();
@@ -219,22 +190,16 @@ impl Forged {
                 1 | 2 => {
                     let name = if column == 1 { "measured" } else { self.status };
                     let names = vec![name.into(); 3];
-                    writer
-                        .typed::<ByteArrayType>()
-                        .write_batch(&names, None, None)
-                        .unwrap();
+                    let typed = writer.typed::<ByteArrayType>();
+                    typed.write_batch(&names, None, None).unwrap();
                 }
                 0 | 3..10 => {
-                    writer
-                        .typed::<Int64Type>()
-                        .write_batch(&[1, 2, 3], None, None)
-                        .unwrap();
+                    let typed = writer.typed::<Int64Type>();
+                    typed.write_batch(&[1, 2, 3], None, None).unwrap();
                 }
                 _ => {
-                    writer
-                        .typed::<Int32Type>()
-                        .write_batch(&[1, 2, 3], None, None)
-                        .unwrap();
+                    let typed = writer.typed::<Int32Type>();
+                    typed.write_batch(&[1, 2, 3], None, None).unwrap();
                 }
             }
             writer.close().unwrap();
@@ -255,43 +220,22 @@ fn a_forged_file_is_read_as_far_as_it_makes_sense() {
     assert_eq!(read, HONEST.rows_of_last);
     assert_says(read_all(&dir).unwrap_err(), "47 rows are missing");
 
-    let error = read_changed(|path| {
-        Forged {
-            status: "fine",
-            ..HONEST
-        }
-        .write(path)
-    });
+    let forged = |change: fn(&mut Forged)| {
+        let mut file = HONEST;
+        change(&mut file);
+        read_changed(|path| file.write(path))
+    };
+    let error = forged(|file| file.status = "fine");
     assert_says(
         error,
         "column `status`, row group 0: `fine` is not a valid value",
     );
-    let error = read_changed(|path| {
-        Forged {
-            schema: "3",
-            ..HONEST
-        }
-        .write(path)
-    });
-    assert!(
-        matches!(error, RunError::NewerSchema { found: 3, .. }),
-        "{error}"
-    );
-    let error = read_changed(|path| {
-        Forged {
-            schema: "one",
-            ..HONEST
-        }
-        .write(path)
-    });
+    let error = forged(|file| file.schema = "3");
+    let is_newer = matches!(error, RunError::NewerSchema { found: 3, .. });
+    assert!(is_newer, "{error}");
+    let error = forged(|file| file.schema = "one");
     assert_says(error, "not written by wiregauge");
-    let error = read_changed(|path| {
-        Forged {
-            columns: 12,
-            ..HONEST
-        }
-        .write(path)
-    });
+    let error = forged(|file| file.columns = 12);
     assert_says(error, "it has 12 columns, expected 13");
 }
 
@@ -301,32 +245,9 @@ fn a_plan_that_claims_data_that_was_not_kept_is_caught() {
     let dir = finished_run(home.path());
     let path = dir.join("run.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(
-        &path,
-        text.replace("\"keep_data\": false", "\"keep_data\": true"),
-    )
-    .unwrap();
+    let claims = text.replace("\"keep_data\": false", "\"keep_data\": true");
+    fs::write(&path, claims).unwrap();
     assert_says(read_all(&dir).unwrap_err(), "13 columns, expected 14");
-}
-
-#[test]
-fn no_flipped_byte_brings_the_reader_down() {
-    let home = tempfile::tempdir().unwrap();
-    let dir = finished_run(home.path());
-    let path = dir.join("samples/point-0000.parquet");
-    let whole = fs::read(&path).unwrap();
-    let mut refused = 0;
-    for at in 0..whole.len() {
-        let mut flipped = whole.clone();
-        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
-        fs::write(&path, &flipped).unwrap();
-        refused += usize::from(read_all(&dir).is_err());
-    }
-    assert!(
-        refused > whole.len() / 4,
-        "only {refused} of {} were noticed",
-        whole.len()
-    );
 }
 
 proptest! {

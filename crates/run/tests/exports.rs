@@ -4,15 +4,16 @@
 
 use crate::common;
 
-use common::{Run, RunWriter};
-use common::{conditions, plan, point, sample, summary};
+use common::{Run, RunWriter, conditions, finished, plan, point, sample, samples, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use wiregauge_record::{BusLimit, PointSummary, Sample, Status};
-use wiregauge_run::{RunError, RunFile, State, recompute, write_csv, write_json, write_parquet};
+use wiregauge_run::{
+    Exchange, RunError, RunFile, State, recompute, write_csv, write_json, write_parquet,
+};
 
 /// A run of two points: two samples, one of them lost, and one sample.
 fn stored_run(home: &Path, keep_data: bool) -> Run {
@@ -38,22 +39,15 @@ fn stored_run(home: &Path, keep_data: bool) -> Run {
         status: Status::Lost,
         ..Sample::default()
     };
-    for (index, samples) in [vec![sample(0), odd], vec![sample(5)]]
-        .into_iter()
-        .enumerate()
-    {
-        let point = point(index as u32);
+    for (index, samples) in (0..).zip([vec![sample(0), odd], vec![sample(5)]]) {
+        let point = point(index);
         let mut writer = run.begin_point(point).unwrap();
         for sample in &samples {
-            writer
-                .push(
-                    sample,
-                    &[0x00, 0xAB, 0xFF][..sample.bytes_in.min(3) as usize],
-                )
-                .unwrap();
+            let answer = &[0x00, 0xAB, 0xFF][..sample.bytes_in.min(3) as usize];
+            writer.push(sample, answer).unwrap();
         }
-        run.end_point(writer, summary(point, samples.len() as u64))
-            .unwrap();
+        let summary = summary(point, samples.len() as u64);
+        run.end_point(writer, summary).unwrap();
     }
     run.finish(State::Complete).unwrap();
     Run::open(&dir).unwrap()
@@ -75,10 +69,8 @@ point,depth,sequence,phase,delta_time_us,bytes_sent,bytes_received,status,start_
     let mut short = Vec::new();
     assert_eq!(write_csv(&run, &mut short, false).unwrap(), 3);
     let short = String::from_utf8(short).unwrap();
-    assert!(
-        short.lines().all(|line| line.split(',').count() == 20),
-        "{short}"
-    );
+    let mut columns = short.lines().map(|line| line.split(',').count());
+    assert!(columns.all(|count| count == 20), "{short}");
 }
 
 #[test]
@@ -96,41 +88,14 @@ fn one_parquet_file_holds_all_points() {
     let path = home.path().join("all.parquet");
     assert_eq!(write_parquet(&run, &path).unwrap(), 3);
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
-    let rows: Vec<_> = reader
-        .get_row_iter(None)
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    let names: Vec<_> = rows[0]
-        .get_column_iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let expected = [
-        "point",
-        "out_bytes_asked",
-        "in_bytes_asked",
-        "depth",
-        "link",
-        "together",
-        "sequence",
-        "phase",
-        "status",
-        "intended_ns",
-        "start_ns",
-        "rtt_ns",
-        "connect_ns",
-        "access_ns",
-        "device_rx_ticks",
-        "device_tx_ticks",
-        "bytes_out",
-        "bytes_in",
-        "outstanding",
-        "kernel_tx_ns",
-        "kernel_tx_done_ns",
-        "kernel_rx_ns",
-        "data",
-    ];
-    assert_eq!(names, expected);
+    let rows = reader.get_row_iter(None).unwrap();
+    let rows: Vec<_> = rows.map(Result::unwrap).collect();
+    let names = rows[0].get_column_iter().map(|(name, _)| name.as_str());
+    let names: Vec<_> = names.collect();
+    let expected = "point,out_bytes_asked,in_bytes_asked,depth,link,together,sequence,phase,status,\
+        intended_ns,start_ns,rtt_ns,connect_ns,access_ns,device_rx_ticks,device_tx_ticks,bytes_out,\
+        bytes_in,outstanding,kernel_tx_ns,kernel_tx_done_ns,kernel_rx_ns,data";
+    assert_eq!(names.join(","), expected);
     let points: Vec<_> = rows.iter().map(|row| row.get_uint(0).unwrap()).collect();
     assert_eq!(points, [0, 0, 1]);
     assert_eq!(rows[2].get_uint(2).unwrap(), 200);
@@ -142,12 +107,8 @@ fn one_parquet_file_holds_all_points() {
 #[test]
 fn only_a_run_with_the_kernels_records_has_columns_for_them() {
     let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("run");
-    let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
-    let mut writer = run.begin_point(point(0)).unwrap();
-    writer.push(&sample(0), &[]).unwrap();
-    run.end_point(writer, summary(point(0), 1)).unwrap();
-    run.finish(State::Complete).unwrap();
+    let points = [(point(0), summary(point(0), 1))];
+    let dir = finished::<Exchange>(home.path().join("run"), &plan(false), points, &samples(1));
     let run: Run = Run::open(&dir).unwrap();
     let columns = ["rtt_ns", "kernel_rx_ns"];
     let mut samples = run.samples_of(0, &columns).unwrap();
@@ -200,26 +161,19 @@ fn a_failed_parquet_export_leaves_nothing() {
     let home = tempfile::tempdir().unwrap();
     let run = stored_run(home.path(), false);
     let path = home.path().join("nowhere/all.parquet");
-    assert_eq!(
-        write_parquet(&run, &path).unwrap_err().io_kind(),
-        Some(io::ErrorKind::NotFound)
-    );
+    let error = write_parquet(&run, &path).unwrap_err();
+    assert_eq!(error.io_kind(), Some(io::ErrorKind::NotFound));
     fs::remove_file(run.dir.join("samples/point-0001.parquet")).unwrap();
     let path = home.path().join("all.parquet");
     let error = write_parquet(&run, &path).unwrap_err();
     assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
-    assert_eq!(
-        fs::read_dir(home.path()).unwrap().count(),
-        1,
-        "only the run is left"
-    );
+    let left = fs::read_dir(home.path()).unwrap().count();
+    assert_eq!(left, 1, "only the run is left");
 }
 
 #[test]
 fn figures_computed_again_are_those_of_the_samples_and_the_rest_is_kept() {
     let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("run");
-    let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
     let limit = BusLimit {
         bytes_s: 1e6,
         shared: true,
@@ -231,13 +185,8 @@ fn figures_computed_again_are_those_of_the_samples_and_the_rest_is_kept() {
         open_ns: Some(77),
         ..summary(point(0), 9)
     };
-    let mut writer = run.begin_point(point(0)).unwrap();
-    let samples: Vec<Sample> = (0..100).map(sample).collect();
-    for sample in &samples {
-        writer.push(sample, &[]).unwrap();
-    }
-    run.end_point(writer, stored).unwrap();
-    run.finish(State::Complete).unwrap();
+    let (samples, points) = (samples(100), [(point(0), stored)]);
+    let dir = finished::<Exchange>(home.path().join("run"), &plan(false), points, &samples);
     let run = Run::open(&dir).unwrap();
 
     let again = &recompute(&run).unwrap().points[0];

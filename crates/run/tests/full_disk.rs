@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::{Run, RunWriter, conditions, plan, point, sample, summary};
+use common::{Run, RunWriter, conditions, plan, point, sample, samples, summary};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
@@ -48,9 +48,8 @@ fn a_full_file_system_keeps_all_that_it_took_and_the_end_of_the_run() {
 fn fill(place: &Path) {
     let dir = place.join("run");
     let mut run = RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
-    let mut writer = run.begin_point(point(0)).unwrap();
-    (0..1000).for_each(|i| writer.push(&sample(i), &[]).unwrap());
-    run.end_point(writer, summary(point(0), 999)).unwrap();
+    let first = (point(0), summary(point(0), 999));
+    common::store(&mut run, first, &samples(1000));
 
     let mut writer = run.begin_point(point(1)).unwrap();
     let mut refused = None;
@@ -63,10 +62,8 @@ fn fill(place: &Path) {
     let refused = refused.expect("the file system fills up");
     let error = run.end_point(writer, summary(point(1), TAKEN)).unwrap_err();
     assert_eq!(error.io_kind(), Some(ErrorKind::StorageFull), "{error}");
-    let state = State::Failed {
-        error: error.to_string(),
-    };
-    run.finish(state).unwrap();
+    let error = error.to_string();
+    run.finish(State::Failed { error }).unwrap();
 
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.samples(0).unwrap().count(), 1000);
@@ -75,16 +72,10 @@ fn fill(place: &Path) {
         .enumerate()
         .map(|(i, row)| assert_eq!(row, sample(i as u64)))
         .count() as u64;
-    assert!(
-        count >= refused - 4096,
-        "{count} rows, of {refused} before the first that was refused"
-    );
+    // Those before the first that was refused, but for those of a frame.
+    assert!(count >= refused - 4096, "{count} rows of {refused}");
     assert_eq!(run.file.stored[1].rows, count);
-    assert_eq!(
-        run.ending_line().unwrap(),
-        format!(
-            "stored {} of 201,000 exchanges: no space left on device",
-            wiregauge_record::grouped(count + 1000)
-        )
-    );
+    let stored = wiregauge_record::grouped(count + 1000);
+    let ending = format!("stored {stored} of 201,000 exchanges: no space left on device");
+    assert_eq!(run.ending_line(), Some(ending));
 }

@@ -37,6 +37,13 @@ fn files(dir: &Path) -> Vec<String> {
     names
 }
 
+#[track_caller]
+fn assert_rows(run: &Run, at: usize, count: u64) {
+    let rows: Vec<_> = run.samples(at).unwrap().map(Result::unwrap).collect();
+    let expected: Vec<_> = (0..count).map(|i| (sample(i), None)).collect();
+    assert_eq!(rows, expected);
+}
+
 #[test]
 fn a_run_is_read_as_it_was_written() {
     let home = tempfile::tempdir().unwrap();
@@ -57,10 +64,8 @@ fn a_run_is_read_as_it_was_written() {
 
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.file, *writer.file());
-    assert_eq!(
-        (run.file.schema, run.file.kind.as_str()),
-        (SCHEMA, Exchange::NAME)
-    );
+    let kind = (run.file.schema, run.file.kind.as_str());
+    assert_eq!(kind, (SCHEMA, Exchange::NAME));
     assert_eq!(run.file.state, State::Complete);
     assert_eq!(run.file.plan, plan(false));
     assert_eq!(run.file.conditions, later);
@@ -69,22 +74,13 @@ fn a_run_is_read_as_it_was_written() {
     assert_eq!(run.file.points, expected, "to the last bit of every figure");
     assert_eq!(run.file.measured(), 3 * ROWS);
     assert_eq!(run.name(), "run");
-    assert_eq!(
-        (run.state_word(), run.ending_line()),
-        ("complete", None),
-        "nothing is to be said of its end"
-    );
+    // Nothing is to be said of its end.
+    assert_eq!((run.state_word(), run.ending_line()), ("complete", None));
     for index in 0..3 {
-        let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
-        let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
-        assert_eq!(rows, expected);
+        assert_rows(&run, index, ROWS);
     }
     assert_eq!(files(&dir), ["run.json", "samples"]);
-    let samples = [
-        "point-0000.parquet",
-        "point-0001.parquet",
-        "point-0002.parquet",
-    ];
+    let samples = [0, 1, 2].map(|point| format!("point-000{point}.parquet"));
     assert_eq!(files(&dir.join("samples")), samples);
 }
 
@@ -150,11 +146,8 @@ fn the_state_reads_as_plain_words_in_json() {
     assert_eq!(state(&writer), "running");
     writer.finish(State::Interrupted).unwrap();
     assert_eq!(state(&writer), "interrupted");
-    writer
-        .finish(State::Failed {
-            error: "gone".to_owned(),
-        })
-        .unwrap();
+    let error = "gone".to_owned();
+    writer.finish(State::Failed { error }).unwrap();
     assert_eq!(state(&writer)["failed"]["error"], "gone");
 }
 
@@ -166,14 +159,11 @@ fn samples_can_be_pushed_from_another_thread() {
     let writer = std::thread::spawn(move || fill(&mut writer).map(|()| writer))
         .join()
         .unwrap();
-    run.end_point(writer.unwrap(), summary(point(0), ROWS))
-        .unwrap();
+    let summary = summary(point(0), ROWS);
+    run.end_point(writer.unwrap(), summary).unwrap();
     let read = Run::open(run.dir()).unwrap();
-    assert!(
-        read.samples(0)
-            .unwrap()
-            .all(|row| row.unwrap().1.as_deref() == Some(b"answer"))
-    );
+    let mut answers = read.samples(0).unwrap().map(|row| row.unwrap().1);
+    assert!(answers.all(|answer| answer.as_deref() == Some(b"answer")));
 }
 
 #[test]
@@ -189,24 +179,19 @@ fn a_run_that_ends_early_leaves_no_unreadable_samples() {
 fn a_directory_in_use_is_not_touched() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("thesis.tex"), "years of work").unwrap();
-    let error = RunWriter::create(home.path(), &plan(false), &conditions())
-        .err()
-        .unwrap();
+    let create = |dir: &Path| RunWriter::create(dir, &plan(false), &conditions());
+    let error = create(home.path()).err().unwrap();
     assert!(matches!(error, RunError::NotEmpty { .. }), "{error}");
     assert_eq!(files(home.path()), ["thesis.tex"]);
 
     let below_a_file = home.path().join("thesis.tex/run");
-    let error = RunWriter::create(&below_a_file, &plan(false), &conditions())
-        .err()
-        .unwrap();
+    let error = create(&below_a_file).err().unwrap();
     assert_eq!(error.io_kind(), Some(ErrorKind::NotADirectory));
     assert!(error.to_string().contains("thesis.tex/run"), "{error}");
 
     let empty = tempfile::tempdir().unwrap();
-    RunWriter::create(empty.path(), &plan(false), &conditions()).unwrap();
-    let error = RunWriter::create(empty.path(), &plan(false), &conditions())
-        .err()
-        .unwrap();
+    create(empty.path()).unwrap();
+    let error = create(empty.path()).err().unwrap();
     assert!(matches!(error, RunError::NotEmpty { .. }), "{error}");
 }
 
@@ -235,10 +220,8 @@ fn a_summary_that_json_cannot_hold_does_not_spoil_the_run() {
     };
     let error = run.end_point(writer, broken).unwrap_err();
     assert!(matches!(error, RunError::NotStorable { .. }), "{error}");
-    run.finish(State::Failed {
-        error: error.to_string(),
-    })
-    .unwrap();
+    let error = error.to_string();
+    run.finish(State::Failed { error }).unwrap();
     let run = Run::open(run.dir()).unwrap();
     assert_eq!(run.samples(0).unwrap().count() as u64, ROWS);
     // The point has a summary of its rows instead.
@@ -266,9 +249,7 @@ fn rows_that_find_no_room_as_parquet_stay_in_their_journal() {
 
     let run = Run::open(run.dir()).unwrap();
     assert_eq!(run.ending_line(), None, "nothing is missing");
-    let rows: Vec<_> = run.samples(0).unwrap().map(Result::unwrap).collect();
-    let expected: Vec<_> = (0..ROWS).map(|i| (sample(i), None)).collect();
-    assert_eq!(rows, expected);
+    assert_rows(&run, 0, ROWS);
 }
 
 #[cfg(target_os = "linux")]
@@ -306,8 +287,9 @@ fn rows_that_the_disk_does_not_take_are_counted() {
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
     assert_eq!(run.samples(2).unwrap().count(), 0);
+    let ending = run.ending_line().unwrap();
     assert_eq!(
-        run.ending_line().unwrap(),
+        ending,
         "stored 200 of 300 exchanges: no space left on device"
     );
 }
@@ -326,10 +308,8 @@ fn a_disk_too_full_for_the_summary_keeps_the_last_good_one() {
     assert_eq!(files(run.dir()), ["run.json", "run.lock", "samples"]);
 
     // Once there is space again, nothing is lost, not even that point.
-    run.finish(State::Failed {
-        error: error.to_string(),
-    })
-    .unwrap();
+    let error = error.to_string();
+    run.finish(State::Failed { error }).unwrap();
     let run = Run::open(run.dir()).unwrap();
     assert_eq!(run.file.points.len(), 2);
     assert_eq!(run.samples(1).unwrap().count() as u64, ROWS);
@@ -346,8 +326,6 @@ fn a_run_from_before_there_were_several_links_is_read_unchanged() {
     let expected: Vec<PointSummary> = (0..2).map(|i| summary(point(i), 19)).collect();
     assert_eq!(run.file.points, expected);
     for index in 0..2 {
-        let rows: Vec<_> = run.samples(index).unwrap().map(Result::unwrap).collect();
-        let expected: Vec<_> = (0..20).map(|i| (sample(i), None)).collect();
-        assert_eq!(rows, expected);
+        assert_rows(&run, index, 20);
     }
 }

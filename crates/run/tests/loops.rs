@@ -3,21 +3,20 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
+use crate::damage::assert_damage_is_named;
 
-use common::conditions;
+use common::{finished, read_all};
 use proptest::prelude::*;
-use std::fs;
 use std::path::{Path, PathBuf};
 use wiregauge_record::{
     Aim, Block, Ending, HostPlan, LoopFacts, LoopPath, LoopPlan, LoopPoint, LoopSummariser,
     LoopSummary, LoopWait, Phase, Stage, Stall, Xrun,
 };
 use wiregauge_run::{
-    AnyRun, Exchange, Loop, Run, RunError, RunFile, RunWriter, State, list, write_csv, write_json,
-    write_parquet,
+    AnyRun, Exchange, Loop, Run, RunError, RunFile, list, write_csv, write_json, write_parquet,
 };
 
-fn loop_point(index: u32) -> LoopPoint {
+pub fn loop_point(index: u32) -> LoopPoint {
     LoopPoint {
         index,
         rate_hz: 62_500_000 << index,
@@ -30,7 +29,7 @@ fn loop_point(index: u32) -> LoopPoint {
     }
 }
 
-fn loop_plan() -> LoopPlan {
+pub fn loop_plan() -> LoopPlan {
     LoopPlan {
         address: "virtual".to_owned(),
         points: vec![loop_point(0)],
@@ -87,22 +86,10 @@ fn summed_up(point: LoopPoint, rows: &[Block]) -> LoopSummary {
 
 /// A finished run of two points.
 fn finished_run(home: &Path) -> PathBuf {
-    let dir = home.join("run");
-    let mut run = RunWriter::<Loop>::create(&dir, &loop_plan(), &conditions()).unwrap();
     let rows = blocks();
-    for index in 0..2 {
-        let point = loop_point(index);
-        let mut writer = run.begin_point(point).unwrap();
-        rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
-        run.end_point(writer, summed_up(point, &rows)).unwrap();
-    }
-    run.finish(State::Complete).unwrap();
-    dir
-}
-
-fn read_all(dir: &Path) -> Result<Vec<Block>, RunError> {
-    let run = Run::<Loop>::open(dir)?;
-    run.samples(0)?.map(|row| Ok(row?.0)).collect()
+    let points = [0, 1].map(loop_point);
+    let points = points.map(|point| (point, summed_up(point, &rows)));
+    finished::<Loop>(home.join("run"), &loop_plan(), points, &rows)
 }
 
 #[test]
@@ -110,16 +97,11 @@ fn a_loop_run_is_read_as_it_was_written() {
     let home = tempfile::tempdir().unwrap();
     let dir = finished_run(home.path());
     let run = Run::<Loop>::open(&dir).unwrap();
-    assert_eq!(
-        (run.file.kind.as_str(), &run.file.plan),
-        ("loop", &loop_plan())
-    );
-    let expected: Vec<_> = (0..2)
-        .map(|i| summed_up(loop_point(i), &blocks()))
-        .collect();
+    assert_eq!((&*run.file.kind, &run.file.plan), ("loop", &loop_plan()));
+    let expected = [0, 1].map(|i| summed_up(loop_point(i), &blocks()));
     assert_eq!(run.file.points, expected);
     assert!(!expected[0].curve.is_empty() && expected[1].curve.is_empty());
-    assert_eq!(read_all(&dir).unwrap(), blocks());
+    assert_eq!(read_all::<Loop>(&dir).unwrap(), blocks());
     let any = AnyRun::open(&dir).unwrap();
     assert_eq!(any.as_kind::<Loop>(), Some(&run));
     assert!(any.as_kind::<Exchange>().is_none());
@@ -128,11 +110,8 @@ fn a_loop_run_is_read_as_it_was_written() {
     let error = Run::<Exchange>::open(&dir).unwrap_err();
     assert!(matches!(error, RunError::OtherKind { .. }), "{error}");
     let listed = list(home.path()).unwrap();
-    let seen = &listed[0];
-    assert_eq!(
-        (seen.kind, seen.measured, seen.rows),
-        ("loop", 116, "blocks")
-    );
+    let seen = (listed[0].kind, listed[0].measured, listed[0].rows);
+    assert_eq!(seen, ("loop", 116, "blocks"));
 }
 
 #[test]
@@ -165,29 +144,7 @@ fn exports_hold_every_block() {
 #[test]
 fn damage_is_named_and_brings_nothing_down() {
     let home = tempfile::tempdir().unwrap();
-    let dir = finished_run(home.path());
-    let path = dir.join("samples/point-0000.parquet");
-    let whole = fs::read(&path).unwrap();
-    for length in (0..whole.len()).step_by(211) {
-        fs::write(&path, &whole[..length]).unwrap();
-        let error = read_all(&dir).unwrap_err();
-        assert!(
-            error.to_string().contains("not a complete Parquet"),
-            "{error}"
-        );
-    }
-    let flips: Vec<usize> = (0..whole.len()).step_by(7).collect();
-    let refused = flips.iter().filter(|&&at| {
-        let mut flipped = whole.clone();
-        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
-        fs::write(&path, &flipped).unwrap();
-        read_all(&dir).is_err()
-    });
-    let refused = refused.count();
-    assert!(refused > flips.len() / 4, "{refused} of {}", flips.len());
-    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
-    let error = read_all(&dir).unwrap_err();
-    assert!(error.to_string().contains("its point differs"), "{error}");
+    assert_damage_is_named::<Loop>(&finished_run(home.path()), 211, 7);
 }
 
 fn any_block() -> impl Strategy<Value = Block> {
@@ -209,13 +166,8 @@ proptest! {
     #[test]
     fn blocks_written_are_blocks_read(rows in prop::collection::vec(any_block(), 0..200)) {
         let home = tempfile::tempdir().unwrap();
-        let dir = home.path().join("run");
-        let mut run = RunWriter::<Loop>::create(&dir, &loop_plan(), &conditions()).unwrap();
-        let mut writer = run.begin_point(loop_point(0)).unwrap();
-        for row in &rows {
-            writer.push(row, &[]).unwrap();
-        }
-        run.end_point(writer, summed_up(loop_point(0), &[])).unwrap();
-        prop_assert_eq!(read_all(&dir).unwrap(), rows);
+        let point = (loop_point(0), summed_up(loop_point(0), &[]));
+        let dir = finished::<Loop>(home.path().join("run"), &loop_plan(), [point], &rows);
+        prop_assert_eq!(read_all::<Loop>(&dir).unwrap(), rows);
     }
 }

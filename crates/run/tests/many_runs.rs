@@ -12,9 +12,10 @@ use std::time::{Duration, SystemTime};
 use wiregauge_record::Conditions;
 use wiregauge_run::{RunError, State, find, list};
 
-fn store(home: &Path, name: &str, started: &str, state: Option<State>) {
+/// Stores a run that started in January 2026, at this day and hour.
+fn store(home: &Path, name: &str, hour: &str, state: Option<State>) {
     let conditions = Conditions {
-        started: started.to_owned(),
+        started: format!("2026-01-{hour}:00:00Z"),
         ..conditions()
     };
     let mut run = RunWriter::create(&home.join(name), &plan(false), &conditions).unwrap();
@@ -27,28 +28,12 @@ fn store(home: &Path, name: &str, started: &str, state: Option<State>) {
 
 /// Four readable runs of 2026 and three directories that are none.
 fn some_runs(home: &Path) {
-    store(
-        home,
-        "2026-01-02T00-00-00Z-tcp",
-        "2026-01-02T00:00:00Z",
-        Some(State::Complete),
-    );
-    let failed = State::Failed {
-        error: "unplugged".to_owned(),
-    };
-    store(
-        home,
-        "2026-01-01T00-00-00Z-udp",
-        "2026-01-01T00:00:00Z",
-        Some(failed),
-    );
-    store(
-        home,
-        "my-board",
-        "2026-01-01T12:00:00Z",
-        Some(State::Interrupted),
-    );
-    store(home, "my-board-2", "2026-01-03T00:00:00Z", None);
+    let (tcp, udp) = ("2026-01-02T00-00-00Z-tcp", "2026-01-01T00-00-00Z-udp");
+    store(home, tcp, "02T00", Some(State::Complete));
+    let error = "unplugged".to_owned();
+    store(home, udp, "01T00", Some(State::Failed { error }));
+    store(home, "my-board", "01T12", Some(State::Interrupted));
+    store(home, "my-board-2", "03T00", None);
     fs::create_dir(home.join("empty")).unwrap();
     fs::create_dir(home.join("broken")).unwrap();
     fs::write(home.join("broken/run.json"), "{").unwrap();
@@ -61,10 +46,8 @@ fn runs_are_listed_newest_last_and_the_unreadable_with_their_problem() {
     let home = tempfile::tempdir().unwrap();
     some_runs(home.path());
     let runs = list(home.path()).unwrap();
-    let seen: Vec<_> = runs
-        .iter()
-        .map(|run| (run.name.as_str(), run.state.as_str()))
-        .collect();
+    let seen = runs.iter().map(|run| (&*run.name, &*run.state));
+    let seen: Vec<(&str, &str)> = seen.collect();
     let expected = [
         ("2026-01-01T00-00-00Z-udp", "failed"),
         ("my-board", "interrupted"),
@@ -76,20 +59,13 @@ fn runs_are_listed_newest_last_and_the_unreadable_with_their_problem() {
     assert_eq!(seen, expected);
     assert_eq!(runs[0].problem.as_deref(), Some("unplugged"));
     assert_eq!(runs[2].problem, None);
-    assert_eq!(
-        (runs[2].points, runs[2].measured, runs[2].rows, runs[2].kind),
-        (1, 50, "exchanges", "exchange")
-    );
+    let counts = (runs[2].points, runs[2].measured, runs[2].rows);
+    assert_eq!((counts, runs[2].kind), ((1, 50, "exchanges"), "exchange"));
     assert_eq!(runs[2].address, "tcp://127.0.0.1:7700");
     assert_eq!(runs[2].started, "2026-01-02T00:00:00Z");
-    assert!(
-        runs[4]
-            .problem
-            .as_deref()
-            .unwrap()
-            .contains("broken/run.json")
-    );
-    assert!(runs[5].problem.as_deref().unwrap().contains("no run.json"));
+    for (run, words) in [(&runs[4], "broken/run.json"), (&runs[5], "no run.json")] {
+        assert!(run.problem.as_deref().unwrap().contains(words), "{words}");
+    }
 }
 
 #[test]
@@ -107,19 +83,14 @@ fn a_run_is_found_by_every_name_it_has() {
     some_runs(home.path());
     let found = |name: &str| find(home.path(), name).map(|run| run.stored().name());
     assert_eq!(found("last").unwrap(), "my-board-2");
-    assert_eq!(
-        found("my-board").unwrap(),
-        "my-board",
-        "a whole name beats a beginning"
-    );
     assert_eq!(found("2026-01-02").unwrap(), "2026-01-02T00-00-00Z-tcp");
     let path = home.path().join("my-board");
-    assert_eq!(found(path.to_str().unwrap()).unwrap(), "my-board");
-    assert_eq!(
-        found(path.join("run.json").to_str().unwrap()).unwrap(),
-        "my-board"
-    );
-    assert_eq!(found(&format!("{}/", path.display())).unwrap(), "my-board");
+    let path = path.to_str().unwrap();
+    let (folder, file) = (format!("{path}/"), format!("{path}/run.json"));
+    // A whole name beats a beginning.
+    for name in ["my-board", path, &folder, &file] {
+        assert_eq!(found(name).unwrap(), "my-board", "{name}");
+    }
 }
 
 #[test]
@@ -130,24 +101,15 @@ fn an_unclear_name_is_answered_with_the_candidates() {
     let RunError::Ambiguous { candidates, .. } = &error else {
         panic!("{error}")
     };
-    assert_eq!(
-        candidates,
-        &["2026-01-01T00-00-00Z-udp", "2026-01-02T00-00-00Z-tcp"]
-    );
-    assert!(
-        error
-            .to_string()
-            .contains("2026-01-01T00-00-00Z-udp, 2026-01-02"),
-        "{error}"
-    );
+    let expected = ["2026-01-01T00-00-00Z-udp", "2026-01-02T00-00-00Z-tcp"];
+    assert_eq!(candidates, &expected);
+    let text = error.to_string();
+    assert!(text.contains(&expected.join(", ")), "{text}");
 
     for name in ["nothing", "", "../nothing", "my-board/nothing"] {
         let error = find(home.path(), name).unwrap_err();
-        assert!(
-            matches!(error, RunError::NotFound { .. }),
-            "{name}: {error}"
-        );
         let text = error.to_string();
+        assert!(matches!(error, RunError::NotFound { .. }), "{name}: {text}");
         assert!(text.contains(home.path().to_str().unwrap()), "{text}");
         assert!(text.contains("`wiregauge runs`"), "{text}");
     }
@@ -160,9 +122,8 @@ fn an_unclear_name_is_answered_with_the_candidates() {
 #[test]
 fn of_runs_that_started_in_one_second_the_one_written_to_last_is_the_newest() {
     let home = tempfile::tempdir().unwrap();
-    let second = "2026-01-02T00:00:00Z";
     for (name, written) in [("a", 3), ("b", 1), ("c", 2)] {
-        store(home.path(), name, second, Some(State::Complete));
+        store(home.path(), name, "02T00", Some(State::Complete));
         let dir = fs::File::open(home.path().join(name)).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(written);
         dir.set_modified(time).unwrap();

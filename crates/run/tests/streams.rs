@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
+use crate::damage::assert_damage_is_named;
 
-use common::{conditions, plan, point, sample, summary};
+use common::{finished, plan, point, read_all, samples, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use proptest::prelude::*;
@@ -16,11 +17,11 @@ use wiregauge_record::{
     StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
 };
 use wiregauge_run::{
-    AnyRun, Exchange, Run, RunError, RunFile, RunWriter, State, Stream, find, list, write_csv,
-    write_json, write_parquet,
+    AnyRun, Exchange, Run, RunError, RunFile, Stream, find, list, write_csv, write_json,
+    write_parquet,
 };
 
-fn stream_point(index: u32) -> StreamPoint {
+pub fn stream_point(index: u32) -> StreamPoint {
     StreamPoint {
         index,
         direction: Direction::Both,
@@ -31,7 +32,7 @@ fn stream_point(index: u32) -> StreamPoint {
     }
 }
 
-fn stream_plan() -> StreamPlan {
+pub fn stream_plan() -> StreamPlan {
     StreamPlan {
         address: "usb://1d6b:0104".to_owned(),
         protocol: StreamProtocol::Wiregauge,
@@ -57,16 +58,8 @@ fn transfer(sequence: u64) -> Transfer {
         complete_ns: sequence * 40_000 + 100_000 + noise,
         bytes: 512,
         pending: 4,
-        way: if sequence.is_multiple_of(3) {
-            Way::Out
-        } else {
-            Way::In
-        },
-        phase: if sequence < 3 {
-            Phase::First
-        } else {
-            Phase::Measured
-        },
+        way: [Way::In, Way::Out][usize::from(sequence.is_multiple_of(3))],
+        phase: [Phase::First, Phase::Measured][usize::from(sequence >= 3)],
         ..Transfer::default()
     }
 }
@@ -80,22 +73,14 @@ fn summed_up(point: StreamPoint, rows: &[Transfer]) -> StreamSummary {
 
 /// A finished run of two points in `home`/`name`.
 fn finished_run(home: &Path, name: &str) -> PathBuf {
-    let dir = home.join(name);
-    let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
-    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
-    for index in 0..2 {
-        let point = stream_point(index);
-        let mut writer = run.begin_point(point).unwrap();
-        rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
-        run.end_point(writer, summed_up(point, &rows)).unwrap();
-    }
-    run.finish(State::Complete).unwrap();
-    dir
+    let rows = transfers();
+    let points = [0, 1].map(stream_point);
+    let points = points.map(|point| (point, summed_up(point, &rows)));
+    finished::<Stream>(home.join(name), &stream_plan(), points, &rows)
 }
 
-fn read_all(dir: &Path) -> Result<Vec<Transfer>, RunError> {
-    let run = Run::<Stream>::open(dir)?;
-    run.samples(0)?.map(|row| Ok(row?.0)).collect()
+fn transfers() -> Vec<Transfer> {
+    (0..60).map(transfer).collect()
 }
 
 #[test]
@@ -105,16 +90,14 @@ fn a_stream_run_is_read_as_it_was_written() {
     let run = Run::<Stream>::open(&dir).unwrap();
     assert_eq!(run.file.kind, "stream");
     assert_eq!(run.file.plan, stream_plan());
-    let rows: Vec<Transfer> = (0..60).map(transfer).collect();
-    let expected: Vec<StreamSummary> = (0..2).map(|i| summed_up(stream_point(i), &rows)).collect();
+    let rows = transfers();
+    let expected = [0, 1].map(|i| summed_up(stream_point(i), &rows));
     assert_eq!(run.file.points, expected);
     assert_eq!(run.file.measured(), 2 * 57);
-    assert_eq!(read_all(&dir).unwrap(), rows);
+    assert_eq!(read_all::<Stream>(&dir).unwrap(), rows);
     // What is stored sums up to what is stored.
-    assert_eq!(
-        summed_up(stream_point(0), &read_all(&dir).unwrap()),
-        run.file.points[0]
-    );
+    let again = summed_up(stream_point(0), &read_all::<Stream>(&dir).unwrap());
+    assert_eq!(again, run.file.points[0]);
 }
 
 #[test]
@@ -123,17 +106,10 @@ fn a_run_opens_as_the_kind_that_it_is_and_as_no_other() {
     let dir = finished_run(home.path(), "run");
     assert!(matches!(AnyRun::open(&dir).unwrap(), AnyRun::Stream(_)));
     let error = Run::<Exchange>::open(&dir).unwrap_err();
-    assert!(
-        matches!(
-            &error,
-            RunError::OtherKind {
-                kind,
-                wanted: "exchange",
-                ..
-            } if kind == "stream"
-        ),
-        "{error}"
-    );
+    let RunError::OtherKind { kind, wanted, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((kind.as_str(), *wanted), ("stream", "exchange"));
     let path = dir.join("run.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("\"stream\"", "\"tide\"", 1)).unwrap();
@@ -142,39 +118,31 @@ fn a_run_opens_as_the_kind_that_it_is_and_as_no_other() {
         Run::<Stream>::open(&dir).unwrap_err(),
     ] {
         assert!(matches!(error, RunError::UnknownKind { .. }), "{error}");
-        assert!(
-            error.to_string().contains("`exchange`, `stream`, `loop`"),
-            "{error}"
-        );
+        let text = error.to_string();
+        assert!(text.contains("`exchange`, `stream`, `loop`"), "{text}");
     }
+}
+
+/// A finished run of one exchange.
+fn exchange(dir: PathBuf) -> PathBuf {
+    let points = [(point(0), summary(point(0), 1))];
+    finished::<Exchange>(dir, &plan(false), points, &samples(1))
 }
 
 #[test]
 fn runs_of_both_kinds_are_listed_and_found_together() {
     let home = tempfile::tempdir().unwrap();
-    let mut run = RunWriter::<Exchange>::create(
-        &home.path().join("an-exchange"),
-        &plan(false),
-        &conditions(),
-    )
-    .unwrap();
-    let mut writer = run.begin_point(point(0)).unwrap();
-    writer.push(&sample(0), &[]).unwrap();
-    run.end_point(writer, summary(point(0), 1)).unwrap();
-    run.finish(State::Complete).unwrap();
+    exchange(home.path().join("an-exchange"));
     finished_run(home.path(), "b-stream");
     let listed = list(home.path()).unwrap();
-    let seen: Vec<_> = listed
+    let seen = listed
         .iter()
-        .map(|run| (run.name.as_str(), run.kind, run.measured, run.rows))
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            ("an-exchange", "exchange", 1, "exchanges"),
-            ("b-stream", "stream", 114, "transfers")
-        ]
-    );
+        .map(|run| (&*run.name, run.kind, run.measured, run.rows));
+    let expected = [
+        ("an-exchange", "exchange", 1, "exchanges"),
+        ("b-stream", "stream", 114, "transfers"),
+    ];
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
     assert_eq!(listed[1].address, "usb://1d6b:0104");
     let found = |name: &str| find(home.path(), name).unwrap();
     assert_eq!(found("last").stored().kind(), "stream");
@@ -198,11 +166,8 @@ fn csv_has_one_row_for_each_transfer() {
         lines.next().unwrap(),
         "0,both,512,4,out,0,first,ok,0.000,100.000,0.000,0.000,512,4,0,0"
     );
-    assert_eq!(
-        lines.last().unwrap().split(',').next_back().unwrap(),
-        "1",
-        "the second point ran together with another link"
-    );
+    // The second point ran together with another link.
+    assert!(lines.last().unwrap().ends_with(",1"), "{text}");
     let error = write_csv(&run, &mut io::sink(), true).unwrap_err();
     assert!(matches!(error, RunError::NoData { .. }), "{error}");
 }
@@ -214,63 +179,25 @@ fn one_parquet_file_and_one_json_hold_all_points() {
     let path = home.path().join("all.parquet");
     assert_eq!(write_parquet(&run, &path).unwrap(), 120);
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
-    let rows: Vec<_> = reader
-        .get_row_iter(None)
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    let names: Vec<_> = rows[0]
-        .get_column_iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let front = [
-        "point",
-        "direction",
-        "transfer_bytes",
-        "queue",
-        "link",
-        "together",
-    ];
-    assert_eq!(names[..6], front);
-    assert_eq!((names[6], names.len()), ("way", 16));
+    let rows = reader.get_row_iter(None).unwrap();
+    let rows: Vec<_> = rows.map(Result::unwrap).collect();
+    let names = rows[0].get_column_iter().map(|(name, _)| name.as_str());
+    let names: Vec<_> = names.collect();
+    let front = "point,direction,transfer_bytes,queue,link,together,way";
+    assert_eq!((names[..7].join(","), names.len()), (front.into(), 16));
     assert_eq!(rows[0].get_string(1).unwrap(), "both");
     assert_eq!(rows[119].get_uint(2).unwrap(), 1024);
     assert_eq!(rows[119].get_uint(5).unwrap(), 1);
     let mut text = Vec::new();
     write_json(&run, &mut text).unwrap();
-    assert_eq!(
-        serde_json::from_slice::<RunFile<Stream>>(&text).unwrap(),
-        run.file
-    );
+    let read: RunFile<Stream> = serde_json::from_slice(&text).unwrap();
+    assert_eq!(read, run.file);
 }
 
 #[test]
 fn damage_is_named_and_brings_nothing_down() {
     let home = tempfile::tempdir().unwrap();
-    let dir = finished_run(home.path(), "run");
-    let path = dir.join("samples/point-0000.parquet");
-    let whole = fs::read(&path).unwrap();
-    for length in (0..whole.len()).step_by(101) {
-        fs::write(&path, &whole[..length]).unwrap();
-        let error = read_all(&dir).unwrap_err();
-        assert!(
-            error.to_string().contains("not a complete Parquet"),
-            "{error}"
-        );
-    }
-    let mut refused = 0;
-    let flips = (0..whole.len()).step_by(3);
-    let tried = flips.len();
-    for at in flips {
-        let mut flipped = whole.clone();
-        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
-        fs::write(&path, &flipped).unwrap();
-        refused += usize::from(read_all(&dir).is_err());
-    }
-    assert!(refused > tried / 4, "{refused} of {tried} were noticed");
-    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
-    let error = read_all(&dir).unwrap_err();
-    assert!(error.to_string().contains("its point differs"), "{error}");
+    assert_damage_is_named::<Stream>(&finished_run(home.path(), "run"), 101, 3);
 }
 
 /// A file of exchanges under the name and with the point of a stream's is no file of transfers.
@@ -278,18 +205,10 @@ fn damage_is_named_and_brings_nothing_down() {
 fn samples_of_another_kind_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let dir = finished_run(home.path(), "run");
-    let exchange = home.path().join("exchange");
-    let mut run = RunWriter::<Exchange>::create(&exchange, &plan(false), &conditions()).unwrap();
-    drop(run.begin_point(point(0)).unwrap());
-    let mut writer = run.begin_point(point(1)).unwrap();
-    writer.push(&sample(0), &[]).unwrap();
-    run.end_point(writer, summary(point(1), 1)).unwrap();
-    fs::copy(
-        exchange.join("samples/point-0001.parquet"),
-        dir.join("samples/point-0000.parquet"),
-    )
-    .unwrap();
-    let error = read_all(&dir).unwrap_err();
+    let exchange = exchange(home.path().join("exchange"));
+    let samples = "samples/point-0000.parquet";
+    fs::copy(exchange.join(samples), dir.join(samples)).unwrap();
+    let error = read_all::<Stream>(&dir).unwrap_err();
     assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
 }
 
@@ -321,13 +240,8 @@ proptest! {
         rows in prop::collection::vec(any_transfer(), 0..200),
     ) {
         let home = tempfile::tempdir().unwrap();
-        let dir = home.path().join("run");
-        let mut run = RunWriter::<Stream>::create(&dir, &stream_plan(), &conditions()).unwrap();
-        let mut writer = run.begin_point(stream_point(0)).unwrap();
-        for row in &rows {
-            writer.push(row, &[]).unwrap();
-        }
-        run.end_point(writer, summed_up(stream_point(0), &rows[..0])).unwrap();
-        prop_assert_eq!(read_all(&dir).unwrap(), rows);
+        let point = (stream_point(0), summed_up(stream_point(0), &[]));
+        let dir = finished::<Stream>(home.path().join("run"), &stream_plan(), [point], &rows);
+        prop_assert_eq!(read_all::<Stream>(&dir).unwrap(), rows);
     }
 }

@@ -147,36 +147,31 @@ impl Generator for Exchange {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_straggler_of_an_earlier_point_answers_nothing() {
+    fn response(sequence: u32, in_payload: u32) -> [u8; 32] {
         let mut bytes = [0; 32];
         Response {
             kind: wire::Kind::Exchange,
-            sequence: 1007,
-            in_payload: 0,
+            sequence,
+            in_payload,
             status: wire::Status::Ok,
             flags: 0,
             rx_ticks: 0,
             tx_ticks: 0,
         }
         .encode(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_straggler_of_an_earlier_point_answers_nothing() {
+        let bytes = response(1007, 0);
         let parsed = Exchange::new(2000, 16, 32, false).parse(&bytes, &Window::new(1));
         assert!(matches!(parsed, Parsed::Answer(answer) if answer.sequence.is_none()));
     }
 
     #[test]
     fn a_header_that_announces_more_than_was_asked_for_is_noise() {
-        let mut bytes = [0; 32];
-        Response {
-            kind: wire::Kind::Exchange,
-            sequence: 0,
-            in_payload: 1 << 20,
-            status: wire::Status::Ok,
-            flags: 0,
-            rx_ticks: 0,
-            tx_ticks: 0,
-        }
-        .encode(&mut bytes);
+        let bytes = response(0, 1 << 20);
         let parsed = Exchange::new(0, 16, 64, false).parse(&bytes, &Window::new(1));
         assert!(matches!(parsed, Parsed::Stray(1..)));
     }

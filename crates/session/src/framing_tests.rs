@@ -36,10 +36,8 @@ fn receive(
         while !buffer.is_empty() {
             match splitter.next(&buffer, awaited) {
                 Split::More => {
-                    assert!(
-                        buffer.len() < LIMIT,
-                        "a message over the limit is waited for"
-                    );
+                    let holds = buffer.len() < LIMIT;
+                    assert!(holds, "a message over the limit is waited for");
                     break;
                 }
                 Split::Message { payload, end } => {
@@ -153,10 +151,8 @@ fn a_prefix_of_four_gigabytes_is_refused_at_once() {
             announced: u64::from(u32::MAX),
             limit: LIMIT,
         };
-        assert_eq!(
-            splitter(&field(4, big, false)).next(&bytes, 0),
-            Split::Malformed(wrong)
-        );
+        let found = splitter(&field(4, big, false)).next(&bytes, 0);
+        assert_eq!(found, Split::Malformed(wrong));
     }
 }
 
@@ -218,9 +214,7 @@ fn framings_that_make_no_sense_are_refused() {
         field(3, true, false),
         field(0, true, false),
     ] {
-        assert!(
-            Splitter::new(&framing, false, LIMIT).is_err(),
-            "{framing:?}"
-        );
+        let holds = Splitter::new(&framing, false, LIMIT).is_err();
+        assert!(holds, "{framing:?}");
     }
 }

@@ -498,10 +498,8 @@ mod tests {
             for cut in 1..reply.len() {
                 // A reply that is longer than what was asked for is damaged where that ends.
                 let is_longer = reply.len() > 9 && cut >= 9;
-                assert!(
-                    found(&reply[..cut]).is_none() || is_longer,
-                    "{cut} of {reply:?}"
-                );
+                let holds = found(&reply[..cut]).is_none() || is_longer;
+                assert!(holds, "{cut} of {reply:?}");
             }
             assert_eq!(found(&reply), Some(Verdict::Unexpected));
             assert_eq!(describe(RTU, READ_2, &reply), said);

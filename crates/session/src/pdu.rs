@@ -168,28 +168,19 @@ mod tests {
             make(&mut bytes).map(|()| bytes)
         };
         let coils = [1, 0, 1, 1, 0, 0, 1, 1, 1, 0].map(|bit| bit == 1);
+        let read_coils = made(&|to| read(Table::Coil, 19, 19, to));
+        let read_registers = made(&|to| read(Table::Holding, 107, 3, to));
+        let write_coil = made(&|to| write_coils(172, &[true], to));
+        let write_ten = made(&|to| write_coils(19, &coils, to));
+        let write_register = made(&|to| write_registers(1, &[3], to));
+        let write_two = made(&|to| write_registers(1, &[10, 258], to));
         for (request, expected) in [
-            (
-                made(&|to| read(Table::Coil, 19, 19, to)),
-                &[1, 0, 0x13, 0, 0x13][..],
-            ),
-            (
-                made(&|to| read(Table::Holding, 107, 3, to)),
-                &[3, 0, 0x6b, 0, 3],
-            ),
-            (
-                made(&|to| write_coils(172, &[true], to)),
-                &[5, 0, 0xac, 0xff, 0],
-            ),
-            (made(&|to| write_registers(1, &[3], to)), &[6, 0, 1, 0, 3]),
-            (
-                made(&|to| write_coils(19, &coils, to)),
-                &[15, 0, 0x13, 0, 10, 2, 0xcd, 1],
-            ),
-            (
-                made(&|to| write_registers(1, &[10, 258], to)),
-                &[16, 0, 1, 0, 2, 4, 0, 10, 1, 2],
-            ),
+            (read_coils, &[1, 0, 0x13, 0, 0x13][..]),
+            (read_registers, &[3, 0, 0x6b, 0, 3]),
+            (write_coil, &[5, 0, 0xac, 0xff, 0]),
+            (write_register, &[6, 0, 1, 0, 3]),
+            (write_ten, &[15, 0, 0x13, 0, 10, 2, 0xcd, 1]),
+            (write_two, &[16, 0, 1, 0, 2, 4, 0, 10, 1, 2]),
         ] {
             assert_eq!(request, Ok(expected.to_vec()));
         }

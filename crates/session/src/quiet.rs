@@ -94,15 +94,11 @@ mod tests {
     #[test]
     fn stragglers_are_awaited_for_a_timeout_only_if_answers_are_missing() {
         let stragglers = Stragglers::new(10 * MS);
-        assert_eq!(
-            stragglers.next(14 * MS, 0, 200 * MS),
-            Some(receive(15 * MS))
-        );
+        let found = stragglers.next(14 * MS, 0, 200 * MS);
+        assert_eq!(found, Some(receive(15 * MS)));
         assert_eq!(stragglers.next(15 * MS, 0, 200 * MS), None);
-        assert_eq!(
-            stragglers.next(15 * MS, 1, 200 * MS),
-            Some(receive(210 * MS))
-        );
+        let found = stragglers.next(15 * MS, 1, 200 * MS);
+        assert_eq!(found, Some(receive(210 * MS)));
         assert_eq!(stragglers.next(15 * MS, 1, MS), None);
     }
 }

@@ -337,11 +337,8 @@ mod tests {
         for piece in 1..8 {
             for case in cases {
                 let twice = [case, case].concat();
-                assert_eq!(
-                    replies(ReplyEnd::Scpi, &twice, piece),
-                    [case, case],
-                    "{piece}"
-                );
+                let found = replies(ReplyEnd::Scpi, &twice, piece);
+                assert_eq!(found, [case, case], "{piece}");
             }
         }
     }
@@ -383,14 +380,10 @@ mod tests {
     #[test]
     fn a_datagram_is_a_reply_of_its_own() {
         let next = |end: ReplyEnd, bytes: &[u8]| ReplyReader::new(&end, true).unwrap().next(bytes);
-        assert_eq!(
-            next(ReplyEnd::Until(b"\n".to_vec()), b"a\n"),
-            Reply::Whole(2, 1)
-        );
-        assert_eq!(
-            next(ReplyEnd::Until(b"\n".to_vec()), b"a"),
-            Reply::Whole(1, 0)
-        );
+        let found = next(ReplyEnd::Until(b"\n".to_vec()), b"a\n");
+        assert_eq!(found, Reply::Whole(2, 1));
+        let found = next(ReplyEnd::Until(b"\n".to_vec()), b"a");
+        assert_eq!(found, Reply::Whole(1, 0));
         assert_eq!(next(ReplyEnd::Bytes(3), b"ab"), Reply::Cut(2));
         assert_eq!(next(length(1, true, 0, 0), b"\x02abc"), Reply::Cut(4));
     }

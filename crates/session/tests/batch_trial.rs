@@ -1,11 +1,10 @@
 //! The trial of batches within a point, in virtual time: between two processors, where one call for all makes host
 //! and device take turns, and on one, where each call is a switch to the device and back.
 
+mod common;
+
 use std::collections::VecDeque;
-use wiregauge_record::{
-    BatchTrial as Record, Connect, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
-    Sample, Schedule, Status, Wait,
-};
+use wiregauge_record::{BatchTrial as Record, Limit, Phase, Plan, Sample, Schedule, Status};
 use wiregauge_session::{BatchTrial, Echo, End, Measurement, Next};
 
 const US: u64 = 1_000;
@@ -23,24 +22,9 @@ const WORK: u64 = US / 2;
 
 fn plan(limit: Limit) -> Plan {
     Plan {
-        address: "tcp://device:7".into(),
-        more_links: Vec::new(),
-        protocol: Protocol::Echo,
-        queries: None,
-        connect: Connect::Once,
-        points: Vec::new(),
         limit,
         warmup: 5,
-        schedule: Schedule::AsFastAsPossible,
-        timeout_ns: 100 * MS,
-        give_up: 10,
-        wait: Wait::Block,
-        below_ns: Vec::new(),
-        keep_data: false,
-        batch: None,
-        calibrate: false,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
+        ..common::plan(100 * MS)
     }
 }
 
@@ -120,14 +104,7 @@ impl Device {
 
 /// Runs a point; stops at `stop_ns`.
 fn run(plan: &Plan, mut device: Device, stop_ns: u64) -> (Vec<Sample>, Option<Record>, End, u64) {
-    let point = Point {
-        index: 0,
-        out_bytes: SIZE as u32,
-        in_bytes: SIZE as u32,
-        depth: DEPTH,
-        link: 0,
-        together: false,
-    };
+    let point = common::point(SIZE as u32, SIZE as u32, DEPTH);
     let codec = Echo::new(0, SIZE as u32, false);
     let mut session = Measurement::new(plan, point, false, usize::MAX, codec)
         .with_trial(BatchTrial::of(plan, DEPTH));
@@ -178,10 +155,8 @@ fn assert_numbered(samples: &[Sample], count: u64) {
     assert_eq!(numbers, (0..1 + 5 + count).collect::<Vec<_>>());
     assert!(samples.iter().all(|sample| sample.status == Status::Ok));
     let of = |phase: Phase| samples.iter().filter(|s| s.phase == phase).count() as u64;
-    assert_eq!(
-        [Phase::First, Phase::WarmUp, Phase::Measured].map(of),
-        [1, 5, count]
-    );
+    let phases = [Phase::First, Phase::WarmUp, Phase::Measured];
+    assert_eq!(phases.map(of), [1, 5, count]);
     assert_eq!((samples[0].sequence, samples[0].outstanding), (0, 1));
 }
 
@@ -214,10 +189,8 @@ fn a_duration_begins_after_the_trial() {
     let starts: Vec<u64> = measured.map(|sample| sample.start_ns).collect();
     let span = starts.iter().max().zip(starts.iter().min());
     let (last, first) = span.expect("something was measured");
-    assert!(
-        (995 * MS..=1_001 * MS).contains(&(last - first)),
-        "{trial:?}"
-    );
+    let lasted_ns = last - first;
+    assert!((995 * MS..=1_001 * MS).contains(&lasted_ns), "{trial:?}");
 }
 
 #[test]
@@ -244,15 +217,9 @@ fn a_loss_in_the_trial_ends_it_and_is_no_sample() {
         timeout_ns: MS,
         ..plan(Limit::Count(50_000))
     };
-    let drops = Some(1_000);
-    let (samples, trial, end, _) = run(
-        &plan,
-        Device {
-            drops,
-            ..device(false)
-        },
-        u64::MAX,
-    );
+    let mut device = device(false);
+    device.drops = Some(1_000);
+    let (samples, trial, end, _) = run(&plan, device, u64::MAX);
     assert_eq!(end, End::Complete);
     assert_numbered(&samples, 50_000);
     let trial = trial.expect("there was a trial");

@@ -157,15 +157,9 @@ mod tests {
     #[test]
     fn what_one_transfer_leaves_is_added_to_the_next_gap() {
         // 1 B a us. 3000 B pile up, 1000 go; 1500 more make 3500, 4000 go; 200 more.
-        let backlog = of(
-            1_000_000,
-            &[
-                (3_000_000, 1000),
-                (4_500_000, 4000),
-                (4_700_000, 500),
-                (4_701_000, 0),
-            ],
-        );
+        let ends_us = [(3000, 1000), (4500, 4000), (4700, 500), (4701, 0)];
+        let ends = ends_us.map(|(at_us, bytes)| (at_us * 1000, bytes));
+        let backlog = of(1_000_000, &ends);
         assert_eq!(backlog.need(0.5).worst_bytes, 3500);
         let now = backlog.level.level_bytes();
         assert_eq!(now, 1.0, "the last transfer carried nothing");
@@ -240,9 +234,7 @@ mod tests {
     #[test]
     fn nothing_measured_needs_nothing() {
         let need = Backlog::new(1).need(0.5);
-        assert_eq!(
-            (need.worst_bytes, need.for_loss, need.observable_loss),
-            (0, None, 1.0)
-        );
+        let found = (need.worst_bytes, need.for_loss, need.observable_loss);
+        assert_eq!(found, (0, None, 1.0));
     }
 }

@@ -100,16 +100,15 @@ mod tests {
     #[test]
     fn what_never_happened_is_bounded_by_the_size_of_an_event() {
         let none = of((0..10_000).map(|_| false));
-        let high = |per_event| {
+        let share = |per_event| {
             let share = none.share(per_event, Confidence::NINETY_FIVE);
-            share.and_then(|share| share.high).expect("a bound")
+            share.expect("not empty")
         };
+        let high = |per_event| share(per_event).high.expect("a bound");
         assert!((high(1.0) * 1e4 - 3.69).abs() < 0.05, "{}", high(1.0));
         assert!((high(10.0) / high(1.0) - 10.0).abs() < 0.1);
         // 100 of 10,000 in an event leave a hundred events' worth; 1,000 leave too few.
-        let many = none
-            .share(1000.0, Confidence::NINETY_FIVE)
-            .expect("not empty");
+        let many = share(1000.0);
         assert_eq!((many.low, many.high), (None, None));
     }
 }

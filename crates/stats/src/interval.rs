@@ -202,6 +202,16 @@ mod tests {
 
     const AT_95: Confidence = Confidence::NINETY_FIVE;
 
+    fn of(tau: f64, dof: f64) -> Dependence {
+        Dependence { tau, dof }
+    }
+
+    #[track_caller]
+    fn assert_near((low, high): (f64, f64), expected: (f64, f64), by: f64) {
+        let near = (low - expected.0).abs() < by && (high - expected.1).abs() < by;
+        assert!(near, "{low} to {high}, not {expected:?}");
+    }
+
     #[test]
     fn student_agrees_with_the_tables() {
         for (dof, t) in [
@@ -225,11 +235,8 @@ mod tests {
     #[test]
     fn wilson_agrees_with_a_worked_example() {
         // 15 of 50: 0.1910 to 0.4375 with z = 1.96.
-        let (low, high) = of_share(50, 0.3, Dependence { tau: 1.0, dof: 1e9 }, AT_95);
-        assert!(
-            (low - 0.1910).abs() < 1e-4 && (high - 0.4375).abs() < 1e-4,
-            "{low} {high}"
-        );
+        let found = of_share(50, 0.3, of(1.0, 1e9), AT_95);
+        assert_near(found, (0.1910, 0.4375), 1e-4);
     }
 
     #[test]
@@ -251,21 +258,13 @@ mod tests {
             (20, 20, 0.831_566_5, 1.0),
         ] {
             let share = f64::from(hits) / n as f64;
-            let dependence = Dependence {
-                tau: 1.0,
-                dof: 1e12,
-            };
-            let found = of_rare_share(n, share, dependence, AT_95);
-            assert!(
-                (found.0 - low).abs() < 1e-5 && (found.1 - high).abs() < 1e-5,
-                "{hits} of {n}: {found:?}"
-            );
+            let found = of_rare_share(n, share, of(1.0, 1e12), AT_95);
+            assert_near(found, (low, high), 1e-5);
         }
         // None of a billion: 3.69 in a billion, and a thousand times that if a thousand are one.
-        let dependence = |tau| Dependence { tau, dof: 1e12 };
-        let (_, high) = of_rare_share(1_000_000_000, 0.0, dependence(1.0), AT_95);
+        let (_, high) = of_rare_share(1_000_000_000, 0.0, of(1.0, 1e12), AT_95);
         assert!((high * 1e9 - 3.689).abs() < 0.01, "{high}");
-        let (_, high) = of_rare_share(1_000_000_000, 0.0, dependence(1e3), AT_95);
+        let (_, high) = of_rare_share(1_000_000_000, 0.0, of(1e3, 1e12), AT_95);
         assert!((high * 1e6 - 3.689).abs() < 0.01, "{high}");
     }
 
@@ -274,10 +273,8 @@ mod tests {
         let estimate = share_of(50, 0.98, AT_95);
         // R: binom.test(49, 50)$conf.int
         let (low, high) = (estimate.low.unwrap(), estimate.high.unwrap());
-        assert!(
-            (low - 0.893_5).abs() < 1e-3 && (high - 0.999_49).abs() < 1e-4,
-            "{estimate:?}"
-        );
+        assert!((low - 0.893_5).abs() < 1e-3, "{estimate:?}");
+        assert!((high - 0.999_49).abs() < 1e-4, "{estimate:?}");
         let mut series = crate::Series::new();
         // The late one must not look like dependence.
         (0..50).for_each(|i| series.push(if i == 20 { 100 } else { 1 + i * 7 % 5 }));
@@ -288,10 +285,8 @@ mod tests {
     #[test]
     fn the_median_of_a_hundred_lies_between_the_textbook_ranks() {
         // Binomial(100, 1/2): ranks 40 and 61 cover with 96.5 %.
-        assert_eq!(
-            ranks(100, 0.5, Dependence { tau: 1.0, dof: 1e9 }, AT_95),
-            (Some(40), Some(61))
-        );
+        let found = ranks(100, 0.5, of(1.0, 1e9), AT_95);
+        assert_eq!(found, (Some(40), Some(61)));
     }
 
     #[test]
@@ -311,11 +306,8 @@ mod tests {
 
     #[test]
     fn the_documentation_has_these_numbers_of_independent_samples() {
-        let page = std::fs::read_to_string(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/statistics.md"
-        ))
-        .expect("the page");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.md");
+        let page = std::fs::read_to_string(path).expect("the page");
         let numbers = [0.5, 0.9, 0.99, 0.999].map(|p| samples_to_bound(p, 1.0).to_string());
         let row = format!("| {} |", numbers.join(" | "));
         assert!(page.contains(&row), "{row}");
@@ -323,18 +315,11 @@ mod tests {
 
     #[test]
     fn too_few_samples_do_not_bound_the_tail() {
-        let (low, high) = ranks(50, 0.999, Dependence::none(50), AT_95);
+        let of = |n, p| ranks(n, p, Dependence::none(n), AT_95);
+        let (low, high) = of(50, 0.999);
         assert!(low.is_some() && high.is_none());
-        assert!(
-            ranks(3_600, 0.999, Dependence::none(3_600), AT_95)
-                .1
-                .is_none()
-        );
-        assert!(
-            ranks(10_000, 0.999, Dependence::none(10_000), AT_95)
-                .1
-                .is_some()
-        );
-        assert_eq!(ranks(7, 0.5, Dependence::none(7), AT_95), (None, None));
+        assert!(of(3_600, 0.999).1.is_none());
+        assert!(of(10_000, 0.999).1.is_some());
+        assert_eq!(of(7, 0.5), (None, None));
     }
 }

@@ -43,14 +43,7 @@ mod tests {
     fn the_interval_of_a_correlated_series_contains_the_true_mean_as_often_as_it_says() {
         let mut inside = 0;
         for seed in 0..400 {
-            // xorshift64 (Marsaglia 2003).
-            let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed + 1);
-            let mut uniform = || {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                (state >> 11) as f64 / (1_u64 << 53) as f64
-            };
+            let mut uniform = crate::dependence::testing::uniform(seed + 1);
             let mut x = 0.0;
             let values: Vec<f64> = (0..3_000)
                 .map(|_| {

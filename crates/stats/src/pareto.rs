@@ -311,13 +311,7 @@ mod tests {
 
     #[test]
     fn excesses_of_any_shape_misfit_by_chance_in_one_case_of_a_hundred() {
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut uniform = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-        };
+        let mut uniform = crate::dependence::testing::uniform(1);
         let cases = 1000;
         for shape in [-0.5_f64, -0.2, 0.01, 0.4, 1.0, 2.0] {
             let misfits = (0..cases).filter(|_| {
@@ -330,10 +324,8 @@ mod tests {
             });
             // Binomial: 10 +- 3.1.
             let misfits = misfits.count();
-            assert!(
-                (1..=20).contains(&misfits),
-                "shape {shape}: {misfits} of {cases}"
-            );
+            let few = (1..=20).contains(&misfits);
+            assert!(few, "shape {shape}: {misfits} of {cases}");
         }
     }
 

@@ -95,12 +95,8 @@ mod tests {
 
     #[test]
     fn whole_milliseconds_step_by_a_million() {
-        let cells = [
-            (7_000_000, 100),
-            (8_000_000, 300),
-            (9_000_000, 80),
-            (33_000_000, 1),
-        ];
+        let cells_ms = [(7, 100), (8, 300), (9, 80), (33, 1)];
+        let cells = cells_ms.map(|(ms, count)| (ms * 1_000_000, count));
         assert_eq!(step_of(&cells), 1e6);
     }
 

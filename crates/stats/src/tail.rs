@@ -236,9 +236,7 @@ mod tests {
     fn equal_values_have_no_tail() {
         let mut tail = Tail::default();
         (0..10_000).for_each(|i| tail.push(5, i));
-        assert_eq!(
-            tail.peaks().beyond(1e-6, 1.0, Confidence::NINETY_FIVE),
-            None
-        );
+        let found = tail.peaks().beyond(1e-6, 1.0, Confidence::NINETY_FIVE);
+        assert_eq!(found, None);
     }
 }

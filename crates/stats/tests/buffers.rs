@@ -44,10 +44,9 @@ struct Model {
 
 impl Model {
     fn bytes(self) -> u64 {
-        if self.load == 0.0 {
-            1_000_000_000
-        } else {
-            (1000.0 / self.load).round() as u64
+        match self.load {
+            0.0 => 1_000_000_000,
+            load => (1000.0 / load).round() as u64,
         }
     }
 
@@ -127,10 +126,8 @@ fn coverage<const N: usize>(model: Model, n: usize, losses: [f64; N], seeds: u64
                 continue;
             };
             let truth = model.truth(loss);
-            let (low, high) = (
-                estimate.low.unwrap_or(0.0),
-                estimate.high.expect("told only with a bound"),
-            );
+            let low = estimate.low.unwrap_or(0.0);
+            let high = estimate.high.expect("told only with a bound");
             let found = &mut found[at];
             found.printed += 1.0;
             found.held += f64::from(u8::from((low..=high).contains(&truth)));
@@ -154,49 +151,32 @@ fn coverage<const N: usize>(model: Model, n: usize, losses: [f64; N], seeds: u64
     found
 }
 
+const fn model(gaps: Gaps, load: f64) -> Model {
+    Model { gaps, load }
+}
+
 const MODELS: [Model; 5] = [
-    Model {
-        gaps: Gaps::Exponential,
-        load: 0.0,
-    },
-    Model {
-        gaps: Gaps::Exponential,
-        load: 0.8,
-    },
-    Model {
-        gaps: Gaps::Pareto,
-        load: 0.0,
-    },
-    Model {
-        gaps: Gaps::Pareto,
-        load: 0.5,
-    },
-    Model {
-        gaps: Gaps::Dependent,
-        load: 0.0,
-    },
+    model(Gaps::Exponential, 0.0),
+    model(Gaps::Exponential, 0.8),
+    model(Gaps::Pareto, 0.0),
+    model(Gaps::Pareto, 0.5),
+    model(Gaps::Dependent, 0.0),
 ];
 
 /// Losses that ten thousand transfers have seen, and such that they have not.
 fn assert_covered(gaps: Gaps) {
-    let model = Model { gaps, load: 0.0 };
+    let model = model(gaps, 0.0);
     let losses = [0.01, 1e-4, 2e-5];
     let found = coverage(model, 10_000, losses, 60);
     for ((loss, beyond), found) in losses.into_iter().zip([false, true, true]).zip(found) {
         // Each test of the tail refuses one in a hundred by chance.
         let printed = if beyond { 0.9 } else { 1.0 };
-        assert!(found.printed >= printed, "{model:?} at {loss}");
-        assert_eq!(found.extrapolated > 0.5, beyond, "{model:?} at {loss}");
-        assert!(
-            found.held >= 0.9,
-            "{model:?} at {loss}: held in {}",
-            found.held
-        );
-        assert!(
-            (0.9..1.1).contains(&found.bias),
-            "{model:?} at {loss}: {} of the truth",
-            found.bias
-        );
+        let case = format!("{model:?} at {loss}");
+        assert!(found.printed >= printed, "{case}");
+        assert_eq!(found.extrapolated > 0.5, beyond, "{case}");
+        let Found { held, bias, .. } = found;
+        assert!(held >= 0.9, "{case}: held in {held}");
+        assert!((0.9..1.1).contains(&bias), "{case}: {bias} of the truth");
     }
 }
 
@@ -212,10 +192,7 @@ fn a_heavy_tail_is_covered() {
 
 #[test]
 fn a_buffer_that_seldom_empties_is_covered() {
-    let model = Model {
-        gaps: Gaps::Exponential,
-        load: 0.8,
-    };
+    let model = model(Gaps::Exponential, 0.8);
     let [found] = coverage(model, 100_000, [1e-4], 40);
     assert!(found.held >= 0.9, "held in {}", found.held);
 }
@@ -224,10 +201,7 @@ fn a_buffer_that_seldom_empties_is_covered() {
 /// the next one is.
 #[test]
 fn a_heavy_tail_under_load_is_not_continued() {
-    let model = Model {
-        gaps: Gaps::Pareto,
-        load: 0.5,
-    };
+    let model = model(Gaps::Pareto, 0.5);
     for found in coverage(model, 10_000, [0.01, 1e-3, 1e-4], 100) {
         let beyond = found.printed * found.extrapolated;
         assert!(beyond <= 0.02, "continued in {beyond}");
@@ -237,10 +211,7 @@ fn a_heavy_tail_under_load_is_not_continued() {
 /// Dependent gaps are worth fewer than their number; where they are worth too few, nothing is said.
 #[test]
 fn few_independent_gaps_tell_nothing_of_what_they_did_not_see() {
-    let model = Model {
-        gaps: Gaps::Dependent,
-        load: 0.0,
-    };
+    let model = model(Gaps::Dependent, 0.0);
     assert_eq!(coverage(model, 1000, [1e-3], 20)[0].printed, 0.0);
     let [found] = coverage(model, 10_000, [1e-4], 20);
     assert!(found.printed >= 0.5, "printed in {}", found.printed);
@@ -271,12 +242,9 @@ fn table_of_coverage() {
                     continue;
                 }
                 let beyond = if found.extrapolated > 0.5 { "~" } else { "" };
-                print!(
-                    " {beyond}{:.0} % ({:.2}, x {:.1}) |",
-                    found.held * 100.0,
-                    found.bias,
-                    found.width
-                );
+                let Found { bias, width, .. } = found;
+                let held = found.held * 100.0;
+                print!(" {beyond}{held:.0} % ({bias:.2}, x {width:.1}) |");
             }
             println!();
         }

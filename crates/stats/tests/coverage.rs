@@ -3,8 +3,8 @@
 
 use crate::common;
 
-use common::{Random, seeds, skewed_autoregression, truths};
-use wiregauge_stats::{Estimate, Series};
+use common::{Random, seeds, skewed_autoregression, taken, truths};
+use wiregauge_stats::{Distribution, Estimate, Series};
 
 const NAMES: [&str; 5] = ["mean", "p50", "p90", "p99", "p99.9"];
 
@@ -17,6 +17,11 @@ struct Coverage {
     widening: f64,
 }
 
+/// The estimates of all figures, in the order of [`NAMES`].
+fn estimates(d: &Distribution) -> [Estimate; 5] {
+    [d.mean, d.p50, d.p90, d.p99, d.p999]
+}
+
 fn holds(estimate: Estimate, truth: f64) -> bool {
     estimate.low.is_none_or(|low| low <= truth) && estimate.high.is_none_or(|high| truth <= high)
 }
@@ -26,13 +31,10 @@ fn coverage(phi: f64, n: usize, seeds: u64, exact_limit: usize) -> Coverage {
     let (mut ours, mut naive_mean, mut widening, mut shown) = ([0.0; 5], 0.0, 0.0, 0.0);
     for seed in 0..seeds {
         let mut series = Series::with_exact_limit(exact_limit);
-        let mut random = Random::new(seed);
-        skewed_autoregression(&mut random, phi, n)
-            .iter()
-            .for_each(|&value| series.push(value));
+        let values = skewed_autoregression(&mut Random::new(seed), phi, n);
+        values.iter().for_each(|&value| series.push(value));
         let d = series.distribution().expect("n is not 0");
-        let estimates = [d.mean, d.p50, d.p90, d.p99, d.p999];
-        for ((hit, estimate), truth) in ours.iter_mut().zip(estimates).zip(truths) {
+        for ((hit, estimate), truth) in ours.iter_mut().zip(estimates(&d)).zip(truths) {
             *hit += f64::from(u8::from(holds(estimate, truth))) / seeds as f64;
         }
         let half = 1.96 * d.sd / (n as f64).sqrt();
@@ -72,12 +74,8 @@ fn weakly_dependent_samples_are_covered() {
 
 #[test]
 fn strongly_dependent_samples_are_covered_where_the_naive_interval_fails() {
-    let found = assert_covered(0.9, 100);
-    assert!(
-        found.naive_mean < 0.6,
-        "naive interval covered in {}",
-        found.naive_mean
-    );
+    let naive = assert_covered(0.9, 100).naive_mean;
+    assert!(naive < 0.6, "naive interval covered in {naive}");
 }
 
 /// Too few independent samples do not show how few they are: no interval rather than a wrong one.
@@ -85,34 +83,25 @@ fn strongly_dependent_samples_are_covered_where_the_naive_interval_fails() {
 fn an_interval_that_too_few_independent_samples_support_is_not_shown() {
     let truths = truths();
     let seeds = 100;
+    let run = |seed, phi, n| {
+        let series = taken(&skewed_autoregression(&mut Random::new(seed), phi, n));
+        series.distribution().expect("n is not 0")
+    };
     for (n, phi) in [(50, 0.9), (200, 0.9), (200, 0.99), (1000, 0.99)] {
         let mut wrong = [0; 5];
         for seed in 0..seeds {
-            let mut series = Series::new();
-            skewed_autoregression(&mut Random::new(seed), phi, n)
-                .iter()
-                .for_each(|&value| series.push(value));
-            let d = series.distribution().expect("n is not 0");
-            let estimates = [d.mean, d.p50, d.p90, d.p99, d.p999];
-            for ((wrong, estimate), truth) in wrong.iter_mut().zip(estimates).zip(truths) {
+            let found = estimates(&run(seed, phi, n));
+            for ((wrong, estimate), truth) in wrong.iter_mut().zip(found).zip(truths) {
                 *wrong += u32::from(!holds(estimate, truth));
             }
         }
         for (name, wrong) in NAMES.iter().zip(wrong) {
-            assert!(
-                wrong <= 10,
-                "{n} of phi {phi}: {name} wrong in {wrong} of {seeds}"
-            );
+            let case = format!("{n} of phi {phi}: {name}");
+            assert!(wrong <= 10, "{case} wrong in {wrong} of {seeds}");
         }
     }
     // Independent ones of that number have their intervals.
-    let shown = (0..seeds).filter(|&seed| {
-        let mut series = Series::new();
-        skewed_autoregression(&mut Random::new(seed), 0.0, 50)
-            .iter()
-            .for_each(|&value| series.push(value));
-        series.distribution().is_some_and(|d| d.mean.high.is_some())
-    });
+    let shown = (0..seeds).filter(|&seed| run(seed, 0.0, 50).mean.high.is_some());
     assert!(shown.count() >= 80);
 }
 
@@ -129,22 +118,16 @@ fn the_streaming_form_covers_too() {
 #[ignore = "minutes; run in release"]
 fn table_of_coverage() {
     let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
-    for (n, limit) in [
-        (50, 4096),
-        (200, 4096),
-        (1_000, 4096),
-        (10_000, 10_000),
-        (200_000, 100_000),
-    ] {
+    let [n, limits] = [
+        [50, 200, 1_000, 10_000, 200_000],
+        [4096, 4096, 4096, 10_000, 100_000],
+    ];
+    for (n, limit) in n.into_iter().zip(limits) {
         for phi in [0.0, 0.5, 0.9] {
             let found = coverage(phi, n, seeds(1000), limit);
-            let ours: Vec<String> = found.ours.iter().map(|&share| percent(share)).collect();
-            println!(
-                "| {n} | {phi} | {} | {} | {:.1} |",
-                ours.join(" | "),
-                percent(found.naive_mean),
-                found.widening
-            );
+            let (ours, naive) = (found.ours.map(percent), percent(found.naive_mean));
+            let row = format!("{n} | {phi} | {} | {naive}", ours.join(" | "));
+            println!("| {row} | {:.1} |", found.widening);
         }
     }
 }

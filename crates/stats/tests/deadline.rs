@@ -159,20 +159,14 @@ fn a_tail_that_seems_to_end_is_bounded_as_one_that_does_not() {
             above += u32::from(level < truth);
         }
         assert!(printed >= 30, "one in {rarer} n: {printed} printed");
-        assert!(
-            10 * above <= printed,
-            "one in {rarer} n: {above} of {printed}"
-        );
+        let few = 10 * above <= printed;
+        assert!(few, "one in {rarer} n: {above} of {printed}");
     }
 }
 
 /// How often the interval of the share of missed cycles held the truth, and that truth was above it.
-fn coverage_of_misses(
-    (shape, order): (Shape, Order),
-    n: usize,
-    share: f64,
-    seeds: u64,
-) -> [f64; 2] {
+fn coverage_of_misses(order: Order, n: usize, share: f64, seeds: u64) -> [f64; 2] {
+    let shape = Shape::Exponential;
     let deadline = shape.exceeded_by(share);
     let rule = CycleRule {
         // No response is as long as a period, so each exchange is one cycle and the truth is `share`.
@@ -199,16 +193,17 @@ fn coverage_of_misses(
     [held, above]
 }
 
+fn orders(index: f64) -> [Order; 3] {
+    let clusters = Order::Clusters(index);
+    [Order::Independent, Order::Autoregression(0.9), clusters]
+}
+
 #[test]
 fn the_interval_of_the_missed_cycles_holds_their_share() {
-    for order in [
-        Order::Independent,
-        Order::Autoregression(0.9),
-        Order::Clusters(0.3),
-    ] {
+    for order in orders(0.3) {
         // Many misses, few, and none in most runs.
         for share in [0.02, 0.001, 0.0001] {
-            let [held, _] = coverage_of_misses((Shape::Exponential, order), 4000, share, 60);
+            let [held, _] = coverage_of_misses(order, 4000, share, 60);
             assert!(held >= 0.85, "{order:?}, {share}: {held}");
         }
     }
@@ -317,18 +312,12 @@ fn a_question_beyond_the_reach_is_refused_with_what_would_carry_it() {
         panic!("{tail:?}");
     };
     assert!((50_000.0..=100_000.0).contains(&carried), "{carried}");
-    assert!(
-        (values_needed / 1e8 - 1e5 / carried).abs() < 0.01,
-        "{values_needed}"
-    );
+    let off = values_needed / 1e8 - 1e5 / carried;
+    assert!(off.abs() < 0.01, "{values_needed}");
     // Far beyond everything: rarer than can be told, and not by how much.
     let rare = tail.exceeding(1e9, 50_000.0, SURE);
-    assert_eq!(
-        rare,
-        Exceeding::Rarer {
-            than: 1.0 / 50_000.0
-        }
-    );
+    let than = 1.0 / 50_000.0;
+    assert_eq!(rare, Exceeding::Rarer { than });
     assert_eq!(tail.exceeding(1e6, 50_000.0, SURE), Exceeding::Seen);
 }
 
@@ -347,15 +336,10 @@ fn what_follows_such_a_tail_is_seldom_refused() {
 #[ignore = "a minute; run in release"]
 fn table_of_missed_shares() {
     for n in [1000, 10_000, 100_000] {
-        for order in [
-            Order::Independent,
-            Order::Autoregression(0.9),
-            Order::Clusters(0.5),
-        ] {
+        for order in orders(0.5) {
             let cells = [100.0, 10.0, 1.0, 0.1].map(|expected| {
                 let share = expected / n as f64;
-                let [held, above] =
-                    coverage_of_misses((Shape::Exponential, order), n, share, seeds(500));
+                let [held, above] = coverage_of_misses(order, n, share, seeds(500));
                 format!("{:.1} % ({:.1} %)", 100.0 * held, 100.0 * above)
             });
             println!("| {n} | {order:?} | {} |", cells.join(" | "));
@@ -376,24 +360,19 @@ fn table_of_coverage() {
         Shape::LogNormal(1.0),
         Shape::Pareto(0.3),
     ];
-    let orders = [
-        Order::Independent,
-        Order::Autoregression(0.9),
-        Order::Clusters(0.5),
-    ];
     for n in [1000, 10_000, 100_000] {
-        for order in orders {
+        for order in orders(0.5) {
             for shape in shapes {
                 let per = n as f64;
                 let shares = [1.0 / per, 0.3 / per, 0.1 / per, 0.03 / per];
                 let found = coverage((shape, order), n, shares, seeds(200));
                 let cells = found.map(|f| match f.printed >= 0.05 * f.runs {
-                    true => format!(
-                        "{:.0} % of {:.0} %, x {:.1}",
-                        100.0 * f.held / f.printed,
-                        100.0 * f.printed / f.runs,
-                        (f.width / f.printed).exp()
-                    ),
+                    true => {
+                        let (held, printed) =
+                            (100.0 * f.held / f.printed, 100.0 * f.printed / f.runs);
+                        let width = (f.width / f.printed).exp();
+                        format!("{held:.0} % of {printed:.0} %, x {width:.1}")
+                    }
                     false => "-".to_owned(),
                 });
                 println!("| {n} | {shape:?} | {order:?} | {} |", cells.join(" | "));

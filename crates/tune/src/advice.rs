@@ -140,55 +140,38 @@ mod tests {
 
     #[test]
     fn a_constraint_is_kept_only_if_its_whole_interval_keeps_it() {
-        let kept = |bound, found| Verdict::of(bound, found).compliance;
-        let below = Bound::Below(10.0);
-        assert_eq!(
-            kept(below, between(Some(7.0), 8.0, Some(9.0))),
-            Compliance::Met
-        );
-        assert_eq!(
-            kept(below, between(Some(7.0), 8.0, Some(10.0))),
-            Compliance::Undecided
-        );
-        assert_eq!(
-            kept(below, between(Some(10.0), 11.0, None)),
-            Compliance::Violated
-        );
-        let above = Bound::AtLeast(10.0);
-        assert_eq!(
-            kept(above, between(Some(10.0), 11.0, Some(12.0))),
-            Compliance::Met
-        );
-        assert_eq!(
-            kept(above, between(Some(8.0), 9.0, Some(9.5))),
-            Compliance::Violated
-        );
-    }
-
-    #[test]
-    fn a_run_too_short_for_an_interval_shows_nothing() {
-        let found = between(Some(1.0), 2.0, None);
-        assert_eq!(
-            Verdict::of(Bound::Below(10.0), found).compliance,
-            Compliance::Undecided
-        );
-        assert_eq!(
-            Verdict::of(Bound::Below(10.0), None).compliance,
-            Compliance::Violated
-        );
-    }
-
-    #[test]
-    fn none_lost_is_kept_by_the_count_and_violated_by_a_single_one() {
-        let none = between(Some(0.0), 0.0, Some(0.003));
-        let one = between(Some(0.0), 0.001, Some(0.005));
-        assert_eq!(
-            Verdict::of(Bound::AtMost(0.0), none).compliance,
-            Compliance::Met
-        );
-        assert_eq!(
-            Verdict::of(Bound::AtMost(0.0), one).compliance,
-            Compliance::Violated
-        );
+        use Bound::{AtLeast, AtMost, Below};
+        use Compliance::{Met, Undecided, Violated};
+        for (name, bound, (low, value, high), expected) in [
+            ("below", Below(10.0), (Some(7.0), 8.0, Some(9.0)), Met),
+            ("at", Below(10.0), (Some(7.0), 8.0, Some(10.0)), Undecided),
+            ("beyond", Below(10.0), (Some(10.0), 11.0, None), Violated),
+            ("from", AtLeast(10.0), (Some(10.0), 11.0, Some(12.0)), Met),
+            (
+                "short",
+                AtLeast(10.0),
+                (Some(8.0), 9.0, Some(9.5)),
+                Violated,
+            ),
+            (
+                "run too short",
+                Below(10.0),
+                (Some(1.0), 2.0, None),
+                Undecided,
+            ),
+            // None lost is kept by the count, and violated by a single one.
+            ("none lost", AtMost(0.0), (Some(0.0), 0.0, Some(0.003)), Met),
+            (
+                "one",
+                AtMost(0.0),
+                (Some(0.0), 0.001, Some(0.005)),
+                Violated,
+            ),
+        ] {
+            let found = Verdict::of(bound, between(low, value, high));
+            assert_eq!(found.compliance, expected, "{name}");
+        }
+        let unknown = Verdict::of(Below(10.0), None);
+        assert_eq!(unknown.compliance, Violated, "no value");
     }
 }

@@ -25,26 +25,59 @@ fn space() -> Space {
     }
 }
 
-fn throughput(bounds: Vec<Bound>) -> Search {
-    Search::new(space(), Sense::Maximise, bounds, Effort::default()).unwrap()
+/// Of responses of these sizes, with these depths.
+fn space_of(in_bytes: &[u32], depth: &[u32]) -> Space {
+    Space {
+        in_bytes: in_bytes.to_vec(),
+        depth: depth.to_vec(),
+        ..space()
+    }
 }
 
-/// Searches to the end; `works` says at which candidates the link does.
-fn run(
-    mut search: Search,
-    figures: &[Figure],
-    works: impl Fn(&Candidate) -> bool,
-) -> (Search, Advice) {
-    let mut device = Numeric::new(7);
+fn effort(exchanges: u64, confirm: Option<u64>) -> Effort {
+    Effort {
+        exchanges,
+        confirm,
+        ..Effort::default()
+    }
+}
+
+fn most(space: Space, bounds: Vec<Bound>, effort: Effort) -> Search {
+    Search::new(space, Sense::Maximise, bounds, effort).unwrap()
+}
+
+fn throughput(bounds: Vec<Bound>) -> Search {
+    most(space(), bounds, Effort::default())
+}
+
+/// Searches to the end with what `measure` finds.
+fn searched(mut search: Search, mut measure: impl FnMut(&Probe) -> Measured) -> Advice {
     while let Some(probe) = search.next() {
-        let measured = match works(&probe.at) {
-            true => device.measure(probe.at, probe.exchanges, figures),
-            false => Measured::failed(0, figures.len() - 1),
-        };
+        let measured = measure(&probe);
         search.tell(&probe, measured);
     }
-    let advice = search.advice();
-    (search, advice)
+    search.advice()
+}
+
+/// Searches to the end by these figures of a device.
+fn run(search: Search, figures: &[Figure]) -> Advice {
+    let mut device = Numeric::new(7);
+    searched(search, |p| device.measure(p.at, p.exchanges, figures))
+}
+
+/// Searches for the most throughput where the link works at some candidates only.
+fn run_where(works: impl Fn(&Candidate) -> bool) -> Advice {
+    let mut device = Numeric::new(7);
+    let measure = |p: &Probe| match works(&p.at) {
+        true => device.measure(p.at, p.exchanges, &[Figure::InRate]),
+        false => Measured::failed(0, 0),
+    };
+    searched(throughput(Vec::new()), measure)
+}
+
+fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+    let (low, high) = (Some(low), Some(high));
+    Estimate { value, low, high }
 }
 
 fn at(in_bytes: u32, depth: u32) -> Candidate {
@@ -63,10 +96,15 @@ fn p99_at(in_bytes: u32, depth: u32) -> f64 {
     Numeric::new(7).truth(at(in_bytes, depth), Figure::P99, None)
 }
 
+/// A bound between the least p99 and the most.
+fn middle() -> Bound {
+    Bound::Below((p99_at(64, 1) * p99_at(8000, 16)).sqrt())
+}
+
 #[test]
 fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
     let small = |at: &Candidate| at.setting.in_bytes <= 4096;
-    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], small);
+    let advice = run_where(small);
     let best = advice.best.unwrap();
     assert!(best.confirmed && small(&best.at), "{best:?}");
     let mut device = Numeric::new(7);
@@ -85,7 +123,7 @@ fn where_the_link_fails_the_candidate_is_out_and_the_search_goes_on() {
 
 #[test]
 fn a_link_that_answers_nowhere_is_given_up_without_advice() {
-    let (_, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| false);
+    let advice = run_where(|_| false);
     assert_eq!(advice.best, None);
     assert!(advice.probes.len() <= 20, "{}", advice.probes.len());
     assert!(advice.model.is_none());
@@ -95,7 +133,7 @@ fn a_link_that_answers_nowhere_is_given_up_without_advice() {
 fn a_constraint_that_nothing_keeps_is_reported_with_what_comes_nearest() {
     let least = p99_at(64, 1);
     let search = throughput(vec![Bound::Below(least / 3.0)]);
-    let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
+    let advice = run(search, &[Figure::InRate, Figure::P99]);
     let best = advice.best.unwrap();
     assert_eq!(best.constraints[0].compliance, Compliance::Violated);
     assert!(!best.keeps_all());
@@ -106,14 +144,8 @@ fn a_constraint_that_nothing_keeps_is_reported_with_what_comes_nearest() {
 
 #[test]
 fn a_constraint_that_binds_is_named() {
-    let (least, most) = (p99_at(64, 1), p99_at(8000, 16));
-    let search = throughput(vec![
-        Bound::Below(1e12),
-        Bound::Below((least * most).sqrt()),
-    ]);
-    let (_, advice) = run(search, &[Figure::InRate, Figure::P99, Figure::P99], |_| {
-        true
-    });
+    let search = throughput(vec![Bound::Below(1e12), middle()]);
+    let advice = run(search, &[Figure::InRate, Figure::P99, Figure::P99]);
     let best = advice.best.unwrap();
     assert!(best.keeps_all(), "{best:?}");
     assert_eq!(advice.why, [Why::ConstraintBinds { constraint: 1 }]);
@@ -121,33 +153,27 @@ fn a_constraint_that_binds_is_named() {
 
 #[test]
 fn a_figure_that_cannot_be_had_keeps_nothing() {
-    let mut search = throughput(vec![Bound::AtMost(0.0)]);
     let mut device = Numeric::new(7);
-    while let Some(probe) = search.next() {
-        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
-        measured.constraints = vec![None];
-        search.tell(&probe, measured);
-    }
-    let best = search.advice().best.unwrap();
+    let advice = searched(throughput(vec![Bound::AtMost(0.0)]), |p| Measured {
+        constraints: vec![None],
+        ..device.measure(p.at, p.exchanges, &[Figure::InRate])
+    });
+    let best = advice.best.unwrap();
     assert_eq!(best.constraints[0].compliance, Compliance::Violated);
 }
 
 #[test]
 fn what_loses_is_avoided_where_nothing_may_be_lost() {
-    let mut search = throughput(vec![Bound::AtMost(0.0)]);
     let mut device = Numeric::new(7);
     let loses = |at: &Candidate| at.setting.depth > 6;
-    while let Some(probe) = search.next() {
-        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
-        let lost = if loses(&probe.at) { 0.01 } else { 0.0 };
-        measured.constraints = vec![Some(Estimate {
-            value: lost,
-            low: Some(lost / 2.0),
-            high: Some(lost + 0.001),
-        })];
-        search.tell(&probe, measured);
-    }
-    let best = search.advice().best.unwrap();
+    let advice = searched(throughput(vec![Bound::AtMost(0.0)]), |p| {
+        let lost = if loses(&p.at) { 0.01 } else { 0.0 };
+        Measured {
+            constraints: vec![Some(estimate(lost, lost / 2.0, lost + 0.001))],
+            ..device.measure(p.at, p.exchanges, &[Figure::InRate])
+        }
+    });
+    let best = advice.best.unwrap();
     assert!(best.keeps_all() && !loses(&best.at), "{best:?}");
     assert!(best.at.setting.depth >= 4, "{best:?}");
 }
@@ -159,11 +185,8 @@ fn a_search_that_is_ended_early_says_that_its_choice_is_not_confirmed() {
     assert_eq!(search.advice().best, None);
     for _ in 0..6 {
         let probe = search.next().unwrap();
-        assert_eq!(
-            search.next(),
-            Some(probe),
-            "asked twice, the same comes next"
-        );
+        let again = search.next();
+        assert_eq!(again, Some(probe), "asked twice, the same comes next");
         let measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
         search.tell(&probe, measured);
     }
@@ -173,75 +196,56 @@ fn a_search_that_is_ended_early_says_that_its_choice_is_not_confirmed() {
 
 #[test]
 fn the_figures_of_the_choice_are_of_a_fresh_run_and_not_of_the_probe_that_spoke_for_it() {
-    let (search, advice) = run(throughput(Vec::new()), &[Figure::InRate], |_| true);
+    let search = throughput(Vec::new());
+    let confirmation = search.confirmation();
+    let advice = run(search, &[Figure::InRate]);
     let best = advice.best.unwrap();
     let is_it = |probe: &Probe| probe.purpose == Purpose::Confirm && probe.at == best.at;
     let confirmed: Vec<_> = advice.probes.iter().filter(|(p, _)| is_it(p)).collect();
     assert_eq!(confirmed.len(), 1);
     assert_eq!(confirmed[0].1.objective, Some(best.objective));
-    assert_eq!(best.exchanges, search.confirmation());
-    assert_eq!(
-        advice.spent,
-        advice.probes.iter().map(|(_, m)| m.exchanges).sum::<u64>()
-    );
+    assert_eq!(best.exchanges, confirmation);
+    let spent: u64 = advice.probes.iter().map(|(_, m)| m.exchanges).sum();
+    assert_eq!(advice.spent, spent);
     assert_eq!(advice.exhaustive, 125 * 16 * 1000);
 }
 
 #[test]
 fn when_the_confirmation_breaks_a_constraint_the_next_best_is_confirmed_and_that_is_reported() {
-    let (least, most) = (p99_at(64, 1), p99_at(8000, 16));
-    let mut search = throughput(vec![Bound::Below((least * most).sqrt())]);
     let mut device = Numeric::new(7);
     let mut first = None;
-    while let Some(probe) = search.next() {
+    let advice = searched(throughput(vec![middle()]), |probe| {
         let figures = [Figure::InRate, Figure::P99];
         let mut measured = device.measure(probe.at, probe.exchanges, &figures);
         if probe.purpose == Purpose::Confirm && first.is_none() {
             first = Some(probe.at);
-            measured.constraints[0] = measured.constraints[0].map(|found| Estimate {
-                value: found.value * 3.0,
-                low: found.low.map(|low| low * 3.0),
-                high: found.high.map(|high| high * 3.0),
-            });
+            let found = measured.constraints[0];
+            measured.constraints[0] = found.map(|found| scaled(found, |x| x * 3.0));
         }
-        search.tell(&probe, measured);
-    }
-    let advice = search.advice();
+        measured
+    });
     let best = advice.best.unwrap();
     assert!(best.keeps_all(), "{best:?}");
     assert_ne!(Some(best.at), first);
-    assert_eq!(Some(advice.set_aside[0].choice.at), first);
-    assert_eq!(
-        advice.set_aside[0].choice.constraints[0].compliance,
-        Compliance::Violated
-    );
-    assert!(!advice.set_aside[0].was_outdone);
+    let aside = &advice.set_aside[0];
+    assert_eq!(Some(aside.choice.at), first);
+    assert_eq!(aside.choice.constraints[0].compliance, Compliance::Violated);
+    assert!(!aside.was_outdone);
 }
 
-/// Searches depths 1 to `depth` for the largest, with an effort for one confirmation. There depths above `most` violate
-/// the only constraint, which all of them meet in a probe.
-fn deepest_up_to(most: u32, depth: u32, in_bytes: u32) -> Advice {
-    let space = Space {
-        in_bytes: vec![in_bytes],
-        depth: (1..=depth).collect(),
-        ..space()
-    };
-    let effort = Effort {
-        exchanges: 200,
-        confirm: Some(1000),
-        share: 0.2,
-    };
+/// Searches depths 1 to `depth` for the largest, with an effort for one confirmation. There depths above `deepest`
+/// violate the only constraint, which all of them meet in a probe.
+fn deepest_up_to(deepest: u32, depth: u32, in_bytes: u32) -> Advice {
+    let space = space_of(&[in_bytes], &Vec::from_iter(1..=depth));
     let bounds = vec![Bound::Below(20e6)];
-    let mut search = Search::new(space, Sense::Maximise, bounds, effort).unwrap();
-    while let Some(probe) = search.next() {
+    searched(most(space, bounds, effort(200, Some(1000))), |probe| {
         let depth = probe.at.setting.depth;
-        let is_long = probe.purpose == Purpose::Confirm && depth > most;
-        let mut measured = flat(&probe, |_| if is_long { 50.0 } else { 1.0 });
+        let is_long = probe.purpose == Purpose::Confirm && depth > deepest;
+        let mut measured = flat(probe, |_| if is_long { 50.0 } else { 1.0 });
         let by = |rate: Estimate| scaled(rate, |x| x / rate.value * f64::from(depth));
         measured.objective = measured.objective.map(by);
-        search.tell(&probe, measured);
-    }
-    search.advice()
+        measured
+    })
 }
 
 #[test]
@@ -257,8 +261,8 @@ fn what_met_the_constraints_when_probed_is_confirmed_from_the_best_on_until_one_
 #[test]
 fn the_last_confirmation_is_that_of_the_knee_and_nothing_is_confirmed_after_it() {
     // Full from depth 3 on: more outstanding only wait longer.
-    for (most, proven) in [(3, true), (2, false)] {
-        let advice = deepest_up_to(most, 16, 500);
+    for (deepest, proven) in [(3, true), (2, false)] {
+        let advice = deepest_up_to(deepest, 16, 500);
         let confirmed = (advice.probes.iter()).filter(|(p, _)| p.purpose == Purpose::Confirm);
         let depths: Vec<u32> = confirmed.map(|(p, _)| p.at.setting.depth).collect();
         assert_eq!(depths, [16, 15, 14, 13, 12, 11, 10, 3]);
@@ -268,19 +272,10 @@ fn the_last_confirmation_is_that_of_the_knee_and_nothing_is_confirmed_after_it()
 
 #[test]
 fn a_run_that_is_too_short_for_a_bound_is_no_reason_to_confirm_another_setting() {
-    let least = p99_at(64, 1);
-    let effort = Effort {
-        exchanges: 20,
-        confirm: Some(30),
-        share: 0.2,
-    };
-    let space = Space {
-        in_bytes: vec![64],
-        ..space()
-    };
-    let bounds = vec![Bound::Below(1e3 * least)];
-    let search = Search::new(space, Sense::Maximise, bounds, effort).unwrap();
-    let (_, advice) = run(search, &[Figure::InRate, Figure::P99], |_| true);
+    let space = space_of(&[64], &space().depth);
+    let bounds = vec![Bound::Below(1e3 * p99_at(64, 1))];
+    let search = most(space, bounds, effort(20, Some(30)));
+    let advice = run(search, &[Figure::InRate, Figure::P99]);
     let best = advice.best.unwrap();
     assert_eq!(best.constraints[0].compliance, Compliance::Undecided);
     assert!(advice.set_aside.is_empty(), "{:?}", advice.set_aside);
@@ -288,10 +283,7 @@ fn a_run_that_is_too_short_for_a_bound_is_no_reason_to_confirm_another_setting()
 
 #[test]
 fn a_space_or_an_effort_of_nothing_is_refused() {
-    let empty = Space {
-        in_bytes: Vec::new(),
-        ..space()
-    };
+    let empty = space_of(&[], &[1]);
     let search = |space, effort| Search::new(space, Sense::Maximise, Vec::new(), effort);
     let error = search(empty, Effort::default()).unwrap_err();
     assert_eq!(error, SpaceError::Empty("size of a response"));
@@ -304,17 +296,8 @@ fn a_space_or_an_effort_of_nothing_is_refused() {
 
 #[test]
 fn a_space_of_one_candidate_is_confirmed_at_once() {
-    let one = Space {
-        in_bytes: vec![64],
-        depth: vec![4],
-        ..space()
-    };
-    let effort = Effort {
-        confirm: Some(500),
-        ..Effort::default()
-    };
-    let search = Search::new(one, Sense::Maximise, Vec::new(), effort).unwrap();
-    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    let search = most(space_of(&[64], &[4]), Vec::new(), effort(1000, Some(500)));
+    let advice = run(search, &[Figure::InRate]);
     let best = advice.best.unwrap();
     assert!(best.confirmed);
     assert_eq!(best.exchanges, 500);
@@ -322,34 +305,20 @@ fn a_space_of_one_candidate_is_confirmed_at_once() {
 
 #[test]
 fn an_effort_too_small_for_a_choice_still_measures_and_confirms_something() {
-    let two = Space {
-        in_bytes: vec![64],
-        depth: vec![1, 2],
-        ..space()
-    };
-    let effort = Effort {
-        exchanges: 10,
-        ..Effort::default()
-    };
-    let search = Search::new(two, Sense::Maximise, Vec::new(), effort).unwrap();
-    let (_, advice) = run(search, &[Figure::InRate], |_| true);
+    let search = most(space_of(&[64], &[1, 2]), Vec::new(), effort(10, None));
+    let advice = run(search, &[Figure::InRate]);
     assert!(advice.best.unwrap().confirmed);
 }
 
 #[test]
 fn where_nothing_is_ever_lost_the_least_loss_is_found_with_the_least_depth() {
-    let mut search = Search::new(space(), Sense::Minimise, Vec::new(), Effort::default()).unwrap();
+    let search = Search::new(space(), Sense::Minimise, Vec::new(), Effort::default()).unwrap();
     let mut device = Numeric::new(7);
-    while let Some(probe) = search.next() {
-        let mut measured = device.measure(probe.at, probe.exchanges, &[Figure::InRate]);
-        measured.objective = Some(Estimate {
-            value: 0.0,
-            low: Some(0.0),
-            high: Some(4.0 / probe.exchanges as f64),
-        });
-        search.tell(&probe, measured);
-    }
-    let best = search.advice().best.unwrap();
+    let advice = searched(search, |p| Measured {
+        objective: Some(estimate(0.0, 0.0, 4.0 / p.exchanges as f64)),
+        ..device.measure(p.at, p.exchanges, &[Figure::InRate])
+    });
+    let best = advice.best.unwrap();
     assert!(best.confirmed);
     assert_eq!(best.at.setting.depth, 1);
 }
@@ -362,13 +331,7 @@ fn flat(probe: &Probe, longer: impl Fn(f64) -> f64) -> Measured {
     } = probe.at.setting;
     let (bytes_ns, depth) = (1e3 * f64::from(in_bytes), f64::from(depth));
     let trt_ns = bytes_ns.max((1e6 + bytes_ns) / depth);
-    let within = |value: f64, part: f64| {
-        Some(Estimate {
-            value,
-            low: Some(value * (1.0 - part)),
-            high: Some(value * (1.0 + part)),
-        })
-    };
+    let within = |x: f64, part: f64| Some(estimate(x, x * (1.0 - part), x * (1.0 + part)));
     let noise = 0.1 / (probe.exchanges as f64).sqrt();
     Measured {
         exchanges: probe.exchanges,
@@ -395,23 +358,20 @@ fn by_factor(probe: &Probe, factor: f64) -> Measured {
 
 /// Full from depth 2 on: more outstanding only wait longer.
 fn depths() -> Search {
-    let space = Space {
-        in_bytes: vec![1000],
-        depth: vec![1, 2, 3, 4],
-        ..space()
-    };
-    Search::new(space, Sense::Maximise, Vec::new(), Effort::default()).unwrap()
+    most(
+        space_of(&[1000], &[1, 2, 3, 4]),
+        Vec::new(),
+        Effort::default(),
+    )
 }
 
 #[test]
 fn of_depths_that_carry_as_much_the_smallest_is_confirmed() {
-    let mut search = depths();
-    while let Some(probe) = search.next() {
+    let advice = searched(depths(), |probe| {
         // By chance a little more with every depth.
         let more = f64::from(probe.at.setting.depth.saturating_sub(2)) * 0.003;
-        search.tell(&probe, by_factor(&probe, 1.0 + more));
-    }
-    let advice = search.advice();
+        by_factor(probe, 1.0 + more)
+    });
     assert_eq!(advice.best.unwrap().at.setting.depth, 2);
     assert!(advice.set_aside.is_empty(), "{:?}", advice.set_aside);
 }
@@ -436,11 +396,8 @@ fn of_confirmed_depths_that_do_not_differ_significantly_the_smaller_is_chosen() 
 
 #[test]
 fn of_settings_that_carry_as_much_the_one_furthest_from_the_bound_is_confirmed() {
-    let mut search = throughput(vec![Bound::Below(7e6)]);
-    while let Some(probe) = search.next() {
-        search.tell(&probe, flat(&probe, |depth| 1.0 + 4.0 / depth));
-    }
-    let advice = search.advice();
+    let search = throughput(vec![Bound::Below(7e6)]);
+    let advice = searched(search, |probe| flat(probe, |depth| 1.0 + 4.0 / depth));
     let best = advice.best.unwrap();
     let p99 = |constraints: Option<Estimate>| constraints.unwrap().value;
     let as_much = (advice.probes.iter())
@@ -454,14 +411,12 @@ fn of_settings_that_carry_as_much_the_one_furthest_from_the_bound_is_confirmed()
 
 #[test]
 fn where_long_runs_have_longer_tails_than_probes_the_second_confirmation_has_room_for_it() {
-    let mut search = throughput(vec![Bound::Below(1.9e6)]);
     let mut confirmed = 0;
-    while let Some(probe) = search.next() {
+    let advice = searched(throughput(vec![Bound::Below(1.9e6)]), |probe| {
         let is_long = probe.purpose == Purpose::Confirm;
         confirmed += usize::from(is_long);
-        search.tell(&probe, flat(&probe, |_| if is_long { 1.6 } else { 1.0 }));
-    }
-    let advice = search.advice();
+        flat(probe, |_| if is_long { 1.6 } else { 1.0 })
+    });
     let best = advice.best.unwrap();
     assert!(best.keeps_all(), "{best:?}");
     assert!(best.objective.value > 0.8e6, "{best:?}");

@@ -10,7 +10,7 @@ use crate::devices;
 
 use devices::bus::Bus;
 use devices::numeric::Numeric;
-use devices::tasks::{Outcome, bus_tasks, solve, tasks};
+use devices::tasks::{Outcome, bus_tasks, shows, solve, tasks};
 use fastrand::Rng;
 use std::ops::Range;
 use wiregauge_tune::{Compliance, Effort};
@@ -59,19 +59,10 @@ fn hold_what_is_reported(outcomes: &[Outcome]) {
     for o in outcomes {
         let choice = o.advice.best.as_ref().expect("something answered");
         assert!(choice.confirmed, "{}", o.line());
-        for verdict in choice
-            .constraints
-            .iter()
-            .filter(|v| v.compliance == Compliance::Met)
-        {
+        let constraints = choice.constraints.iter();
+        for verdict in constraints.filter(|v| v.compliance == Compliance::Met) {
             let found = verdict.found.expect("kept by what was found");
-            let worse = if verdict.bound.is_upper() {
-                found.high
-            } else {
-                found.low
-            };
-            let keeps = worse.is_some_and(|end| verdict.bound.keeps(end));
-            assert!(keeps, "{}", o.line());
+            assert!(shows(verdict.bound, found), "{}", o.line());
             told_kept += 1;
             untrue += usize::from(!o.is_true);
         }
@@ -87,26 +78,18 @@ fn table(name: &str, outcomes: &[Outcome]) {
         (at(0.5), at(0.95), at(1.0))
     };
     let row = |what: &str, (median, most, worst): (f64, f64, f64), unit: f64, sign: &str| {
-        let show = |value: f64| format!("{:.1}{sign}", value * unit);
-        println!(
-            "| {name} | {what} | {} | {} | {} |",
-            show(median),
-            show(most),
-            show(worst)
-        );
+        let shown = [median, most, worst].map(|value| format!("{:.1}{sign}", value * unit));
+        println!("| {name} | {what} | {} |", shown.join(" | "));
     };
     let showable =
         |of: fn(&Outcome) -> f64| spread(&move |o: &Outcome| o.is_showable.then(|| of(o)));
     row("loss", showable(|o| o.shown_loss), 100.0, " %");
-    row(
-        "loss against what cannot be shown",
-        showable(|o| o.loss),
-        100.0,
-        " %",
-    );
+    let unshown = showable(|o| o.loss);
+    row("loss against what cannot be shown", unshown, 100.0, " %");
+    let spent = spread(&|o| Some(o.spent));
     row(
         "exchanges spent, of exhaustive search's",
-        spread(&|o| Some(o.spent)),
+        spent,
         100.0,
         " %",
     );

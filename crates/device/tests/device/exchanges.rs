@@ -1,39 +1,28 @@
 //! Exchanges, batches and the pipeline with a responder that speaks the wiregauge protocol.
 
-use crate::parts::{MAX_WAIT, Responder, options, payload};
+use crate::parts::{
+    MAX_WAIT, Responder, assert_echo, assert_fails, batch, options, payload, waiting,
+};
 use std::time::{Duration, Instant};
-use wiregauge_device::{Device, DeviceOptions, Framing, Replies, Requests, Timing};
+use wiregauge_device::{Device, Framing, Replies, Requests, Timing};
 use wiregauge_link::LinkErrorKind;
 use wiregauge_record::{Protocol, Wait};
-use wiregauge_responder::{FaultRate, Faults, Model};
+use wiregauge_responder::{FaultRate, Faults};
 
 const LINKS: [&str; 4] = ["tcp", "udp", "unix", "pty"];
 
 /// A batch of `count` requests of `bytes` each; the replies must be their echo.
 fn echo_many(device: &mut Device, count: usize, bytes: usize, reply: usize, depth: u32) {
     let requests: Vec<u8> = (0..count).flat_map(|n| payload(n, bytes)).collect();
-    let ends: Vec<usize> = (1..=count).map(|n| n * bytes).collect();
-    let mut rows = vec![0; count * reply];
-    let (mut lengths, mut timings) = (vec![0; count], vec![Timing::default(); count]);
-    let replies = Replies {
-        bytes: &mut rows,
-        row_bytes: reply,
-        lengths: &mut lengths,
-        timings: &mut timings,
-    };
-    let requests = Requests {
-        bytes: &requests,
-        ends: &ends,
-    };
-    device.exchange_many(requests, replies, depth).unwrap();
+    let came = batch(device, &requests, (bytes, reply), depth);
+    came.done.unwrap();
     for n in 0..count {
-        assert_eq!(lengths[n], reply);
+        assert_eq!(came.lengths[n], reply);
         let sent = payload(n, bytes);
-        let row = &rows[n * reply..(n + 1) * reply];
-        assert!(
-            row.iter().zip(sent.iter().cycle()).all(|(a, b)| a == b),
-            "row {n}"
-        );
+        let row = &came.rows[n * reply..(n + 1) * reply];
+        let is_echo = row.iter().zip(sent.iter().cycle()).all(|(a, b)| a == b);
+        assert!(is_echo, "row {n}");
+        let timings = &came.timings;
         assert!(timings[n].rtt_ns > 0, "{n}");
         assert!(n == 0 || timings[n].start_ns >= timings[n - 1].start_ns);
     }
@@ -44,10 +33,8 @@ fn a_message_comes_back_repeated_or_cut_on_every_kind_of_link() {
     for link in LINKS {
         let responder = Responder::plain(link);
         let mut device = responder.device();
-        assert_eq!(
-            device.about().responder.as_ref().unwrap().name,
-            "device test"
-        );
+        let name = &device.about().responder.as_ref().unwrap().name;
+        assert_eq!(name, "device test");
         let mut last = 0;
         for (request, reply, expected) in [
             (&b"ping"[..], None, &b"ping"[..]),
@@ -64,12 +51,7 @@ fn a_message_comes_back_repeated_or_cut_on_every_kind_of_link() {
             assert!(came.timing.device_rx_ticks > 0);
             last = came.timing.start_ns;
         }
-        let large = payload(1, 30_000);
-        assert_eq!(
-            device.exchange(&large, None).unwrap().payload,
-            large,
-            "{link}"
-        );
+        assert_echo(&mut device, &payload(1, 30_000));
     }
 }
 
@@ -78,14 +60,9 @@ fn every_way_to_wait_gets_the_reply() {
     for wait in [Wait::Block, Wait::Poll, Wait::Spin] {
         for link in LINKS {
             let responder = Responder::plain(link);
-            let options = DeviceOptions {
-                wait,
-                ..options(None, MAX_WAIT)
-            };
-            let mut device = responder.device_with(&options);
+            let mut device = responder.device_with(&waiting(wait));
             for n in 0..20 {
-                let sent = payload(n, 40);
-                assert_eq!(device.exchange(&sent, None).unwrap().payload, sent);
+                assert_echo(&mut device, &payload(n, 40));
             }
         }
     }
@@ -100,10 +77,7 @@ fn a_batch_comes_back_in_its_rows_at_any_depth() {
             echo_many(&mut device, 200, 33, 20, depth);
         }
         echo_many(&mut device, 1, 1, 5000, 8);
-        assert_eq!(
-            device.exchange(b"and after", None).unwrap().payload,
-            b"and after"
-        );
+        assert_echo(&mut device, b"and after");
     }
 }
 
@@ -120,12 +94,10 @@ fn full_buffers_in_both_directions_do_not_lock_each_other() {
 
 #[test]
 fn replies_that_overtake_each_other_are_given_in_the_order_of_the_requests() {
-    let faults = Faults {
-        reorder: Some(FaultRate::Every(3)),
-        duplicate: Some(FaultRate::Every(5)),
-        ..Faults::default()
-    };
-    let responder = Responder::faulty("udp", faults);
+    let responder = Responder::faulty("udp", |faults| {
+        faults.reorder = Some(FaultRate::Every(3));
+        faults.duplicate = Some(FaultRate::Every(5));
+    });
     let mut device = responder.device();
     echo_many(&mut device, 300, 12, 12, 8);
     for n in 0..40_u32 {
@@ -160,10 +132,7 @@ fn submitted_requests_are_answered_in_order_whatever_their_size() {
                 assert_eq!(reply.payload, payload(oldest, sizes[oldest]), "{link}");
             }
         }
-        assert_eq!(
-            device.next_reply().unwrap_err().kind(),
-            LinkErrorKind::Usage
-        );
+        assert_fails(device.next_reply(), LinkErrorKind::Usage, "");
     }
 }
 
@@ -172,14 +141,10 @@ fn while_requests_are_outstanding_nothing_else_is_begun() {
     let responder = Responder::plain("unix");
     let mut device = responder.device();
     device.submit(b"one", None).unwrap();
-    let error = device.exchange(b"two", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Usage);
-    assert!(
-        error.to_string().contains("receive their replies first"),
-        "{error}"
-    );
+    let words = "receive their replies first";
+    assert_fails(device.exchange(b"two", None), LinkErrorKind::Usage, words);
     assert_eq!(device.next_reply().unwrap().payload, b"one");
-    assert_eq!(device.exchange(b"two", None).unwrap().payload, b"two");
+    assert_echo(&mut device, b"two");
 }
 
 #[test]
@@ -193,12 +158,8 @@ fn a_late_reply_answers_nothing_else() {
 
 /// Every fourth takes longer than the timeout, and those behind it wait for it.
 fn late_replies(link: &str) {
-    let stall = Duration::from_millis(250);
-    let faults = Faults {
-        stall: Some((FaultRate::Every(4), stall.as_nanos() as u64)),
-        ..Faults::default()
-    };
-    let responder = Responder::faulty(link, faults);
+    let stall = Some((FaultRate::Every(4), 250_000_000));
+    let responder = Responder::faulty(link, |faults| faults.stall = stall);
     let mut device = responder.device_with(&options(None, MAX_WAIT));
     device.set_timeout(Duration::from_millis(100)).unwrap();
     let (mut late, mut right) = (0, 0);
@@ -215,49 +176,31 @@ fn late_replies(link: &str) {
             }
         }
     }
-    assert!(
-        late >= 4 && right >= 4,
-        "{link}: {late} late, {right} right"
-    );
+    let counts = format!("{link}: {late} late, {right} right");
+    assert!(late >= 4 && right >= 4, "{counts}");
 }
 
 #[test]
 fn damage_on_the_way_is_an_error_and_costs_no_other_exchange() {
-    let often = Some(FaultRate::Every(4));
-    let none = Faults::default;
-    let faults = [
-        Faults {
-            corrupt: often,
-            ..none()
-        },
-        Faults {
-            lose_byte: often,
-            ..none()
-        },
-        Faults {
-            insert_byte: often,
-            ..none()
-        },
-        Faults {
-            drop: often,
-            ..none()
-        },
-        Faults {
-            duplicate: often,
-            ..none()
-        },
+    const OFTEN: Option<FaultRate> = Some(FaultRate::Every(4));
+    let faults: [fn(&mut Faults); 5] = [
+        |faults| faults.corrupt = OFTEN,
+        |faults| faults.lose_byte = OFTEN,
+        |faults| faults.insert_byte = OFTEN,
+        |faults| faults.drop = OFTEN,
+        |faults| faults.duplicate = OFTEN,
     ];
     std::thread::scope(|scope| {
-        for (which, faults) in faults.into_iter().enumerate() {
+        for (which, set) in faults.into_iter().enumerate() {
             for link in LINKS {
-                scope.spawn(move || damaged(link, faults, which));
+                scope.spawn(move || damaged(link, set, which));
             }
         }
     });
 }
 
-fn damaged(link: &str, faults: Faults, which: usize) {
-    let responder = Responder::faulty(link, faults);
+fn damaged(link: &str, set: fn(&mut Faults), which: usize) {
+    let responder = Responder::faulty(link, set);
     let mut device = responder.device_with(&options(None, MAX_WAIT));
     device.set_timeout(Duration::from_millis(600)).unwrap();
     for n in 1..=12 {
@@ -280,31 +223,14 @@ fn damaged(link: &str, faults: Faults, which: usize) {
 
 #[test]
 fn a_batch_tells_how_far_it_came() {
-    let faults = Faults {
-        corrupt: Some(FaultRate::Every(10)),
-        ..Faults::default()
-    };
-    let responder = Responder::faulty("tcp", faults);
+    let often = Some(FaultRate::Every(10));
+    let responder = Responder::faulty("tcp", |faults| faults.corrupt = often);
     let mut device = responder.device();
-    let ends: Vec<usize> = (1..=30).map(|n| 4 * n).collect();
-    let (mut rows, mut lengths) = (vec![0; 120], vec![0; 30]);
-    let replies = Replies {
-        bytes: &mut rows,
-        row_bytes: 4,
-        lengths: &mut lengths,
-        timings: &mut [],
-    };
-    let requests = Requests {
-        bytes: &[7; 120],
-        ends: &ends,
-    };
-    let (answered, error) = device.exchange_many(requests, replies, 4).unwrap_err();
-    assert_eq!(
-        (answered, error.kind()),
-        (9, LinkErrorKind::Protocol),
-        "{error}"
-    );
-    assert_eq!(rows[..36], [7; 36]);
+    let came = batch(&mut device, &[7; 120], (4, 4), 4);
+    let (answered, error) = came.done.unwrap_err();
+    let seen = (answered, error.kind());
+    assert_eq!(seen, (9, LinkErrorKind::Protocol), "{error}");
+    assert_eq!(came.rows[..36], [7; 36]);
     // Those that were under way answer nothing of what follows.
     for n in 11..19 {
         match device.exchange(&[n], None) {
@@ -316,26 +242,19 @@ fn a_batch_tells_how_far_it_came() {
 
 #[test]
 fn a_timeout_is_held_however_it_is_waited_for() {
-    let drop = Faults {
-        drop: Some(FaultRate::Every(1)),
-        ..Faults::default()
-    };
+    let all = Some(FaultRate::Every(1));
     for link in LINKS {
-        let responder = Responder::faulty(link, drop);
+        let responder = Responder::faulty(link, |faults| faults.drop = all);
         for wait in [Wait::Block, Wait::Poll, Wait::Spin] {
             for timeout in [3, 60, 150] {
                 let timeout = Duration::from_millis(timeout);
-                let mut device = responder.device_with(&DeviceOptions {
-                    wait,
-                    ..options(None, MAX_WAIT)
-                });
+                let mut device = responder.device_with(&waiting(wait));
                 device.set_timeout(timeout).unwrap();
                 let begun = Instant::now();
-                let error = device.exchange(b"anyone?", None).unwrap_err();
+                let done = device.exchange(b"anyone?", None);
                 assert!(begun.elapsed() >= timeout);
                 assert!(begun.elapsed() < timeout + MAX_WAIT);
-                assert_eq!(error.kind(), LinkErrorKind::Timeout);
-                assert!(error.to_string().contains("no reply within"), "{error}");
+                assert_fails(done, LinkErrorKind::Timeout, "no reply within");
             }
         }
     }
@@ -344,29 +263,19 @@ fn a_timeout_is_held_however_it_is_waited_for() {
 #[test]
 fn a_waiting_call_ends_when_it_is_interrupted_and_the_device_can_be_used_on() {
     for wait in [Wait::Block, Wait::Spin] {
-        let model = Model {
-            service_ns: 700_000_000,
-            ..Model::default()
-        };
-        let responder = Responder::new("tcp", Protocol::Wiregauge, model, Faults::default());
-        let mut device = responder.device_with(&DeviceOptions {
-            wait,
-            ..options(None, MAX_WAIT)
-        });
+        let responder = Responder::slow("tcp", 700_000_000);
+        let mut device = responder.device_with(&waiting(wait));
         let mut asked = 0;
         device.set_interrupt(Some(Box::new(move || {
             asked += 1;
             asked == 2
         })));
         let begun = Instant::now();
-        let error = device.exchange(b"slow", None).unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Interrupted);
-        assert!(
-            begun.elapsed() < Duration::from_millis(600),
-            "{:?}",
-            begun.elapsed()
-        );
-        assert_eq!(device.exchange(b"again", None).unwrap().payload, b"again");
+        let done = device.exchange(b"slow", None);
+        let elapsed = begun.elapsed();
+        assert_fails(done, LinkErrorKind::Interrupted, "");
+        assert!(elapsed < Duration::from_millis(600), "{elapsed:?}");
+        assert_echo(&mut device, b"again");
     }
 }
 
@@ -376,18 +285,8 @@ fn a_batch_whose_every_wait_is_short_can_be_interrupted() {
     let responder = Responder::plain("unix");
     let mut device = responder.device();
     device.set_interrupt(Some(Box::new(|| true)));
-    let ends: Vec<usize> = (1..=COUNT).map(|n| 4 * n).collect();
-    let requests = Requests {
-        bytes: &vec![0; 4 * COUNT],
-        ends: &ends,
-    };
-    let replies = Replies {
-        bytes: &mut vec![0; 4 * COUNT],
-        row_bytes: 4,
-        lengths: &mut vec![0; COUNT],
-        timings: &mut vec![Timing::default(); COUNT],
-    };
-    let (answered, error) = device.exchange_many(requests, replies, 1).unwrap_err();
+    let came = batch(&mut device, &vec![0; 4 * COUNT], (4, 4), 1);
+    let (answered, error) = came.done.unwrap_err();
     assert_eq!(error.kind(), LinkErrorKind::Interrupted);
     assert!(answered > 0 && answered < COUNT, "{answered}");
 }
@@ -398,39 +297,21 @@ fn what_cannot_be_done_is_refused_before_anything_is_sent() {
     let mut device = responder.device();
     let (most_out, most_in) = (device.about().largest_request, device.about().largest_reply);
     assert_eq!((most_out, most_in), ((1 << 20) - 18, (1 << 20) - 34));
-    let usage = |device: &mut Device, request: &[u8], reply| {
-        let error = device.exchange(request, reply).unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Usage, "{error}");
-        error.to_string()
-    };
-    assert!(
-        usage(&mut device, &vec![0; most_out + 1], None)
-            .contains("exceeds the maximum of the device")
-    );
-    assert!(
-        usage(&mut device, b"", Some(most_in + 1)).contains("exceeds the maximum of the device")
-    );
-    let largest = vec![9; most_out];
-    assert_eq!(
-        device
-            .exchange(&largest, Some(most_in))
-            .unwrap()
-            .payload
-            .len(),
-        most_in
-    );
+    let words = "exceeds the maximum of the device";
+    for (request, reply) in [(vec![0; most_out + 1], None), (vec![], Some(most_in + 1))] {
+        assert_fails(
+            device.exchange(&request, reply),
+            LinkErrorKind::Usage,
+            words,
+        );
+    }
+    let reply = device.exchange(&vec![9; most_out], Some(most_in));
+    assert_eq!(reply.unwrap().payload.len(), most_in);
     device.close();
     device.close();
-    let error = device.exchange(b"x", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Closed);
-    assert_eq!(
-        device.submit(b"x", None).unwrap_err().kind(),
-        LinkErrorKind::Closed
-    );
-    assert_eq!(
-        device.next_reply().unwrap_err().kind(),
-        LinkErrorKind::Closed
-    );
+    assert_fails(device.exchange(b"x", None), LinkErrorKind::Closed, "");
+    assert_fails(device.submit(b"x", None), LinkErrorKind::Closed, "");
+    assert_fails(device.next_reply(), LinkErrorKind::Closed, "");
 }
 
 #[test]
@@ -466,18 +347,14 @@ fn a_batch_whose_parts_do_not_fit_together_is_refused() {
 #[test]
 fn a_device_that_is_gone_is_an_error_and_not_a_silence() {
     for link in ["tcp", "unix"] {
-        let faults = Faults {
-            disconnect_after: Some(3),
-            ..Faults::default()
-        };
-        let responder = Responder::faulty(link, faults);
+        let responder = Responder::faulty(link, |faults| faults.disconnect_after = Some(3));
         let mut device = responder.device();
         for n in 0..3 {
             device.exchange(&[n], None).unwrap();
         }
         for _ in 0..2 {
-            let error = device.exchange(b"gone?", None).unwrap_err();
-            assert_eq!(error.kind(), LinkErrorKind::Disconnected, "{error}");
+            let done = device.exchange(b"gone?", None);
+            assert_fails(done, LinkErrorKind::Disconnected, "");
         }
     }
 }
@@ -503,30 +380,22 @@ fn a_child_of_a_fork_is_told_that_the_device_is_its_parents() {
     // SAFETY: the pointer is valid for the call.
     unsafe { libc::waitpid(child, &mut status, 0) };
     assert_eq!(libc::WEXITSTATUS(status), 7);
-    assert_eq!(device.exchange(b"parent", None).unwrap().payload, b"parent");
+    assert_echo(&mut device, b"parent");
 }
 
 #[test]
 fn nothing_to_talk_to_is_told_when_it_is_opened() {
-    let open = |address: &str, framing: Option<Framing>| {
-        Device::open(address, &options(framing, Duration::from_millis(200)))
-            .err()
-            .unwrap()
-    };
-    assert_eq!(
-        open("tcp://127.0.0.1:1", None).kind(),
-        LinkErrorKind::Unreachable
-    );
-    assert_eq!(
-        open("udp://127.0.0.1:1", None).kind(),
-        LinkErrorKind::Unreachable
-    );
-    assert_eq!(open("null://", None).kind(), LinkErrorKind::Usage);
-    assert_eq!(open("ftp://x", None).kind(), LinkErrorKind::Usage);
     let endless = Some(Framing::Terminator { end: vec![] });
-    assert_eq!(open("null://", endless).kind(), LinkErrorKind::Usage);
-    let echo = Responder::new("tcp", Protocol::Echo, Model::default(), Faults::default());
-    let error = open(&echo.address, None);
-    assert_eq!(error.kind(), LinkErrorKind::Protocol);
-    assert!(error.to_string().contains("a framing"), "{error}");
+    let echo = Responder::speaking("tcp", Protocol::Echo);
+    for (address, framing, kind, words) in [
+        ("tcp://127.0.0.1:1", None, LinkErrorKind::Unreachable, ""),
+        ("udp://127.0.0.1:1", None, LinkErrorKind::Unreachable, ""),
+        ("null://", None, LinkErrorKind::Usage, ""),
+        ("ftp://x", None, LinkErrorKind::Usage, ""),
+        ("null://", endless, LinkErrorKind::Usage, ""),
+        (&echo.address, None, LinkErrorKind::Protocol, "a framing"),
+    ] {
+        let options = options(framing, Duration::from_millis(200));
+        assert_fails(Device::open(address, &options), kind, words);
+    }
 }

@@ -1,16 +1,17 @@
 //! Devices that know nothing of wiregauge: an echo that nobody here wrote, a SCPI instrument in Python, and
 //! peers that answer late, too much, or nonsense.
 
-use crate::parts::{MAX_WAIT, Program, line, options, payload, peer, say};
+use crate::parts::{
+    MAX_WAIT, Program, assert_echo, assert_fails, batch, line, lines, options, payload, peer, say,
+};
 use std::io::Read;
 use std::time::{Duration, Instant};
-use wiregauge_device::{Device, Framing, LengthField, Replies, Requests};
+use wiregauge_device::{Device, Framing, LengthField};
 use wiregauge_link::LinkErrorKind;
 
-fn lines() -> Option<Framing> {
-    Some(Framing::Terminator {
-        end: b"\n".to_vec(),
-    })
+/// Opens a device whose messages are lines.
+fn open(address: &str, timeout: Duration) -> Device {
+    Device::open(address, &options(Some(lines()), timeout)).unwrap()
 }
 
 const SCPI: &str = r#"
@@ -37,7 +38,7 @@ while True:
 fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
     let mut instrument = Program::start("python3", &["-c", SCPI]);
     let address = instrument.says();
-    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
+    let mut device = open(&address, MAX_WAIT);
     let name = device.exchange(b"*IDN?", None).unwrap();
     assert_eq!(name.payload, b"ACME,MODEL 17,0,1.0");
     assert_eq!(name.timing.device_rx_ticks, 0);
@@ -47,10 +48,8 @@ fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
         assert_eq!(reply.payload, format!("{n}{n}{n}").as_bytes());
     }
     let error = device.exchange(b"*IDN?\n", None).unwrap_err();
-    assert!(
-        error.to_string().contains("which the framing adds"),
-        "{error}"
-    );
+    let said = error.to_string();
+    assert!(said.contains("which the framing adds"), "{said}");
 }
 
 #[test]
@@ -72,12 +71,11 @@ fn socats_echo_answers_every_framing() {
             counts_itself,
         })
     };
+    let end = b"\r\n\r\n".to_vec();
     for framing in [
         Framing::Raw,
         Framing::Fixed { bytes: 24 },
-        Framing::Terminator {
-            end: b"\r\n\r\n".to_vec(),
-        },
+        Framing::Terminator { end },
         prefix(1, true, false),
         prefix(2, false, true),
         prefix(4, true, true),
@@ -85,38 +83,21 @@ fn socats_echo_answers_every_framing() {
         let mut device = Device::open(&address, &options(Some(framing.clone()), MAX_WAIT)).unwrap();
         for n in 0..20 {
             let sent: Vec<u8> = payload(n, 24).iter().map(|byte| byte | 0x80).collect();
-            assert_eq!(
-                device.exchange(&sent, None).unwrap().payload,
-                sent,
-                "{framing:?}"
-            );
+            assert_echo(&mut device, &sent);
         }
-        let requests: Vec<u8> = (0..500)
-            .flat_map(|n| payload(n, 24))
-            .map(|b| b | 0x80)
-            .collect();
-        let ends: Vec<usize> = (1..=500).map(|n| 24 * n).collect();
-        let (mut rows, mut lengths) = (vec![0; 24 * 500], vec![0; 500]);
-        let replies = Replies {
-            bytes: &mut rows,
-            row_bytes: 24,
-            lengths: &mut lengths,
-            timings: &mut [],
-        };
-        let batch = Requests {
-            bytes: &requests,
-            ends: &ends,
-        };
-        device.exchange_many(batch, replies, 32).unwrap();
-        assert!(rows == requests, "{framing:?}");
+        let requests = (0..500).flat_map(|n| payload(n, 24));
+        let requests: Vec<u8> = requests.map(|byte| byte | 0x80).collect();
+        let came = batch(&mut device, &requests, (24, 24), 32);
+        came.done.unwrap();
+        assert!(came.rows == requests, "{framing:?}");
     }
 }
 
 #[test]
 fn the_null_link_echoes_whatever_the_framing() {
-    for framing in [Framing::Raw, lines().unwrap()] {
+    for framing in [Framing::Raw, lines()] {
         let mut device = Device::open("null://", &options(Some(framing), MAX_WAIT)).unwrap();
-        assert_eq!(device.exchange(b"hello", None).unwrap().payload, b"hello");
+        assert_echo(&mut device, b"hello");
         for n in 0..10_u8 {
             device.submit(&[b'a' + n; 7], None).unwrap();
         }
@@ -136,16 +117,14 @@ fn a_device_that_ignores_a_request_is_used_on_after_a_silence() {
         }
     });
     let timeout = Duration::from_millis(200);
-    let mut device = Device::open(&address, &options(lines(), timeout)).unwrap();
-    let error = device.exchange(b"ignore", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Timeout);
+    let mut device = open(&address, timeout);
+    let done = device.exchange(b"ignore", None);
+    assert_fails(done, LinkErrorKind::Timeout, "");
     let begun = Instant::now();
     device.set_timeout(MAX_WAIT).unwrap();
-    assert_eq!(device.exchange(b"answer", None).unwrap().payload, b"answer");
-    assert!(
-        begun.elapsed() >= timeout - Duration::from_millis(20),
-        "no silence was waited for"
-    );
+    assert_echo(&mut device, b"answer");
+    let silence = timeout - Duration::from_millis(20);
+    assert!(begun.elapsed() >= silence, "no silence was waited for");
 }
 
 #[test]
@@ -155,7 +134,7 @@ fn half_a_reply_is_reported_from_none() {
         say(&mut stream, b"half a rep");
         std::thread::sleep(MAX_WAIT);
     });
-    let mut device = Device::open(&address, &options(lines(), Duration::from_millis(150))).unwrap();
+    let mut device = open(&address, Duration::from_millis(150));
     let text = device.exchange(b"?", None).unwrap_err().to_string();
     for part in [
         "received 10 bytes, beginning 68 61 6c 66",
@@ -182,12 +161,8 @@ fn nonsense_is_an_error_and_not_a_reply() {
         let _ = stream.read(&mut request);
     });
     let mut device = Device::open(&address, &options(Some(prefix), MAX_WAIT)).unwrap();
-    let error = device.exchange(b"a", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Protocol);
-    assert!(
-        error.to_string().contains("declares 4294967295 bytes"),
-        "{error}"
-    );
+    let done = device.exchange(b"a", None);
+    assert_fails(done, LinkErrorKind::Protocol, "declares 4294967295 bytes");
     assert_eq!(device.exchange(b"b", None).unwrap().payload, b"ok");
 }
 
@@ -199,9 +174,9 @@ fn what_a_device_said_before_it_was_asked_is_no_reply() {
             say(&mut stream, &[&line[..], b"event\n"].concat());
         }
     });
-    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
+    let mut device = open(&address, MAX_WAIT);
     for n in b'0'..=b'9' {
-        assert_eq!(device.exchange(&[n], None).unwrap().payload, [n]);
+        assert_echo(&mut device, &[n]);
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -219,22 +194,13 @@ fn a_datagram_is_a_message_whatever_the_framing_adds() {
             }
         }
     });
-    let mut device = Device::open(&address, &options(lines(), MAX_WAIT)).unwrap();
-    assert_eq!(device.exchange(b"*IDN?", None).unwrap().payload, b"*IDN?");
-    let mut fixed = Device::open(
-        &address,
-        &options(Some(Framing::Fixed { bytes: 9 }), MAX_WAIT),
-    )
-    .unwrap();
-    assert_eq!(
-        fixed.exchange(b"nine byte", None).unwrap().payload,
-        b"nine byte"
-    );
+    let mut device = open(&address, MAX_WAIT);
+    assert_echo(&mut device, b"*IDN?");
+    let nine = options(Some(Framing::Fixed { bytes: 9 }), MAX_WAIT);
+    let mut fixed = Device::open(&address, &nine).unwrap();
+    assert_echo(&mut fixed, b"nine byte");
     let error = fixed.exchange(b"eight by", None).unwrap_err();
     assert!(error.to_string().contains("datagram of 8 bytes"), "{error}");
-    assert_eq!(
-        fixed.exchange(b"nine byte", None).unwrap().payload,
-        b"nine byte"
-    );
-    assert_eq!(device.exchange(b"end", None).unwrap().payload, b"end");
+    assert_echo(&mut fixed, b"nine byte");
+    assert_echo(&mut device, b"end");
 }

@@ -60,16 +60,12 @@ fn a_damaged_message_is_not_acted_on_and_told() {
     let mut frame = request(5, &[9; 50], 60);
     *frame.last_mut().unwrap() ^= 1;
     let (header, payload) = ask(&socket, &frame, MAX_WAIT).unwrap();
-    assert_eq!(
-        (header.status, header.flags),
-        (Status::Ok, wire::flags::OUT_CORRUPTED)
-    );
+    let said = (header.status, header.flags);
+    assert_eq!(said, (Status::Ok, wire::flags::OUT_CORRUPTED));
     assert!(payload.is_empty());
     let (header, payload) = ask(&socket, &request(6, &[9; 50], 0), MAX_WAIT).unwrap();
-    assert_eq!(
-        (header.flags, wire::message_of(&payload)),
-        (0, Some(&b""[..]))
-    );
+    let said = (header.flags, wire::message_of(&payload));
+    assert_eq!(said, (0, Some(&b""[..])));
 }
 
 #[test]
@@ -84,9 +80,8 @@ fn more_than_the_device_can_give_is_refused() {
 fn a_modelled_bus_carries_messages_as_it_carries_exchanges() {
     let model = Model {
         service_ns: 5_000_000,
-        jitter_ns: 0,
         bus: Some(Bus::FullSpeed),
-        usb: None,
+        ..Model::default()
     };
     let responder = Responder::new("tcp", Protocol::Wiregauge, model, Faults::default());
     let mut device = responder.device();

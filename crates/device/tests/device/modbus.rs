@@ -1,16 +1,20 @@
 //! Modbus: registers and bits of the responder, over TCP and on a pty; exceptions, and replies that are wrong.
 
-use crate::parts::{MAX_WAIT, Responder, peer, say, speaking};
+use crate::parts::{MAX_WAIT, Responder, assert_fails, batch, peer, say, speaking};
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
-use wiregauge_device::{Device, DeviceOptions, DeviceProtocol, Replies, Requests, Table};
-use wiregauge_link::LinkErrorKind;
+use wiregauge_device::{Device, DeviceOptions, DeviceProtocol, Table, Timing};
+use wiregauge_link::{LinkError, LinkErrorKind};
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Faults, Model};
 
 fn server(link: &str) -> Responder {
-    Responder::new(link, Protocol::Modbus, Model::default(), Faults::default())
+    Responder::speaking(link, Protocol::Modbus)
+}
+
+/// Reads holding registers.
+fn read(device: &mut Device, first: u16, into: &mut [u16]) -> Result<Timing, LinkError> {
+    device.read_registers(None, Table::Holding, first, into)
 }
 
 fn modbus() -> DeviceOptions {
@@ -23,28 +27,22 @@ fn registers_and_coils_are_read_and_written() {
         let responder = server(link);
         let mut device = responder.device_with(&modbus());
         let mut registers = [0; 5];
-        let timing = device
-            .read_registers(None, Table::Holding, 39, &mut registers)
-            .unwrap();
+        let timing = read(&mut device, 39, &mut registers).unwrap();
         assert_eq!(registers, [39, 40, 41, 42, 43], "{link}");
         assert!(timing.rtt_ns > 0);
         device.write_registers(None, 40, &[7, 8, 65535]).unwrap();
         device.write_registers(None, 43, &[9]).unwrap();
-        device
-            .read_registers(None, Table::Holding, 39, &mut registers)
-            .unwrap();
+        read(&mut device, 39, &mut registers).unwrap();
         assert_eq!(registers, [39, 7, 8, 65535, 9], "{link}");
         device.write_coils(None, 3, &[true, false, true]).unwrap();
         device.write_coils(None, 6, &[true]).unwrap();
         let mut coils = [false; 6];
         device.read_bits(None, Table::Coil, 2, &mut coils).unwrap();
         assert_eq!(coils[1..], [true, false, true, true, coils[5]], "{link}");
-        device
-            .read_registers(None, Table::Input, 0, &mut registers)
-            .unwrap();
-        device
-            .read_bits(None, Table::Discrete, 0, &mut coils)
-            .unwrap();
+        let inputs = device.read_registers(None, Table::Input, 0, &mut registers);
+        inputs.unwrap();
+        let discrete = device.read_bits(None, Table::Discrete, 0, &mut coils);
+        discrete.unwrap();
         // As bytes: unit, function and data.
         let reply = device.exchange(&[1, 3, 0, 40, 0, 1], None).unwrap();
         assert_eq!(reply.payload, [1, 3, 2, 0, 7], "{link}");
@@ -57,24 +55,15 @@ fn an_exception_is_an_error_with_its_code_and_the_device_can_be_used_on() {
         let responder = server(link);
         let mut device = responder.device_with(&modbus());
         let mut registers = [0; 10];
-        let error = device
-            .read_registers(None, Table::Holding, 9995, &mut registers)
-            .unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Exception, "{error}");
+        let error = read(&mut device, 9995, &mut registers).unwrap_err();
         assert_eq!(error.exception_code(), Some(2));
-        assert!(
-            error
-                .to_string()
-                .contains("exception 2 (illegal data address)"),
-            "{error}"
-        );
+        let words = "exception 2 (illegal data address)";
+        assert_fails(Err::<(), _>(error), LinkErrorKind::Exception, words);
         // Submitted requests say the same.
         device.submit(&[1, 3, 0x27, 0x0f, 0, 9], None).unwrap();
         let error = device.next_reply().err().unwrap();
         assert_eq!(error.exception_code(), Some(2), "{error}");
-        device
-            .read_registers(None, Table::Holding, 0, &mut registers)
-            .unwrap();
+        read(&mut device, 0, &mut registers).unwrap();
         assert_eq!(registers[9], 9);
     }
 }
@@ -83,21 +72,9 @@ fn an_exception_is_an_error_with_its_code_and_the_device_can_be_used_on() {
 fn a_batch_over_tcp_has_many_requests_outstanding_and_a_serial_line_one() {
     let request = |n: u8| [1, 3, 0, n, 0, 1];
     let bytes: Vec<u8> = (0..200).flat_map(request).collect();
-    let ends: Vec<usize> = (1..=200).map(|n| 6 * n).collect();
     let run = |device: &mut Device, depth: u32| {
-        let (mut rows, mut lengths) = (vec![0; 200 * 5], vec![0; 200]);
-        let requests = Requests {
-            bytes: &bytes,
-            ends: &ends,
-        };
-        let replies = Replies {
-            bytes: &mut rows,
-            row_bytes: 5,
-            lengths: &mut lengths,
-            timings: &mut [],
-        };
-        let done = device.exchange_many(requests, replies, depth);
-        done.map(|()| rows).map_err(|(_, error)| error)
+        let came = batch(device, &bytes, (6, 5), depth);
+        came.done.map(|()| came.rows).map_err(|(_, error)| error)
     };
     for (link, depth) in [("tcp", 16), ("pty", 1)] {
         let responder = server(link);
@@ -108,10 +85,8 @@ fn a_batch_over_tcp_has_many_requests_outstanding_and_a_serial_line_one() {
     }
     let responder = server("pty");
     let error = run(&mut responder.device_with(&modbus()), 2).unwrap_err();
-    assert!(
-        error.to_string().contains("one request at a time"),
-        "{error}"
-    );
+    let said = error.to_string();
+    assert!(said.contains("one request at a time"), "{said}");
 }
 
 /// A request over TCP: its number and what follows the header.
@@ -145,11 +120,8 @@ fn replies_of_another_unit_or_function_are_told_apart() {
     });
     let mut device = Device::open(&address, &modbus()).unwrap();
     for (_, said) in replies {
-        let error = device
-            .read_registers(None, Table::Holding, 0, &mut [0])
-            .unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Protocol, "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        let done = read(&mut device, 0, &mut [0]);
+        assert_fails(done, LinkErrorKind::Protocol, said);
     }
 }
 
@@ -165,15 +137,10 @@ fn a_late_reply_over_tcp_is_known_by_its_number() {
     let mut device = Device::open(&address, &modbus()).unwrap();
     device.set_timeout(Duration::from_millis(50)).unwrap();
     let mut value = [0];
-    let error = device
-        .read_registers(None, Table::Holding, 0, &mut value)
-        .unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Timeout, "{error}");
-    assert!(error.to_string().contains("is silent: check it"), "{error}");
+    let done = read(&mut device, 0, &mut value);
+    assert_fails(done, LinkErrorKind::Timeout, "is silent: check it");
     device.set_timeout(MAX_WAIT).unwrap();
-    device
-        .read_registers(None, Table::Holding, 0, &mut value)
-        .unwrap();
+    read(&mut device, 0, &mut value).unwrap();
     assert_eq!(value, [2]);
 }
 
@@ -216,7 +183,7 @@ fn on_a_serial_line_a_crc_error_a_wrong_unit_and_silence_are_told_apart() {
     let mut read = |timeout: Duration| {
         device.set_timeout(timeout).unwrap();
         let mut value = [0];
-        let done = device.read_registers(None, Table::Holding, 40, &mut value);
+        let done = read(&mut device, 40, &mut value);
         done.map(|_| value[0]).map_err(|error| error.to_string())
     };
     let said = read(MAX_WAIT).unwrap_err();
@@ -237,43 +204,33 @@ fn what_cannot_be_sent_is_refused() {
     let responder = server("pty");
     let mut options = modbus();
     options.link.baud = None;
-    let error = Device::open(&responder.address, &options).err().unwrap();
-    assert!(
-        error.to_string().contains("requires a baud rate"),
-        "{error}"
-    );
     let unit = speaking(DeviceProtocol::Modbus { unit: 0 });
-    let error = Device::open(&responder.address, &unit).err().unwrap();
-    assert!(error.to_string().contains("unit 0 is not valid"), "{error}");
+    for (options, words) in [
+        (options, "requires a baud rate"),
+        (unit, "unit 0 is not valid"),
+    ] {
+        let error = Device::open(&responder.address, &options).err().unwrap();
+        assert!(error.to_string().contains(words), "{error}");
+    }
     let mut device = responder.device_with(&modbus());
-    for (error, said) in [
+    let coil = device.read_registers(None, Table::Coil, 0, &mut [0]);
+    let input = device.read_bits(None, Table::Input, 0, &mut [false]);
+    let behind = device.write_registers(None, 65535, &[1, 2]);
+    for (done, said) in [
         (
-            device.read_registers(None, Table::Holding, 0, &mut [0; 126]),
+            read(&mut device, 0, &mut [0; 126]),
             "reads 1 to 125 values, not 126",
         ),
-        (
-            device.read_registers(None, Table::Coil, 0, &mut [0]),
-            "are bits",
-        ),
-        (
-            device.read_bits(None, Table::Input, 0, &mut [false]),
-            "are no bits",
-        ),
-        (
-            device.write_registers(None, 65535, &[1, 2]),
-            "addresses end at 65535",
-        ),
+        (coil, "are bits"),
+        (input, "are no bits"),
+        (behind, "addresses end at 65535"),
         (device.write_coils(Some(248), 0, &[true]), "unit 248"),
     ] {
-        let error = error.unwrap_err();
-        assert_eq!(error.kind(), LinkErrorKind::Usage, "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert_fails(done, LinkErrorKind::Usage, said);
     }
     let error = device.exchange(&[1, 43, 14, 1, 0], None).unwrap_err();
-    assert!(
-        error.to_string().contains("is not known on a serial line"),
-        "{error}"
-    );
+    let said = error.to_string();
+    assert!(said.contains("is not known on a serial line"), "{said}");
     assert!(device.set_unit(248).is_err());
     device.set_unit(1).unwrap();
     assert_eq!(device.unit(), 1);

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wiregauge_device::{Device, DeviceOptions, DeviceProtocol, Framing};
-use wiregauge_record::Protocol;
+use wiregauge_device::{Device, DeviceOptions, DeviceProtocol, Framing, Replies, Requests, Timing};
+use wiregauge_link::{LinkError, LinkErrorKind};
+use wiregauge_record::{Protocol, Wait};
 use wiregauge_responder::{DeviceConfig, Faults, Model, Serve, ServeAddress, ServeEvent, serve};
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
@@ -26,16 +27,26 @@ pub struct Responder {
 
 impl Responder {
     pub fn plain(link: &str) -> Responder {
-        Responder::new(
-            link,
-            Protocol::Wiregauge,
-            Model::default(),
-            Faults::default(),
-        )
+        Responder::faulty(link, |_| ())
     }
 
-    pub fn faulty(link: &str, faults: Faults) -> Responder {
+    pub fn faulty(link: &str, set: impl FnOnce(&mut Faults)) -> Responder {
+        let mut faults = Faults::default();
+        set(&mut faults);
         Responder::new(link, Protocol::Wiregauge, Model::default(), faults)
+    }
+
+    /// One that takes so long for each request.
+    pub fn slow(link: &str, service_ns: u64) -> Responder {
+        let model = Model {
+            service_ns,
+            ..Model::default()
+        };
+        Responder::new(link, Protocol::Wiregauge, model, Faults::default())
+    }
+
+    pub fn speaking(link: &str, protocol: Protocol) -> Responder {
+        Responder::new(link, protocol, Model::default(), Faults::default())
     }
 
     pub fn new(link: &str, protocol: Protocol, model: Model, faults: Faults) -> Responder {
@@ -58,11 +69,9 @@ impl Responder {
                 },
                 protocol,
                 name: "device test".into(),
-                max_frame: 1 << 20,
                 model,
                 faults,
-                seed: 1,
-                plant: None,
+                ..DeviceConfig::default()
             },
             max_clients: 8,
             baud: None,
@@ -112,6 +121,75 @@ pub fn options(framing: Option<Framing>, timeout: Duration) -> DeviceOptions {
         protocol: framing.map_or(DeviceProtocol::Wiregauge, DeviceProtocol::Framing),
         timeout,
         ..DeviceOptions::default()
+    }
+}
+
+/// The options of a device of the wiregauge protocol whose replies are awaited in this way.
+pub fn waiting(wait: Wait) -> DeviceOptions {
+    DeviceOptions {
+        wait,
+        ..options(None, MAX_WAIT)
+    }
+}
+
+/// Messages that end with a newline.
+pub fn lines() -> Framing {
+    Framing::Terminator {
+        end: b"\n".to_vec(),
+    }
+}
+
+/// Holds that a device echoes this.
+#[track_caller]
+pub fn assert_echo(device: &mut Device, sent: &[u8]) {
+    assert_eq!(device.exchange(sent, None).unwrap().payload, sent);
+}
+
+/// Holds that a call fails in this way and says this.
+#[track_caller]
+pub fn assert_fails<T>(done: Result<T, LinkError>, kind: LinkErrorKind, words: &str) {
+    let error = done.err().expect("an error");
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+/// What came of a batch.
+pub struct Batch {
+    pub done: Result<(), (usize, LinkError)>,
+    pub rows: Vec<u8>,
+    pub lengths: Vec<usize>,
+    pub timings: Vec<Timing>,
+}
+
+/// Exchanges a batch of requests of `request` bytes each, whose replies are stored in rows of `row` bytes.
+pub fn batch(
+    device: &mut Device,
+    bytes: &[u8],
+    (request, row): (usize, usize),
+    depth: u32,
+) -> (
+    Result<(), (usize, LinkError)>,
+    Vec<u8>,
+    Vec<usize>,
+    Vec<Timing>,
+) {
+    let ends: Vec<usize> = (request..=bytes.len()).step_by(request).collect();
+    let count = ends.len();
+    let (mut rows, mut lengths) = (vec![0; count * row], vec![0; count]);
+    let mut timings = vec![Timing::default(); count];
+    let replies = Replies {
+        bytes: &mut rows,
+        row_bytes: row,
+        lengths: &mut lengths,
+        timings: &mut timings,
+    };
+    let ends = &ends;
+    let done = device.exchange_many(Requests { bytes, ends }, replies, depth);
+    Batch {
+        done,
+        rows,
+        lengths,
+        timings,
     }
 }
 

@@ -1,20 +1,19 @@
 //! Text and SCPI: where replies end, commands without a reply, late replies; against a shell, the responder and peers
 //! made by hand.
 
-use crate::parts::{MAX_WAIT, Program, Responder, line, peer, say, speaking};
+use crate::parts::{MAX_WAIT, Program, Responder, assert_fails, line, peer, say, speaking};
 use std::io::Read;
 use std::time::Duration;
 use wiregauge_device::{Device, DeviceProtocol, Replies, ReplyEnd, Requests};
 use wiregauge_link::LinkErrorKind;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Faults, Model};
 
 fn text(end: ReplyEnd) -> DeviceProtocol {
     DeviceProtocol::Text(end)
 }
 
 fn instrument() -> Responder {
-    Responder::new("tcp", Protocol::Scpi, Model::default(), Faults::default())
+    Responder::speaking("tcp", Protocol::Scpi)
 }
 
 #[test]
@@ -62,19 +61,16 @@ fn an_instrument_gets_newlines_and_its_block_data_ends_where_it_says() {
     let mut device = responder.device_with(&speaking(text(ReplyEnd::Scpi)));
     let name = device.exchange(b"*IDN?", None).unwrap().payload.to_vec();
     assert!(name.starts_with(b"wiregauge,device test,0,"), "{name:?}");
-    assert_eq!(
-        device.exchange(b"*IDN?\n", None).unwrap().payload,
-        &name[..]
-    );
+    let again = device.exchange(b"*IDN?\n", None).unwrap();
+    assert_eq!(again.payload, &name[..]);
     let block = device.exchange(b"CURV? 1000", None).unwrap();
     assert_eq!(&block.payload[..6], b"#41000");
     let expected: Vec<u8> = (0..1000).map(|at| at as u8).collect();
     assert_eq!(&block.payload[6..], &expected[..]);
     // What it does not know is not answered, and the late silence costs no later reply.
     device.set_timeout(Duration::from_millis(50)).unwrap();
-    let error = device.exchange(b"NOPE?", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Timeout);
-    assert!(error.to_string().contains("SYST:ERR?"), "{error}");
+    let done = device.exchange(b"NOPE?", None);
+    assert_fails(done, LinkErrorKind::Timeout, "SYST:ERR?");
     device.set_timeout(MAX_WAIT).unwrap();
     let queue = device.exchange(b"SYST:ERR?", None).unwrap();
     assert_eq!(queue.payload, b"-113,\"Undefined header\"");
@@ -85,9 +81,8 @@ fn an_instrument_is_asked_one_query_at_a_time() {
     let responder = instrument();
     let mut device = responder.device_with(&speaking(text(ReplyEnd::Scpi)));
     device.submit(b"*IDN?", None).unwrap();
-    let error = device.submit(b"*IDN?", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Usage);
-    assert!(error.to_string().contains("Query INTERRUPTED"), "{error}");
+    let done = device.submit(b"*IDN?", None);
+    assert_fails(done, LinkErrorKind::Usage, "Query INTERRUPTED");
     assert!(device.next_reply().is_ok());
 }
 
@@ -144,8 +139,8 @@ fn a_late_reply_is_not_taken_for_the_next_one() {
     });
     let mut device = Device::open(&address, &speaking(DeviceProtocol::lines())).unwrap();
     device.set_timeout(Duration::from_secs(1)).unwrap();
-    let error = device.exchange(b"first\n", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Timeout);
+    let done = device.exchange(b"first\n", None);
+    assert_fails(done, LinkErrorKind::Timeout, "");
     device.set_timeout(MAX_WAIT).unwrap();
     for query in [&b"second\n"[..], b"third\n"] {
         let reply = device.exchange(query, None).unwrap();
@@ -171,34 +166,30 @@ fn what_a_command_was_answered_all_the_same_is_no_reply_to_the_next_query() {
 
 #[test]
 fn a_reply_without_end_is_an_error_of_its_own() {
-    let address = peer(|mut stream| {
-        let _ = line(&mut stream);
-        say(&mut stream, &vec![b'x'; (1 << 20) + 10]);
-        let _ = stream.read(&mut [0]);
-    });
-    let mut device = Device::open(&address, &speaking(DeviceProtocol::lines())).unwrap();
-    let error = device.exchange(b"T?\n", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Protocol);
-    assert!(
-        error.to_string().contains("without a terminator"),
-        "{error}"
-    );
-    // One that only begins.
-    let address = peer(|mut stream| {
-        let _ = line(&mut stream);
-        say(&mut stream, b"12.5");
-        let _ = stream.read(&mut [0]);
-    });
-    let mut device = Device::open(&address, &speaking(DeviceProtocol::lines())).unwrap();
-    device.set_timeout(Duration::from_millis(100)).unwrap();
-    let error = device.exchange(b"T?\n", None).unwrap_err();
-    assert_eq!(error.kind(), LinkErrorKind::Timeout);
-    assert!(
-        error
-            .to_string()
-            .contains("received 4 bytes, beginning 31 32"),
-        "{error}"
-    );
+    let only_begins = "received 4 bytes, beginning 31 32";
+    for (bytes, timeout, kind, words) in [
+        (
+            vec![b'x'; (1 << 20) + 10],
+            MAX_WAIT,
+            LinkErrorKind::Protocol,
+            "without a terminator",
+        ),
+        (
+            b"12.5".to_vec(),
+            Duration::from_millis(100),
+            LinkErrorKind::Timeout,
+            only_begins,
+        ),
+    ] {
+        let address = peer(move |mut stream| {
+            let _ = line(&mut stream);
+            say(&mut stream, &bytes);
+            let _ = stream.read(&mut [0]);
+        });
+        let mut device = Device::open(&address, &speaking(DeviceProtocol::lines())).unwrap();
+        device.set_timeout(timeout).unwrap();
+        assert_fails(device.exchange(b"T?\n", None), kind, words);
+    }
 }
 
 #[test]
@@ -206,33 +197,20 @@ fn what_a_protocol_does_not_have_is_refused() {
     let responder = instrument();
     let modbus = DeviceProtocol::Modbus { unit: 1 };
     let mut device = responder.device_with(&speaking(modbus));
-    for error in [
-        device.write(b"\x01\x03").unwrap_err(),
-        device.read(None).err().unwrap(),
-    ] {
-        assert_eq!(error.kind(), LinkErrorKind::Usage, "{error}");
-    }
+    assert_fails(device.write(b"\x01\x03"), LinkErrorKind::Usage, "");
+    assert_fails(device.read(None), LinkErrorKind::Usage, "");
     for end in [
         ReplyEnd::Bytes(0),
         ReplyEnd::IdleNs(0),
         ReplyEnd::Until(vec![]),
     ] {
-        let error = Device::open(&responder.address, &speaking(text(end)))
-            .err()
-            .unwrap();
-        assert_eq!(error.kind(), LinkErrorKind::Usage, "{error}");
+        let opened = Device::open(&responder.address, &speaking(text(end)));
+        assert_fails(opened, LinkErrorKind::Usage, "");
     }
     let mut device = responder.device_with(&speaking(DeviceProtocol::lines()));
-    let error = device.exchange(b"", None).unwrap_err();
-    assert!(
-        error.to_string().contains("the request is empty"),
-        "{error}"
-    );
-    let error = device
-        .read_registers(None, wiregauge_device::Table::Holding, 0, &mut [0])
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("not opened for Modbus"),
-        "{error}"
-    );
+    let said = device.exchange(b"", None).unwrap_err().to_string();
+    assert!(said.contains("the request is empty"), "{said}");
+    let read = device.read_registers(None, wiregauge_device::Table::Holding, 0, &mut [0]);
+    let said = read.unwrap_err().to_string();
+    assert!(said.contains("not opened for Modbus"), "{said}");
 }

@@ -234,12 +234,9 @@ mod tests {
 
     #[test]
     fn the_commands_can_be_typed() {
-        assert_eq!(
-            Setting::latency_timer(PORT).command(1),
-            format!(
-                r#"reg add "HKLM\{PORT}\Device Parameters" /v LatencyTimer /t REG_DWORD /d 1 /f"#
-            )
-        );
+        let key = format!(r"HKLM\{PORT}\Device Parameters");
+        let command = format!(r#"reg add "{key}" /v LatencyTimer /t REG_DWORD /d 1 /f"#);
+        assert_eq!(Setting::latency_timer(PORT).command(1), command);
         let indexing = Setting::Indexing {
             directory: r"D:\my runs".into(),
         };

@@ -113,10 +113,20 @@ impl Host {
     /// The only thing that it finds.
     #[track_caller]
     pub fn only(&self, check: &str, target: Target) -> Finding {
-        let mut findings = self.look(check, target);
-        assert_eq!(findings.len(), 1, "{findings:#?}");
-        findings.remove(0)
+        one(self.look(check, target))
     }
+
+    #[track_caller]
+    pub fn level(&self, check: &str, target: Target) -> Level {
+        self.only(check, target).level
+    }
+}
+
+/// The only one of these.
+#[track_caller]
+pub fn one(mut findings: Vec<Finding>) -> Finding {
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    findings.remove(0)
 }
 
 /// What holds for whatever a check finds.
@@ -143,6 +153,24 @@ pub fn tty(name: &str) -> Target {
 /// A USB device as target.
 pub fn usb(name: &str) -> Target {
     Target::Usb { name: name.into() }
+}
+
+/// Holds that some evidence has this text in it.
+#[track_caller]
+pub fn hold_evidence(finding: &Finding, text: &str) {
+    assert!(saw(finding, text), "no {text} in {finding:#?}");
+}
+
+/// Holds that the title has this text in it.
+#[track_caller]
+pub fn hold_title(finding: &Finding, text: &str) {
+    assert!(finding.title.contains(text), "no {text} in {finding:#?}");
+}
+
+/// The values before and behind the first change.
+pub fn first_change(finding: &Finding) -> (&str, &str) {
+    let change = &finding.changes[0];
+    (&change.from, &change.to)
 }
 
 /// True if some evidence has this text in it.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
-use super::hold;
+use super::{hold, one};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -150,9 +150,7 @@ impl Windows {
     /// The only thing that it finds, without a device.
     #[track_caller]
     pub fn only(&self, check: &str) -> Finding {
-        let mut findings = self.look(check, Target::None);
-        assert_eq!(findings.len(), 1, "{findings:#?}");
-        findings.remove(0)
+        one(self.look(check, Target::None))
     }
 
     #[track_caller]

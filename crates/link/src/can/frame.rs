@@ -96,18 +96,11 @@ mod tests {
             assert_eq!(size, if fd { 72 } else { 16 });
             assert_eq!(decode(&frame[..size]), Received::Data(&payload));
         }
-        assert_eq!(
-            encode("1".parse().unwrap(), false, &[0; 9], &mut frame),
-            None
-        );
-        assert_eq!(
-            encode("1".parse().unwrap(), true, &[0; 9], &mut frame),
-            None
-        );
-        assert_eq!(
-            encode("1".parse().unwrap(), true, &[0; 65], &mut frame),
-            None
-        );
+        for (fd, length) in [(false, 9), (true, 9), (true, 65)] {
+            let payload = vec![0; length];
+            let size = encode("1".parse().unwrap(), fd, &payload, &mut frame);
+            assert_eq!(size, None, "{length} B");
+        }
     }
 
     #[test]

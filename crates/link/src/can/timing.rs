@@ -147,13 +147,11 @@ mod tests {
     #[test]
     fn a_virtual_interface_has_no_bit_rate() {
         let timing = timing(&message(&attribute(IFLA_INFO_KIND, b"vcan\0"))).unwrap();
-        assert_eq!(
-            timing,
-            Timing {
-                kind: Some("vcan".into()),
-                ..Timing::default()
-            }
-        );
+        let expected = Timing {
+            kind: Some("vcan".into()),
+            ..Timing::default()
+        };
+        assert_eq!(timing, expected);
     }
 
     #[test]

@@ -252,10 +252,8 @@ mod tests {
         ];
         let reports = parse(&descriptor).unwrap();
         assert!(reports.numbered);
-        assert_eq!(
-            reports.to_string(),
-            "input 2: 16 B, output 1: 32 B, feature 1: 16 B"
-        );
+        let found = reports.to_string();
+        assert_eq!(found, "input 2: 16 B, output 1: 32 B, feature 1: 16 B");
     }
 
     #[test]

@@ -99,10 +99,8 @@ mod tests {
     #[test]
     fn a_wait_for_an_event_that_is_never_set_is_bounded() {
         let (wake_event, _waker) = WakeEvent::new();
-        assert_eq!(
-            wake_event.wait(Some(Duration::from_millis(5))),
-            Woken::Otherwise
-        );
+        let woken = wake_event.wait(Some(Duration::from_millis(5)));
+        assert_eq!(woken, Woken::Otherwise);
         // And the next ringing is heard.
         _waker.wake_by_ref();
         assert_eq!(wake_event.wait(None), Woken::Set);

@@ -261,22 +261,17 @@ mod tests {
 
     #[test]
     fn settings_follow_a_hash() {
-        let settings =
-            parse("1d6b:0104/x#y#interface=2,setting=1,in=0x81,out=2,type=interrupt,zlp=off")
-                .settings;
-        assert_eq!(
-            settings,
-            Settings {
-                interface: Some(2),
-                setting: Some(1),
-                configuration: None,
-                in_: Some(0x81),
-                out: Some(2),
-                kind: Some(TransferKind::Interrupt),
-                control: None,
-                zlp: Some(false),
-            }
-        );
+        let text = "1d6b:0104/x#y#interface=2,setting=1,in=0x81,out=2,type=interrupt,zlp=off";
+        let expected = Settings {
+            interface: Some(2),
+            setting: Some(1),
+            in_: Some(0x81),
+            out: Some(2),
+            kind: Some(TransferKind::Interrupt),
+            zlp: Some(false),
+            ..Settings::default()
+        };
+        assert_eq!(parse(text).settings, expected);
     }
 
     #[test]

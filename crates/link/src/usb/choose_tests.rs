@@ -112,10 +112,8 @@ fn what_is_missing_is_answered_with_what_there_is() {
 #[test]
 fn a_disk_is_left_to_its_driver_unless_it_is_named() {
     let said = choose(&disk(), &Settings::default()).unwrap_err();
-    assert!(
-        said.contains("interface 0 (mass storage) has a pair of endpoints"),
-        "{said}"
-    );
+    let holds = said.contains("interface 0 (mass storage) has a pair of endpoints");
+    assert!(holds, "{said}");
     assert!(said.contains("append #interface=0"), "{said}");
     // With another interface named, nothing fits.
     let said = choose(&disk(), &settings("interface=1")).unwrap_err();

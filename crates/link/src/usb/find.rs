@@ -217,23 +217,17 @@ mod tests {
     #[test]
     fn one_that_fits_is_found_by_any_of_its_names() {
         let present = [board("3-1", Some("A")), board("3-1.4", Some("B"))];
-        assert_eq!(
-            one_of(&present, &which("1d6b:0104/B"), "cannot open it").unwrap(),
-            1
-        );
-        assert_eq!(
-            one_of(&present, &which("3-1"), "cannot open it").unwrap(),
-            0
-        );
+        let found = one_of(&present, &which("1d6b:0104/B"), "cannot open it").unwrap();
+        assert_eq!(found, 1);
+        let found = one_of(&present, &which("3-1"), "cannot open it").unwrap();
+        assert_eq!(found, 0);
     }
 
     #[test]
     fn what_is_not_there_is_answered_with_what_is() {
         let text = refused(&[board("3-1", Some("A"))], "0403:6001").to_string();
-        assert!(
-            text.contains("1d6b:0104 wiregauge responder, serial A (usb://3-1)"),
-            "{text}"
-        );
+        let holds = text.contains("1d6b:0104 wiregauge responder, serial A (usb://3-1)");
+        assert!(holds, "{text}");
         let error = refused(&[], "0403:6001");
         assert_eq!(error.kind(), LinkErrorKind::NotFound);
         assert!(error.to_string().contains("no USB device is attached"));
@@ -247,10 +241,8 @@ mod tests {
             ..Present::default()
         };
         let text = refused(&[board("3-1", Some("A")), other], "1d6b:0104/B").to_string();
-        assert!(
-            text.contains("serial A") && !text.contains("0403"),
-            "{text}"
-        );
+        let holds = text.contains("serial A") && !text.contains("0403");
+        assert!(holds, "{text}");
     }
 
     #[test]

@@ -44,19 +44,15 @@ mod tests {
 
     #[test]
     fn an_instrument_is_named_by_its_file_or_as_a_usb_device() {
-        assert_eq!(
-            TmcAddress::parse("/dev/usbtmc0"),
-            Ok(TmcAddress::File("/dev/usbtmc0".into()))
-        );
+        let found = TmcAddress::parse("/dev/usbtmc0");
+        assert_eq!(found, Ok(TmcAddress::File("/dev/usbtmc0".into())));
         let TmcAddress::Device(which, interface) =
             TmcAddress::parse("0957:1796/MY1#interface=2").unwrap()
         else {
             panic!("it is no file");
         };
-        assert_eq!(
-            (which.to_string().as_str(), interface),
-            ("0957:1796/MY1", Some(2))
-        );
+        assert_eq!(which.to_string(), "0957:1796/MY1");
+        assert_eq!(interface, Some(2));
         assert_eq!(
             TmcAddress::parse("3-1.4"),
             Ok(TmcAddress::Device(Which::Path("3-1.4".into()), None))

@@ -294,22 +294,14 @@ mod tests {
         };
         assert_eq!(broken(0, 1), Err(HeaderError::MsgId(1)));
         assert_eq!(broken(2, 9), Err(HeaderError::Inverse(9, 9)));
-        assert_eq!(
-            FromInstrument::decode(&good[..11]),
-            Err(HeaderError::Short(11))
-        );
-        assert_eq!(
-            FromInstrument::decode(&[2, 0, 0xff, 0, 1, 0, 0, 0, 1, 0, 0, 0]),
-            Err(HeaderError::NoTag)
-        );
-        assert_eq!(
-            ToInstrument::decode(&[1, 1, 0xfe, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
-            Err(HeaderError::Empty)
-        );
-        assert_eq!(
-            ToInstrument::decode(&[126, 1, 0xfe, 0, 1, 0, 0, 0, 1, 0, 0, 0]),
-            Err(HeaderError::MsgId(126))
-        );
+        let found = FromInstrument::decode(&good[..11]);
+        assert_eq!(found, Err(HeaderError::Short(11)));
+        let found = FromInstrument::decode(&[2, 0, 0xff, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(found, Err(HeaderError::NoTag));
+        let found = ToInstrument::decode(&[1, 1, 0xfe, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(found, Err(HeaderError::Empty));
+        let found = ToInstrument::decode(&[126, 1, 0xfe, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(found, Err(HeaderError::MsgId(126)));
     }
 
     #[test]

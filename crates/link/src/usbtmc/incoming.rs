@@ -219,14 +219,10 @@ mod tests {
                 announced: 5
             }
         );
-        assert_eq!(
-            take(3, 100, &bytes[..14]),
-            ReplyError::CutShort { missing: 3 }
-        );
-        assert_eq!(
-            take(3, 100, b"no header"),
-            ReplyError::Header(HeaderError::Short(9))
-        );
+        let told = take(3, 100, &bytes[..14]);
+        assert_eq!(told, ReplyError::CutShort { missing: 3 });
+        let told = take(3, 100, b"no header");
+        assert_eq!(told, ReplyError::Header(HeaderError::Short(9)));
         let unasked = Incoming::default().take(&bytes, true).unwrap_err();
         assert!(unasked.to_string().contains("not requested"), "{unasked}");
     }

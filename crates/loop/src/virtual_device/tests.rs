@@ -105,10 +105,8 @@ fn a_rest_longer_than_the_preload_starves_the_output_by_the_devices_own_count() 
         let (printed, end) = copied(&mut device, &point(10), 60, Some((20, 50)), LoopWait::Sleep);
         assert_agree(&printed, &end);
         assert!(end.underruns >= 30, "{end:?}");
-        assert!(
-            printed[20].is_under() && end.wrong == 0,
-            "{printed:?} {end:?}"
-        );
+        let holds = printed[20].is_under() && end.wrong == 0;
+        assert!(holds, "{printed:?} {end:?}");
         // Block 20 is needed when block 30 begins to come in, and was there 40 ms later.
         let starved = |stall: &&Stall| (stall.xrun, stall.at_ns) == (Xrun::Underrun, 30_000_000);
         let stall = end.stalls.iter().find(starved).expect("block 20");
@@ -205,10 +203,8 @@ fn what_the_device_cannot_move_in_time_is_said_and_not_measured() {
         }
     };
     let text = error.to_string();
-    assert!(
-        text.contains("longer than their duration") && text.contains("--rate"),
-        "{text}"
-    );
+    let holds = text.contains("longer than their duration") && text.contains("--rate");
+    assert!(holds, "{text}");
 }
 
 #[test]

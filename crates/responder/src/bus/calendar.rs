@@ -124,10 +124,8 @@ mod tests {
         let mut calendar = Calendar::new(BusTiming::of(Bus::FullSpeed));
         calendar.take(500_000, 64);
         assert_eq!(calendar.find(0, 64), 0);
-        assert_eq!(
-            calendar.find(470_000, 64),
-            500_000 + calendar.timing().wire_ns(64)
-        );
+        let found = calendar.find(470_000, 64);
+        assert_eq!(found, 500_000 + calendar.timing().wire_ns(64));
     }
 
     #[test]

@@ -139,18 +139,11 @@ impl ReportDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Faults, Model};
 
     fn config(protocol: Protocol) -> DeviceConfig {
         DeviceConfig {
             protocol,
-            name: "test".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         }
     }
 
@@ -170,10 +163,8 @@ mod tests {
     #[test]
     fn an_echo_is_the_whole_report() {
         let mut device = ReportDevice::new(&config(Protocol::Echo), 8, Clock::start());
-        assert_eq!(
-            device.take(&[1, 2, 0, 0, 0, 0, 0, 0], 0),
-            Some(vec![1, 2, 0, 0, 0, 0, 0, 0])
-        );
+        let found = device.take(&[1, 2, 0, 0, 0, 0, 0, 0], 0);
+        assert_eq!(found, Some(vec![1, 2, 0, 0, 0, 0, 0, 0]));
         assert_eq!(device.take(&[9], 0), Some(vec![9, 0, 0, 0, 0, 0, 0, 0]));
     }
 
@@ -193,10 +184,8 @@ mod tests {
         let reply = device.take(&report, 0).unwrap();
         assert_eq!(reply.len(), 128);
         let response = wire::Response::decode(&reply).unwrap();
-        assert_eq!(
-            (response.sequence, response.in_payload, response.flags),
-            (7, 16, 0)
-        );
+        let found = (response.sequence, response.in_payload, response.flags);
+        assert_eq!(found, (7, 16, 0));
         assert!(reply[48..].iter().all(|byte| *byte == 0));
     }
 

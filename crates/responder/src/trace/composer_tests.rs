@@ -75,6 +75,15 @@ fn carried(endpoint: Endpoint, asked_ns: u64, begin_ns: u64, payload: &[u8]) -> 
     }
 }
 
+fn refused(endpoint: Endpoint, since_ns: u64, until_ns: u64, payload: &[u8]) -> Event {
+    Event::Refused {
+        endpoint,
+        since_ns,
+        until_ns,
+        payload: payload.to_vec(),
+    }
+}
+
 fn no_two_overlap(seen: &[Seen]) {
     for pair in seen.windows(2) {
         assert!(pair[0].end_ns <= pair[1].begin_ns, "{pair:#?}");
@@ -157,10 +166,8 @@ fn a_device_that_is_not_ready_answers_nak_until_it_is() {
         naks.iter()
             .all(|nak| nak.begin_ns > 100_000 && nak.begin_ns < 305_000)
     );
-    assert_eq!(
-        pids(&seen)[naks.len() * 2..],
-        [Pid::In, Pid::Data0, Pid::Ack]
-    );
+    let found = &pids(&seen)[naks.len() * 2..];
+    assert_eq!(found, [Pid::In, Pid::Data0, Pid::Ack]);
     no_two_overlap(&seen);
 }
 
@@ -187,12 +194,7 @@ fn the_refusals_before_each_packet_stay_when_several_become_certain_at_once() {
 fn a_device_that_is_polled_across_many_steps_is_polled_every_10_us() {
     let mut events = Vec::new();
     for step in 1..200 {
-        events.push(Event::Refused {
-            endpoint: IN,
-            since_ns: 50_000,
-            until_ns: step * 77_000,
-            payload: Vec::new(),
-        });
+        events.push(refused(IN, 50_000, step * 77_000, b""));
         events.push(Event::Until(step * 77_000));
     }
     let seen = seen(Bus::FullSpeed, &events);
@@ -233,12 +235,7 @@ fn a_device_that_is_asked_by_the_frame_answers_nak_once_in_each() {
         ..IN
     };
     let events = [
-        Event::Refused {
-            endpoint,
-            since_ns: 500_000,
-            until_ns: 2 * MS,
-            payload: Vec::new(),
-        },
+        refused(endpoint, 500_000, 2 * MS, b""),
         Event::Until(2 * MS),
         carried(endpoint, 500_000, 5 * MS, b"x"),
         Event::Until(6 * MS),
@@ -264,20 +261,12 @@ fn an_interrupt_endpoint_is_asked_at_its_interval() {
 
 #[test]
 fn a_full_device_gets_its_data_again_at_full_speed_and_is_pinged_at_high_speed() {
-    let full = Event::Refused {
-        endpoint: OUT,
-        since_ns: 0,
-        until_ns: 90_000,
-        payload: b"again".to_vec(),
-    };
-    let events = [full, Event::Until(100_000)];
+    let events = [refused(OUT, 0, 90_000, b"again"), Event::Until(100_000)];
     let at_full = seen(Bus::FullSpeed, &events);
     assert_eq!(pids(&at_full)[..3], [Pid::Out, Pid::Data0, Pid::Nak]);
     assert_eq!(packet::payload_of(&at_full[2].bytes), Some(&b"again"[..]));
-    assert_eq!(
-        pids(&seen(Bus::HighSpeed, &events))[..2],
-        [Pid::Ping, Pid::Nak]
-    );
+    let found = &pids(&seen(Bus::HighSpeed, &events))[..2];
+    assert_eq!(found, [Pid::Ping, Pid::Nak]);
 }
 
 #[test]
@@ -292,10 +281,8 @@ fn data_that_are_refused_have_the_toggle_with_which_they_are_taken() {
         .iter()
         .filter(|one| packet::payload_of(&one.bytes) == Some(b"again"));
     let pids: Vec<_> = again.map(|one| one.pid).collect();
-    assert!(
-        pids.len() > 3 && pids.iter().all(|pid| *pid == Pid::Data1),
-        "{pids:?}"
-    );
+    let holds = pids.len() > 3 && pids.iter().all(|pid| *pid == Pid::Data1);
+    assert!(holds, "{pids:?}");
 }
 
 #[test]
@@ -343,19 +330,13 @@ fn control_transfers_have_three_stages_and_a_refused_one_ends_with_stall() {
 #[test]
 fn a_refusal_that_ended_before_it_was_certain_is_in_order() {
     // Ready at 150 us, which is known at 160 us; carried at 300 us only, behind other packets.
-    let refused = Event::Refused {
-        endpoint: OUT,
-        since_ns: 3_000,
-        until_ns: 150_000,
-        payload: b"x".to_vec(),
-    };
     let mut late = carried(OUT, 3_000, 300_000, b"x");
     if let Event::Carried { ready_ns, .. } = &mut late {
         *ready_ns = 150_000;
     }
     let events = [
         carried(IN, 0, 160_000, &[1; 64]),
-        refused,
+        refused(OUT, 3_000, 150_000, b"x"),
         Event::Until(170_000),
         late,
         Event::Until(2 * MS),
@@ -382,12 +363,7 @@ fn what_fills_the_gaps_never_overlaps_what_the_model_carried() {
                 at_ns = (at_ns / bus.frame_ns() + 1) * bus.frame_ns();
             }
             if at_ns > to_ns + MS / 2 {
-                events.push(Event::Refused {
-                    endpoint: IN,
-                    since_ns: to_ns,
-                    until_ns: at_ns,
-                    payload: Vec::new(),
-                });
+                events.push(refused(IN, to_ns, at_ns, b""));
                 events.push(Event::Until(at_ns));
                 to_ns = at_ns;
             }

@@ -1,14 +1,11 @@
 //! Adapters as their drivers see them: USB/IP commands in, answers out, in virtual time.
 
-use super::descriptors::Identity;
 use super::machine::Machine;
-use super::machine_tests::{high, said, submit};
+use super::machine_tests::{high, plugged, said, submit};
 use super::usbip::{Command, Submit};
-use crate::bus::{BusTiming, DeviceTiming, Direction};
+use crate::DeviceConfig;
+use crate::bus::Direction;
 use crate::gadget::Function;
-use crate::{DeviceConfig, Faults, Model};
-use wiregauge_link::host::Clock;
-use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
 
 const MS: u64 = 1_000_000;
@@ -31,32 +28,11 @@ struct Host {
 impl Host {
     /// An adapter that echoes, at 115,200 baud.
     fn with(function: Function) -> Host {
-        let mut machine = Machine::new(
-            Bus::FullSpeed,
-            BusTiming::of(Bus::FullSpeed),
-            Clock::start(),
-        );
-        let identity = Identity {
-            vendor: 1,
-            product: 2,
-            name: "test".into(),
-            serial: "1".into(),
-            speed: Bus::FullSpeed,
-            functions: vec![function],
-            interval: 1,
-            report_bytes: 64,
-        };
         let config = DeviceConfig {
             protocol: Protocol::Echo,
-            name: "test".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         };
-        machine.add(identity, config, DeviceTiming::default());
+        let machine = plugged(&[function], &config, 1);
         let chip = match function {
             Function::Ftdi => (1, 2, 2, 64, 512),
             Function::Cp210x => (1, 1, 0, 64, 256),
@@ -88,28 +64,28 @@ impl Host {
 
     fn request(&mut self, setup: [u8; 8], data: &[u8]) {
         self.sequence += 1;
-        let submit = Submit {
+        self.submit(Submit {
             setup,
             data,
             ..submit(Direction::Out, 0, self.sequence, data.len())
-        };
-        self.machine
-            .command(0, Command::Submit(submit), self.now_ns);
+        });
+    }
+
+    fn submit(&mut self, submit: Submit) {
+        let command = Command::Submit(submit);
+        self.machine.command(0, command, self.now_ns);
     }
 
     fn ask(&mut self, sequence: u32) {
-        let ask = submit(Direction::In, self.chip.0, sequence, self.chip.4);
-        self.machine.command(0, Command::Submit(ask), self.now_ns);
+        self.submit(submit(Direction::In, self.chip.0, sequence, self.chip.4));
     }
 
     fn write(&mut self, data: &[u8]) {
         self.sequence += 1;
-        let submit = Submit {
+        self.submit(Submit {
             data,
             ..submit(Direction::Out, self.chip.1, self.sequence, data.len())
-        };
-        self.machine
-            .command(0, Command::Submit(submit), self.now_ns);
+        });
     }
 
     /// Lets time pass event by event, and asks again for each transfer that is over.
@@ -178,12 +154,9 @@ fn behind_ftdi_a_short_answer_takes_the_time_of_the_latency_timer() {
 fn an_idle_ftdi_sends_two_status_bytes_each_time_the_timer_runs_out() {
     let mut host = Host::with(Function::Ftdi);
     host.run_until(165 * MS);
-    assert!(
-        (9..=10).contains(&host.transfers.len()),
-        "{:?}",
-        host.transfers
-    );
-    assert!(host.transfers.iter().all(|bytes| *bytes == 2));
+    let transfers = &host.transfers;
+    assert!((9..=10).contains(&transfers.len()), "{transfers:?}");
+    assert!(transfers.iter().all(|bytes| *bytes == 2));
 }
 
 #[test]
@@ -196,11 +169,8 @@ fn a_long_answer_comes_in_packets_of_62_bytes_ended_by_the_timer() {
     host.run_until(150 * MS);
     assert_eq!(host.bytes(), sent);
     // A full packet does not end the host's transfer; the one of the timer does.
-    assert!(
-        host.transfers.contains(&(64 + 2 + 38)),
-        "{:?}",
-        host.transfers
-    );
+    let transfers = &host.transfers;
+    assert!(transfers.contains(&(64 + 2 + 38)), "{transfers:?}");
 }
 
 #[test]

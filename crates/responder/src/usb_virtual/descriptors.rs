@@ -301,18 +301,15 @@ mod tests {
         }
     }
 
+    const ACM: Function = Function::Acm;
+    const BULK: Function = Function::Bulk;
     const SETS: [&[Function]; 6] = [
-        &[Function::Acm],
-        &[Function::Bulk],
-        &[Function::Bulk, Function::Acm],
-        &[Function::Acm, Function::Bulk],
-        &[
-            Function::Bulk,
-            Function::Interrupt,
-            Function::Acm,
-            Function::Acm,
-        ],
-        &[Function::Hid, Function::Acm],
+        &[ACM],
+        &[BULK],
+        &[BULK, ACM],
+        &[ACM, BULK],
+        &[BULK, Function::Interrupt, ACM, ACM],
+        &[Function::Hid, ACM],
     ];
 
     /// Takes a configuration apart as a host does: by the length byte of each descriptor.
@@ -368,11 +365,7 @@ mod tests {
             ),
         ] {
             let device = identity(Bus::HighSpeed, functions);
-            let version = if expected.is_some() {
-                0x0210
-            } else {
-                0x0200_u16
-            };
+            let version: u16 = if expected.is_some() { 0x210 } else { 0x200 };
             assert_eq!(device.device()[2..4], version.to_le_bytes());
             let qualifier = device.qualifier().expect("that of a high-speed device");
             assert_eq!(qualifier[2..4], version.to_le_bytes());
@@ -448,10 +441,8 @@ mod tests {
             let bytes = device.configuration(2, speed);
             let parts = parts(&bytes);
             let hid = parts.iter().find(|part| part[1] == 0x21).unwrap();
-            assert_eq!(
-                hid[7..9],
-                (report::descriptor(128).len() as u16).to_le_bytes()
-            );
+            let length = report::descriptor(128).len() as u16;
+            assert_eq!(hid[7..9], length.to_le_bytes());
             let endpoints: Vec<_> = parts.iter().filter(|part| part[1] == 5).collect();
             assert_eq!(endpoints.len(), 2);
             for endpoint in endpoints {
@@ -466,32 +457,20 @@ mod tests {
     #[test]
     fn adapters_have_the_endpoints_and_releases_of_their_chips() {
         let bulk = |address, bytes| [7, 5, address, 2, bytes, 0, 0];
+        let ftdi = vec![bulk(0x81, 64), bulk(0x02, 64)];
+        let cp210x = vec![bulk(0x81, 64), bulk(0x01, 64)];
+        let ch341 = vec![[7, 5, 0x81, 3, 8, 0, 1], bulk(0x82, 32), bulk(0x02, 32)];
         for (function, release, expected) in [
-            (
-                Function::Ftdi,
-                0x0600_u16,
-                vec![bulk(0x81, 64), bulk(0x02, 64)],
-            ),
-            (
-                Function::Cp210x,
-                0x0100,
-                vec![bulk(0x81, 64), bulk(0x01, 64)],
-            ),
-            (
-                Function::Ch341,
-                0x0264,
-                vec![[7, 5, 0x81, 3, 8, 0, 1], bulk(0x82, 32), bulk(0x02, 32)],
-            ),
+            (Function::Ftdi, 0x0600_u16, ftdi),
+            (Function::Cp210x, 0x0100, cp210x),
+            (Function::Ch341, 0x0264, ch341),
         ] {
             let device = identity(Bus::FullSpeed, &[function]);
             assert_eq!(device.device()[12..14], release.to_le_bytes());
             let bytes = device.configuration(2, Bus::FullSpeed);
             let parts = parts(&bytes);
-            let found: Vec<_> = parts.iter().filter(|part| part[1] == 5).collect();
-            assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!(**found, expected);
-            }
+            let found: Vec<_> = parts.into_iter().filter(|part| part[1] == 5).collect();
+            assert_eq!(found, expected, "{function:?}");
         }
     }
 
@@ -526,11 +505,9 @@ mod tests {
     #[test]
     fn only_a_high_speed_device_has_a_qualifier() {
         assert!(identity(Bus::FullSpeed, SETS[0]).qualifier().is_none());
-        assert_eq!(
-            identity(Bus::HighSpeed, SETS[0]).qualifier().unwrap().len(),
-            10
-        );
-        assert_eq!(identity(Bus::HighSpeed, SETS[0]).device().len(), 18);
+        let device = identity(Bus::HighSpeed, SETS[0]);
+        assert_eq!(device.qualifier().unwrap().len(), 10);
+        assert_eq!(device.device().len(), 18);
     }
 
     #[test]

@@ -244,19 +244,12 @@ mod tests {
         submit(&mut device, 8, &packets, 2 * FRAME + 20);
         assert_eq!(device.next_ns(), Some(7 * FRAME));
         assert_eq!(answer(&mut device, 7 * FRAME - 1), None);
-        assert_eq!(
-            answer(&mut device, 7 * FRAME),
-            Some((7, 3, counter(0, 400)))
-        );
-        assert_eq!(
-            device.next_ns(),
-            Some(11 * FRAME),
-            "they follow one another"
-        );
-        assert_eq!(
-            answer(&mut device, 11 * FRAME),
-            Some((8, 7, counter(400, 400)))
-        );
+        let first = answer(&mut device, 7 * FRAME);
+        assert_eq!(first, Some((7, 3, counter(0, 400))));
+        let next_ns = device.next_ns();
+        assert_eq!(next_ns, Some(11 * FRAME), "they follow one another");
+        let second = answer(&mut device, 11 * FRAME);
+        assert_eq!(second, Some((8, 7, counter(400, 400))));
         assert_eq!(device.next_ns(), None);
     }
 
@@ -265,16 +258,12 @@ mod tests {
         let mut device = device(Faults::default());
         let packets = descriptors(2, 100);
         submit(&mut device, 1, &packets, 0);
-        assert_eq!(
-            answer(&mut device, 3 * FRAME),
-            Some((1, 1, counter(0, 200)))
-        );
+        let first = answer(&mut device, 3 * FRAME);
+        assert_eq!(first, Some((1, 1, counter(0, 200))));
         // Submitted in frame 6: frames 3 to 6 had no packet.
         submit(&mut device, 2, &packets, 6 * FRAME + 1);
-        assert_eq!(
-            answer(&mut device, 9 * FRAME),
-            Some((2, 7, counter(600, 200)))
-        );
+        let second = answer(&mut device, 9 * FRAME);
+        assert_eq!(second, Some((2, 7, counter(600, 200))));
     }
 
     #[test]
@@ -287,11 +276,8 @@ mod tests {
         let mut answers = Vec::new();
         device.advance(5 * FRAME, &mut answers);
         let word = |at: usize| u32::from_be_bytes(answers[at..at + 4].try_into().unwrap());
-        assert_eq!(
-            (word(24), word(32), word(36)),
-            (30, 4, 1),
-            "bytes, packets, errors"
-        );
+        let found = (word(24), word(32), word(36));
+        assert_eq!(found, (30, 4, 1), "bytes, packets, errors");
         let data = [counter(0, 20), counter(30, 10)].concat();
         assert_eq!(answers[HEADER..HEADER + 30], data);
         let third = HEADER + 30 + 2 * 16;
@@ -303,10 +289,8 @@ mod tests {
     fn a_packet_has_no_more_than_the_endpoint_sends() {
         let mut device = device(Faults::default());
         submit(&mut device, 1, &descriptors(1, 3000), 0);
-        assert_eq!(
-            answer(&mut device, 2 * FRAME),
-            Some((1, 1, counter(0, 1023)))
-        );
+        let answer = answer(&mut device, 2 * FRAME);
+        assert_eq!(answer, Some((1, 1, counter(0, 1023))));
     }
 
     #[test]

@@ -5,12 +5,12 @@ use super::machine::Machine;
 use super::usbip::{self, Command, HEADER, Submit};
 use crate::bus::{BusTiming, DeviceTiming, Direction};
 use crate::gadget::Function;
-use crate::{DeviceConfig, Faults, Model};
+use crate::streams_tests::{end, start};
+use crate::{DeviceConfig, Faults};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
 use wiregauge_wire as wire;
-use wiregauge_wire::{Kind, Request, Response, StreamOrder, StreamReport, Verb};
+use wiregauge_wire::{Kind, Request, Response, StreamReport};
 
 const MS: u64 = 1_000_000;
 
@@ -18,10 +18,15 @@ const MS: u64 = 1_000_000;
 const BULK: u8 = 1;
 
 fn machine_with(faults: Faults, devices: usize) -> Machine {
-    machine_of(&[Function::Bulk, Function::Acm], faults, devices)
+    let config = DeviceConfig {
+        faults,
+        ..DeviceConfig::default()
+    };
+    plugged(&[Function::Bulk, Function::Acm], &config, devices)
 }
 
-fn machine_of(functions: &[Function], faults: Faults, devices: usize) -> Machine {
+/// A machine with so many devices of these functions.
+pub(super) fn plugged(functions: &[Function], config: &DeviceConfig, devices: usize) -> Machine {
     let mut machine = Machine::new(
         Bus::FullSpeed,
         BusTiming::of(Bus::FullSpeed),
@@ -38,17 +43,7 @@ fn machine_of(functions: &[Function], faults: Faults, devices: usize) -> Machine
             interval: 1,
             report_bytes: 64,
         };
-        let config = DeviceConfig {
-            protocol: Protocol::Wiregauge,
-            name: "test".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults,
-            seed: 1,
-            plant: None,
-        };
-        machine.add(identity, config, DeviceTiming::default());
+        machine.add(identity, config.clone(), DeviceTiming::default());
     }
     machine
 }
@@ -85,11 +80,19 @@ fn request(machine: &mut Machine, node: usize, sequence: u32, in_bytes: u32, now
         in_bytes,
     };
     request.encode(&mut data);
+    out(machine, node, sequence, &data, now_ns);
+}
+
+fn out(machine: &mut Machine, node: usize, number: u32, data: &[u8], now_ns: u64) {
     let submit = Submit {
-        data: &data,
-        ..submit(Direction::Out, BULK, sequence, data.len())
+        data,
+        ..submit(Direction::Out, BULK, number, data.len())
     };
     machine.command(node, Command::Submit(submit), now_ns);
+}
+
+fn take_back(machine: &mut Machine, sequence: u32, target: u32, now_ns: u64) {
+    machine.command(0, Command::Unlink { sequence, target }, now_ns);
 }
 
 /// An answer of the machine: what it answers, status, data.
@@ -176,11 +179,7 @@ fn a_transfer_taken_back_before_anything_was_carried_is_gone() {
     let mut machine = machine_with(Faults::default(), 1);
     ask_for(&mut machine, 0, 1000, 512, 0);
     machine.advance(3 * MS);
-    let unlink = Command::Unlink {
-        sequence: 7,
-        target: 1000,
-    };
-    machine.command(0, unlink, 3 * MS);
+    take_back(&mut machine, 7, 1000, 3 * MS);
     let answers = said(&mut machine, 0, high);
     assert_eq!(answers.len(), 1);
     assert!(answers[0].unlinked && answers[0].status == usbip::TAKEN_BACK);
@@ -192,11 +191,7 @@ fn a_transfer_taken_back_too_late_is_reported_with_its_data_first() {
     ask_for(&mut machine, 0, 1000, 512, 0);
     request(&mut machine, 0, 1, 100, 0);
     machine.advance(2 * MS - 1);
-    let unlink = Command::Unlink {
-        sequence: 7,
-        target: 1000,
-    };
-    machine.command(0, unlink, 2 * MS - 1);
+    take_back(&mut machine, 7, 1000, 2 * MS - 1);
     let answers = said(&mut machine, 0, high);
     assert_eq!(answers[0].data.len(), 100);
     assert!(answers[1].unlinked && answers[1].status == 0);
@@ -207,7 +202,7 @@ fn a_transfer_taken_back_too_late_is_reported_with_its_data_first() {
 
 #[test]
 fn isochronous_transfers_are_answered_in_their_frames_or_taken_back() {
-    let mut machine = machine_of(&[Function::Iso], Faults::default(), 1);
+    let mut machine = plugged(&[Function::Iso], &DeviceConfig::default(), 1);
     let descriptors: Vec<u8> = (0..8_u32)
         .flat_map(|at| [at * 192, 192, 0, 0])
         .flat_map(u32::to_be_bytes)
@@ -219,11 +214,7 @@ fn isochronous_transfers_are_answered_in_their_frames_or_taken_back() {
         };
         machine.command(0, Command::Submit(submit), MS / 2);
     }
-    let unlink = Command::Unlink {
-        sequence: 1,
-        target: 1002,
-    };
-    machine.command(0, unlink, MS);
+    take_back(&mut machine, 1, 1002, MS);
     let taken_back = std::mem::take(machine.answers(0));
     assert_eq!(taken_back.len(), HEADER);
     assert_eq!(taken_back[20..24], usbip::TAKEN_BACK.to_be_bytes());
@@ -259,10 +250,8 @@ fn a_device_that_disconnects_itself_is_gone_after_its_last_answer() {
     request(&mut machine, 0, 1, 100, 0);
     let mut answers = 0;
     while let Some(at) = machine.next_ns() {
-        assert!(
-            !machine.is_gone(0),
-            "gone at {at} ns after {answers} answers"
-        );
+        let holds = !machine.is_gone(0);
+        assert!(holds, "gone at {at} ns after {answers} answers");
         machine.advance(at);
         answers += said(&mut machine, 0, high).len();
     }
@@ -320,44 +309,10 @@ fn what_is_said_is_the_same_to_the_bit_when_it_is_said_again() {
     assert_eq!(a_second_of_exchanges(2).1, a_second_of_exchanges(2).1);
 }
 
-/// Hands over an order with its number as the transfer's, and as the request's.
-fn order(machine: &mut Machine, kind: Kind, verb: Verb, number: u32, now_ns: u64) {
-    let order = StreamOrder {
-        verb,
-        transfer_bytes: 512,
-        stop_after: 0,
-    };
-    let mut data = [0; wire::REQUEST_HEADER + wire::STREAM_ORDER];
-    let (header, payload) = data.split_first_chunk_mut().unwrap();
-    let request = Request {
-        kind,
-        sequence: number,
-        out_payload: wire::STREAM_ORDER as u32,
-        in_bytes: 104,
-    };
-    request.encode(header);
-    payload.copy_from_slice(&order.encode());
-    out(machine, number, &data, now_ns);
-}
-
-fn out(machine: &mut Machine, number: u32, data: &[u8], now_ns: u64) {
-    let submit = Submit {
-        sequence: number,
-        endpoint: BULK,
-        direction: Direction::Out,
-        close: false,
-        length: data.len(),
-        setup: [0; 8],
-        data,
-        isochronous: &[],
-    };
-    machine.command(0, Command::Submit(submit), now_ns);
-}
-
 #[test]
 fn a_stream_to_the_host_fills_the_bus_and_is_the_stream_that_was_ordered() {
     let mut machine = machine_with(Faults::default(), 1);
-    order(&mut machine, Kind::Source, Verb::Start, 1, 0);
+    out(&mut machine, 0, 1, &start(Kind::Source, 1, 512), 0);
     for number in 1000..1008 {
         ask_for(&mut machine, 0, number, 512, 0);
     }
@@ -389,14 +344,14 @@ fn a_stream_from_the_host_is_counted_to_the_byte() {
     let mut machine = machine_with(Faults::default(), 1);
     ask_for(&mut machine, 0, 1000, 512, 0);
     ask_for(&mut machine, 0, 1001, 512, 0);
-    order(&mut machine, Kind::Sink, Verb::Start, 1, 0);
+    out(&mut machine, 0, 1, &start(Kind::Sink, 1, 512), 0);
     machine.advance(5 * MS);
     let mut data = vec![0; 100_000];
     wire::fill_stream(0, &mut data);
     for (at, piece) in data.chunks(5000).enumerate() {
-        out(&mut machine, 2 + at as u32, piece, 5 * MS);
+        out(&mut machine, 0, 2 + at as u32, piece, 5 * MS);
     }
-    order(&mut machine, Kind::Sink, Verb::End, 900, 5 * MS);
+    out(&mut machine, 0, 900, &end(Kind::Sink, 900), 5 * MS);
     machine.advance(500 * MS);
     let answers = said(&mut machine, 0, high);
     let last = answers.iter().rfind(|said| high(said.sequence)).unwrap();

@@ -279,24 +279,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_before_anything_is_held_for_it() {
-        let refused = |words| parse(&submission(words, &[0; 8])).unwrap_err();
-        assert_eq!(refused([9, 0, 0, 0, 0, 0, 0, 0, 0]), Malformed::Command(9));
-        assert_eq!(
-            refused([1, 0, 0, 0, 16, 0, 0, 0, 0]),
-            Malformed::Endpoint(16, 0)
-        );
-        assert_eq!(
-            refused([1, 0, 0, 0, 1, 0, u32::MAX, 0, 0]),
-            Malformed::Length(u32::MAX)
-        );
-        assert_eq!(
-            refused([1, 0, 0, 1, 1, 0, 64, 0, 1025]),
-            Malformed::Isochronous(1025, 64)
-        );
-        assert_eq!(
-            refused([1, 0, 0, 1, 0, 0, 64, 0, 1]),
-            Malformed::Isochronous(1, 64)
-        );
+        const MAX: u32 = u32::MAX;
+        for (words, expected) in [
+            ([9, 0, 0, 0, 0, 0, 0, 0, 0], Malformed::Command(9)),
+            ([1, 0, 0, 0, 16, 0, 0, 0, 0], Malformed::Endpoint(16, 0)),
+            ([1, 0, 0, 0, 1, 0, MAX, 0, 0], Malformed::Length(MAX)),
+            (
+                [1, 0, 0, 1, 1, 0, 9, 0, 1025],
+                Malformed::Isochronous(1025, 9),
+            ),
+            ([1, 0, 0, 1, 0, 0, 64, 0, 1], Malformed::Isochronous(1, 64)),
+        ] {
+            let error = parse(&submission(words, &[0; 8])).unwrap_err();
+            assert_eq!(error, expected);
+        }
         // A packet that reaches beyond the data.
         let mut bytes = submission([1, 0, 0, 1, 1, 0, 64, 0, 1], &[0; 8]);
         bytes.extend([1, 64, 0, 0].map(u32::to_be_bytes).concat());

@@ -1,16 +1,58 @@
 //! Plans, summaries and samples to test with; used by the unit tests too.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use proptest::prelude::*;
+use std::path::{Path, PathBuf};
 use wiregauge_record::{
     Conditions, Connect, Counts, Ending, HostPlan, HostState, Limit, LinkOptions, Phase, Plan,
     Point, PointSummary, Protocol, ResourceUse, Sample, Schedule, Status, Throughput, Wait,
 };
 
+use wiregauge_run::{Files, RunError, State};
+
 /// Most tests are of the first kind of run; what is not particular to it is the same code for all.
 pub type Run = wiregauge_run::Run<wiregauge_run::Exchange>;
 pub type RunWriter = wiregauge_run::RunWriter<wiregauge_run::Exchange>;
+
+/// Stores a point that has these rows.
+pub fn store<K: Files>(
+    run: &mut wiregauge_run::RunWriter<K>,
+    (point, summary): (K::Point, K::Summary),
+    rows: &[K::Row],
+) {
+    let mut writer = run.begin_point(point).unwrap();
+    rows.iter().for_each(|row| writer.push(row, &[]).unwrap());
+    run.end_point(writer, summary).unwrap();
+}
+
+/// A finished run in `dir`, of points that have the same rows.
+pub fn finished<K: Files>(
+    dir: PathBuf,
+    plan: &K::Plan,
+    points: impl IntoIterator<Item = (K::Point, K::Summary)>,
+    rows: &[K::Row],
+) -> PathBuf {
+    let mut run = wiregauge_run::RunWriter::<K>::create(&dir, plan, &conditions()).unwrap();
+    for point in points {
+        store(&mut run, point, rows);
+    }
+    run.finish(State::Complete).unwrap();
+    dir
+}
+
+/// The rows of the first point.
+pub fn read_all<K: Files>(dir: &Path) -> Result<Vec<K::Row>, RunError> {
+    let run = wiregauge_run::Run::<K>::open(dir)?;
+    let mut reader = run.samples(0)?;
+    let rows = reader.by_ref().map(|row| Ok(row?.0)).collect();
+    assert!(reader.next().is_none(), "a reader ends after an error");
+    rows
+}
+
+pub fn samples(count: u64) -> Vec<Sample> {
+    (0..count).map(sample).collect()
+}
 
 pub fn point(index: u32) -> Point {
     Point {
@@ -113,11 +155,7 @@ pub fn sample(sequence: u64) -> Sample {
         bytes_out: 16,
         bytes_in: 100,
         outstanding: 1,
-        phase: if sequence == 0 {
-            Phase::First
-        } else {
-            Phase::Measured
-        },
+        phase: [Phase::First, Phase::Measured][usize::from(sequence > 0)],
         ..Sample::default()
     }
 }

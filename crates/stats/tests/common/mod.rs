@@ -4,6 +4,15 @@
 pub mod bootstrap;
 pub mod shapes;
 
+use wiregauge_stats::Series;
+
+/// A series of these values.
+pub fn taken(values: &[u64]) -> Series {
+    let mut series = Series::new();
+    values.iter().for_each(|&value| series.push(value));
+    series
+}
+
 /// Seeds of a table: all of them with FULL=1, as docs/statistics.md was made; otherwise a fifth, which
 /// shows that the table can still be made.
 pub fn seeds(all: u64) -> u64 {

@@ -92,12 +92,8 @@ pub fn candidates(space: &Space) -> Vec<Candidate> {
 }
 
 /// True if the whole interval keeps the bound.
-fn shows(bound: Bound, found: Estimate) -> bool {
-    let end = if bound.is_upper() {
-        found.high
-    } else {
-        found.low
-    };
+pub fn shows(bound: Bound, found: Estimate) -> bool {
+    let end = [found.low, found.high][usize::from(bound.is_upper())];
     end.is_some_and(|end| bound.keeps(end))
 }
 
@@ -191,84 +187,64 @@ pub fn solve(task: &Task, device: &mut dyn Device, effort: Effort) -> Outcome {
     }
 }
 
+impl Task {
+    fn new(name: &'static str, sense: Sense, objective: Figure, space: Space) -> Task {
+        Task {
+            name,
+            space,
+            sense,
+            objective,
+            constraint: None,
+        }
+    }
+
+    fn most(figure: Figure, name: &'static str, space: Space) -> Task {
+        Task::new(name, Sense::Maximise, figure, space)
+    }
+
+    fn least(figure: Figure, name: &'static str, space: Space) -> Task {
+        Task::new(name, Sense::Minimise, figure, space)
+    }
+
+    fn bounded(self, figure: Figure, random: &mut fastrand::Rng) -> Task {
+        let constraint = Some((figure, 0.25 + 0.6 * random.f64()));
+        Task { constraint, ..self }
+    }
+}
+
+fn space(out: u32, in_bytes: impl IntoIterator<Item = u32>, depth: u32) -> Space {
+    Space {
+        out_bytes: vec![out],
+        in_bytes: in_bytes.into_iter().collect(),
+        depth: (1..=depth).collect(),
+        wait: vec![Wait::Block],
+        connect: vec![Connect::Once],
+    }
+}
+
 /// What users ask.
 pub fn tasks(random: &mut fastrand::Rng) -> Vec<Task> {
-    let many: Vec<u32> = (3..=500).map(|n| 16 * n).collect();
-    let once = vec![Connect::Once];
-    let block = vec![Wait::Block];
-    let space = |out: u32, in_bytes: Vec<u32>, depth: u32| Space {
-        out_bytes: vec![out],
-        in_bytes,
-        depth: (1..=depth).collect(),
-        wait: block.clone(),
-        connect: once.clone(),
-    };
-    let mut task = |name, space, sense, objective, constraint: Option<Figure>| Task {
-        name,
-        space,
-        sense,
-        objective,
-        constraint: constraint.map(|figure| (figure, 0.25 + 0.6 * random.f64())),
-    };
     use Figure::{Exchanges, InRate, P99, Rtt, Trt};
-    use Sense::{Maximise, Minimise};
+    let many = || space(16, (3..=500).map(|n| 16 * n), 16);
+    let hundreds = || (1..=20).map(|n| 100 * n);
+    let both = Space {
+        out_bytes: hundreds().collect(),
+        ..space(16, hundreds(), 8)
+    };
+    let ways = Space {
+        wait: vec![Wait::Block, Wait::Poll, Wait::Spin],
+        connect: vec![Connect::Once, Connect::Each],
+        ..space(16, [256], 12)
+    };
+    let three = space(64, [64, 512, 4096], 16);
     vec![
-        task(
-            "most bytes in",
-            space(16, many.clone(), 16),
-            Maximise,
-            InRate,
-            None,
-        ),
-        task(
-            "most bytes in, p99 bounded",
-            space(16, many.clone(), 16),
-            Maximise,
-            InRate,
-            Some(P99),
-        ),
-        task(
-            "least TRT of one size",
-            space(16, vec![100], 32),
-            Minimise,
-            Trt,
-            None,
-        ),
-        task(
-            "least p99 at a rate",
-            space(16, many, 16),
-            Minimise,
-            P99,
-            Some(InRate),
-        ),
-        task(
-            "most exchanges, p99 bounded",
-            space(64, vec![64, 512, 4096], 16),
-            Maximise,
-            Exchanges,
-            Some(P99),
-        ),
-        task(
-            "least RTT at a rate, both sizes",
-            Space {
-                out_bytes: (1..=20).map(|n| 100 * n).collect(),
-                ..space(16, (1..=20).map(|n| 100 * n).collect(), 8)
-            },
-            Minimise,
-            Rtt,
-            Some(InRate),
-        ),
-        task(
-            "most exchanges, ways to wait and connect",
-            Space {
-                wait: vec![Wait::Block, Wait::Poll, Wait::Spin],
-                connect: vec![Connect::Once, Connect::Each],
-                ..space(16, vec![256], 12)
-            },
-            Maximise,
-            Exchanges,
-            None,
-        ),
+        Task::most(InRate, "most bytes in", many()),
+        Task::most(InRate, "most bytes in, p99 bounded", many()).bounded(P99, random),
+        Task::least(Trt, "least TRT of one size", space(16, [100], 32)),
+        Task::least(P99, "least p99 at a rate", many()).bounded(InRate, random),
+        Task::most(Exchanges, "most exchanges, p99 bounded", three).bounded(P99, random),
+        Task::least(Rtt, "least RTT at a rate, both sizes", both).bounded(InRate, random),
+        Task::most(Exchanges, "most exchanges, ways to wait and connect", ways),
     ]
 }
 
@@ -278,57 +254,14 @@ pub fn bus_tasks(random: &mut fastrand::Rng) -> Vec<Task> {
         48, 64, 100, 128, 200, 256, 400, 512, 640, 800, 1000, 1024, 1216, 1500, 1600, 2000, 2048,
         2400, 2800, 3000,
     ];
-    let space = |in_bytes: Vec<u32>, depth: u32| Space {
-        out_bytes: vec![16],
-        in_bytes,
-        depth: (1..=depth).collect(),
-        wait: vec![Wait::Block],
-        connect: vec![Connect::Once],
-    };
-    let mut task = |name, space, sense, objective, constraint: Option<Figure>| Task {
-        name,
-        space,
-        sense,
-        objective,
-        constraint: constraint.map(|figure| (figure, 0.25 + 0.6 * random.f64())),
-    };
     use Figure::{InRate, Rtt, Trt};
-    use Sense::{Maximise, Minimise};
+    let sizes = || space(16, sizes, 6);
+    let fine = space(16, (1..=60).map(|n| 48 * n), 1);
     vec![
-        task(
-            "bus: most bytes in",
-            space(sizes.to_vec(), 6),
-            Maximise,
-            InRate,
-            None,
-        ),
-        task(
-            "bus: most bytes in, one at a time",
-            space((1..=60).map(|n| 48 * n).collect(), 1),
-            Maximise,
-            InRate,
-            None,
-        ),
-        task(
-            "bus: most bytes in, RTT bounded",
-            space(sizes.to_vec(), 6),
-            Maximise,
-            InRate,
-            Some(Rtt),
-        ),
-        task(
-            "bus: least RTT at a rate",
-            space(sizes.to_vec(), 6),
-            Minimise,
-            Rtt,
-            Some(InRate),
-        ),
-        task(
-            "bus: least TRT of one size",
-            space(vec![100], 24),
-            Minimise,
-            Trt,
-            None,
-        ),
+        Task::most(InRate, "bus: most bytes in", sizes()),
+        Task::most(InRate, "bus: most bytes in, one at a time", fine),
+        Task::most(InRate, "bus: most bytes in, RTT bounded", sizes()).bounded(Rtt, random),
+        Task::least(Rtt, "bus: least RTT at a rate", sizes()).bounded(InRate, random),
+        Task::least(Trt, "bus: least TRT of one size", space(16, [100], 24)),
     ]
 }

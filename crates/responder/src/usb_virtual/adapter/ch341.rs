@@ -167,19 +167,15 @@ mod tests {
     #[test]
     fn the_probe_of_the_driver_is_answered() {
         let (mut chip, mut port) = (Ch341::default(), port());
-        let version = [0xc0, 0x5f, 0, 0, 0, 0, 2, 0];
-        assert_eq!(
-            chip.answer(&mut port, version, 0),
-            Answer::Data(vec![0x31, 0])
-        );
-        let status = [0xc0, 0x95, 0x06, 0x07, 0, 0, 2, 0];
-        assert_eq!(
-            chip.answer(&mut port, status, 0),
-            Answer::Data(vec![0xfe, 0])
-        );
-        // Reading the break register shows that the prescaler is not limited.
-        let breaks = [0xc0, 0x95, 0x05, 0x00, 0, 0, 2, 0];
-        assert_eq!(chip.answer(&mut port, breaks, 0), Answer::Data(vec![0, 0]));
+        for (name, setup, expected) in [
+            ("version", [0xc0, 0x5f, 0, 0, 0, 0, 2, 0], [0x31, 0]),
+            ("status", [0xc0, 0x95, 0x06, 0x07, 0, 0, 2, 0], [0xfe, 0]),
+            // It shows that the prescaler is not limited.
+            ("break", [0xc0, 0x95, 0x05, 0x00, 0, 0, 2, 0], [0, 0]),
+        ] {
+            let answer = chip.answer(&mut port, setup, 0);
+            assert_eq!(answer, Answer::Data(expected.to_vec()), "{name}");
+        }
     }
 
     #[test]
@@ -191,10 +187,8 @@ mod tests {
         // 8 data bits, even parity, 2 stop bits; enable bits.
         chip.answer(&mut port, [0x40, 0x9a, 0x18, 0x25, 0xdf, 0, 0, 0], 0);
         let format = port.format;
-        assert_eq!(
-            (format.data_bits, format.has_parity, format.stop_halves),
-            (8, true, 4)
-        );
+        let found = (format.data_bits, format.has_parity, format.stop_halves);
+        assert_eq!(found, (8, true, 4));
     }
 
     #[test]

@@ -188,10 +188,8 @@ mod tests {
             300_u32, 1_200, 9_600, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600,
         ] {
             let set = [0x41, 0x1e, 0, 0, 0, 0, 4, 0];
-            assert_eq!(
-                chip.answer(&mut port, set, &rate.to_le_bytes(), 0),
-                Answer::done()
-            );
+            let answer = chip.answer(&mut port, set, &rate.to_le_bytes(), 0);
+            assert_eq!(answer, Answer::done());
             let off = (f64::from(port.format.baud) / f64::from(rate) - 1.0).abs();
             assert!(off < 0.03, "{rate}: {}", port.format.baud);
         }
@@ -220,10 +218,8 @@ mod tests {
         assert_eq!(port.format, expected);
         assert_eq!(chip.answer(&mut port, set(0x00, 9), &[], 0), Answer::Stall);
         let get = [0xc1, 0x04, 0, 0, 0, 0, 2, 0];
-        assert_eq!(
-            chip.answer(&mut port, get, &[], 0),
-            Answer::Data(vec![0x22, 7])
-        );
+        let answer = chip.answer(&mut port, get, &[], 0);
+        assert_eq!(answer, Answer::Data(vec![0x22, 7]));
     }
 
     #[test]
@@ -240,9 +236,7 @@ mod tests {
         assert_eq!(chip.answer(&mut port, raise, &[], 0), reset);
         assert_eq!(chip.answer(&mut port, raise, &[], 0), Answer::done());
         let lines = [0xc1, 0x08, 0, 0, 0, 0, 1, 0];
-        assert_eq!(
-            chip.answer(&mut port, lines, &[], 0),
-            Answer::Data(vec![0xb3])
-        );
+        let answer = chip.answer(&mut port, lines, &[], 0);
+        assert_eq!(answer, Answer::Data(vec![0xb3]));
     }
 }

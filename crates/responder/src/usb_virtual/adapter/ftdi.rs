@@ -152,15 +152,12 @@ fn baud(value: u16, index: u16) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets::Packets;
     use super::*;
 
     fn port() -> Port {
-        Port::new(
-            Format::new(9_600),
-            128,
-            64,
-            super::super::packets::Packets::new(Ftdi::default().rule(), 256, PACKET_DATA),
-        )
+        let packets = Packets::new(Ftdi::default().rule(), 256, PACKET_DATA);
+        Port::new(Format::new(9_600), 128, 64, packets)
     }
 
     #[test]
@@ -235,29 +232,22 @@ mod tests {
         let (mut chip, mut port) = (Ftdi::default(), port());
         let set = |high| [0x40, 0x06, b'\n', high, 0, 0, 0, 0];
         chip.answer(&mut port, set(1), 0);
-        assert!(matches!(
-            chip.rule(),
-            Rule::Timer {
-                event: Some(b'\n'),
-                ..
-            }
-        ));
+        let event = |chip: &Ftdi| match chip.rule() {
+            Rule::Timer { event, .. } => event,
+            rule => panic!("{rule:?}"),
+        };
+        assert_eq!(event(&chip), Some(b'\n'));
         chip.answer(&mut port, set(0), 0);
-        assert!(matches!(chip.rule(), Rule::Timer { event: None, .. }));
+        assert_eq!(event(&chip), None);
     }
 
     #[test]
     fn the_eeprom_names_the_chip_and_what_is_unknown_is_stalled() {
         let (mut chip, mut port) = (Ftdi::default(), port());
+        let mut asked = |setup| chip.answer(&mut port, setup, 0);
         let read = |word| [0xc0, 0x90, 0, 0, word, 0, 2, 0];
-        assert_eq!(
-            chip.answer(&mut port, read(2), 0),
-            Answer::Data(vec![0x01, 0x60])
-        );
-        assert_eq!(chip.answer(&mut port, read(9), 0), Answer::Data(vec![0, 0]));
-        assert_eq!(
-            chip.answer(&mut port, [0x40, 0x55, 0, 0, 0, 0, 0, 0], 0),
-            Answer::Stall
-        );
+        assert_eq!(asked(read(2)), Answer::Data(vec![0x01, 0x60]));
+        assert_eq!(asked(read(9)), Answer::Data(vec![0, 0]));
+        assert_eq!(asked([0x40, 0x55, 0, 0, 0, 0, 0, 0]), Answer::Stall);
     }
 }

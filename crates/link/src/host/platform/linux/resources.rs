@@ -193,10 +193,7 @@ mod tests {
         assert_eq!(share(Some(1)), 0.4);
         // Not pinned, it may have run on either.
         assert_eq!(share(None), 0.25);
-        assert_eq!(
-            share(Some(7)),
-            0.0,
-            "a processor that the kernel does not list"
-        );
+        // A processor that the kernel does not list.
+        assert_eq!(share(Some(7)), 0.0);
     }
 }

@@ -159,17 +159,21 @@ pub fn limit(options: &CanOptions, timing: &Timing) -> Option<BusLimit> {
 mod tests {
     use super::*;
 
-    fn load(fd: bool, isotp: Option<IsoTp>) -> Load {
+    fn made(fd: bool, isotp: Option<IsoTp>, bitrate: Option<u32>) -> Option<Load> {
         let options = CanOptions {
             request_id: "7e0".parse().unwrap(),
             response_id: "18daf110".parse().unwrap(),
             fd,
             isotp,
-            bitrate: Some(500_000),
+            bitrate,
             data_bitrate: None,
             timestamps: false,
         };
-        Load::new(&options, &Timing::default()).unwrap()
+        Load::new(&options, &Timing::default())
+    }
+
+    fn load(fd: bool, isotp: Option<IsoTp>) -> Load {
+        made(fd, isotp, Some(500_000)).unwrap()
     }
 
     const BIT_NS: u64 = 2_000;
@@ -177,15 +181,10 @@ mod tests {
     #[test]
     fn a_frame_takes_its_bits() {
         let load = load(false, None);
-        let (request, response) = (load.request(8), load.response(1));
-        assert_eq!(
-            (request.least_ns, request.most_ns),
-            (111 * BIT_NS, 135 * BIT_NS)
-        );
-        assert_eq!(
-            (response.least_ns, response.most_ns),
-            (75 * BIT_NS, 90 * BIT_NS)
-        );
+        for (message, least, most) in [(load.request(8), 111, 135), (load.response(1), 75, 90)] {
+            let found = (message.least_ns, message.most_ns);
+            assert_eq!(found, (least * BIT_NS, most * BIT_NS));
+        }
     }
 
     #[test]
@@ -211,15 +210,6 @@ mod tests {
 
     #[test]
     fn without_a_bit_rate_there_is_no_load() {
-        let options = CanOptions {
-            request_id: "1".parse().unwrap(),
-            response_id: "2".parse().unwrap(),
-            fd: false,
-            isotp: None,
-            bitrate: None,
-            data_bitrate: None,
-            timestamps: false,
-        };
-        assert!(Load::new(&options, &Timing::default()).is_none());
+        assert!(made(false, None, None).is_none());
     }
 }

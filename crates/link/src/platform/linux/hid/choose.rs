@@ -103,46 +103,33 @@ mod tests {
     #[test]
     fn what_is_not_clear_is_named_by_a_setting_or_refused() {
         let several = [(Input, 1, 8), (Output, 1, 8), (Output, 2, 8)];
-        let error = chosen(&several, Settings::default()).unwrap_err();
-        assert!(
-            error.contains("several output reports") && error.contains("#out=1"),
-            "{error}"
-        );
-        let second = Settings {
-            out: Some(2),
+        let with = |out| Settings {
+            out,
             ..Settings::default()
         };
-        assert_eq!(chosen(&several, second), Ok((2, 1)));
-        let wrong = Settings {
-            out: Some(7),
-            ..Settings::default()
-        };
-        let error = chosen(&several, wrong).unwrap_err();
-        assert!(
-            error.contains("no output report 7; it has input 1: 8 B"),
-            "{error}"
-        );
+        assert_eq!(chosen(&several, with(Some(2))), Ok((2, 1)));
+        for (out, words) in [
+            (None, "several output reports"),
+            (None, "#out=1"),
+            (Some(7), "no output report 7; it has input 1: 8 B"),
+        ] {
+            let error = chosen(&several, with(out)).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]
     fn a_device_without_the_reports_is_refused_with_those_that_it_has() {
-        let error = chosen(&[(Input, 0, 4), (Feature, 0, 8)], Settings::default()).unwrap_err();
-        assert!(
-            error.contains("no output report; it has input 4 B, feature 8 B"),
-            "{error}"
-        );
+        let both = [(Input, 0, 4), (Feature, 0, 8)];
+        let error = chosen(&both, Settings::default()).unwrap_err();
+        let words = "no output report; it has input 4 B, feature 8 B";
+        assert!(error.contains(words), "{error}");
         let feature = Settings {
             feature: true,
             ..Settings::default()
         };
-        assert_eq!(
-            chosen(&[(Input, 0, 4), (Feature, 0, 8)], feature),
-            Ok((0, 0))
-        );
-        assert!(
-            chosen(&[(Input, 0, 4)], feature)
-                .unwrap_err()
-                .contains("omit type=feature")
-        );
+        assert_eq!(chosen(&both, feature), Ok((0, 0)));
+        let error = chosen(&both[..1], feature).unwrap_err();
+        assert!(error.contains("omit type=feature"), "{error}");
     }
 }

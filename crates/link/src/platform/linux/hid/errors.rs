@@ -131,20 +131,16 @@ mod tests {
     fn a_device_without_its_file_and_one_that_left_are_told_apart() {
         let missing = io::Error::from_raw_os_error(libc::ENOENT);
         let text = opening(&board("/dev/hidraw77"), "cannot open it", &missing).to_string();
-        assert!(
-            text.contains("the kernel knows the device, but /dev/hidraw77 does not exist"),
-            "{text}"
-        );
-        let of = |file: &str, error| {
-            LinkError::from_io("exchange 7", &of_transfer(Path::new(file), error))
-        };
-        assert_eq!(
-            of("/dev/null", Errno::NODEV).kind(),
-            LinkErrorKind::Disconnected
-        );
-        let left = of("/dev/hidraw77", Errno::PROTO);
-        assert_eq!(left.kind(), LinkErrorKind::Disconnected);
-        let stalled = of("/dev/null", Errno::PIPE);
-        assert_eq!(stalled.kind(), LinkErrorKind::Io);
+        let words = "the kernel knows the device, but /dev/hidraw77 does not exist";
+        assert!(text.contains(words), "{text}");
+        for (file, error, kind) in [
+            ("/dev/null", Errno::NODEV, LinkErrorKind::Disconnected),
+            ("/dev/hidraw77", Errno::PROTO, LinkErrorKind::Disconnected),
+            ("/dev/null", Errno::PIPE, LinkErrorKind::Io),
+        ] {
+            let error = of_transfer(Path::new(file), error);
+            let found = LinkError::from_io("exchange 7", &error).kind();
+            assert_eq!(found, kind, "{file}");
+        }
     }
 }

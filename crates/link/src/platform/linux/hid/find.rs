@@ -281,16 +281,16 @@ mod tests {
     #[test]
     fn none_and_several_are_answered_with_what_is_there() {
         let devices = [board("hidraw0", 0xff00, 0), board("hidraw1", 0xff00, 0)];
-        let text = found(&devices, "1209:1").unwrap_err();
-        assert!(text.contains("2 devices match"), "{text}");
-        assert!(text.contains("hid:///dev/hidraw0"), "{text}");
-        let text = found(&devices, "1209:2").unwrap_err();
-        assert!(
-            text.contains("no such device") && text.contains("serial HIDRAW1"),
-            "{text}"
-        );
-        let text = found(&[], "1209:2").unwrap_err();
-        assert!(text.contains("no HID device is attached"), "{text}");
+        for (there, address, words) in [
+            (&devices[..], "1209:1", "2 devices match"),
+            (&devices, "1209:1", "hid:///dev/hidraw0"),
+            (&devices, "1209:2", "no such device"),
+            (&devices, "1209:2", "serial HIDRAW1"),
+            (&[], "1209:2", "no HID device is attached"),
+        ] {
+            let text = found(there, address).unwrap_err();
+            assert!(text.contains(words), "{text}");
+        }
     }
 
     #[test]
@@ -308,10 +308,8 @@ mod tests {
         for path in ["/dev/null", "/proc/self/status"] {
             let error = of_file(Path::new(path), "cannot open it").unwrap_err();
             assert_eq!(error.kind(), LinkErrorKind::Usage);
-            assert!(
-                error.to_string().contains("is not a hidraw device"),
-                "{error}"
-            );
+            let text = error.to_string();
+            assert!(text.contains("is not a hidraw device"), "{text}");
         }
         let error = of_file(Path::new("/dev/hidraw999"), "cannot open it").unwrap_err();
         assert_eq!(error.kind(), LinkErrorKind::NotFound);

@@ -76,16 +76,14 @@ mod tests {
             all.iter().map(|device| address(device, all)).collect()
         };
         let keyboard = [board(1, 0xff60, None), board(0, 1, None)];
-        assert_eq!(
-            addresses(&keyboard),
-            ["hid://1209:0001", "hid:///dev/hidraw0"]
-        );
         let two = [board(0, 0xff00, Some("A")), board(1, 0xff00, Some("B"))];
-        assert_eq!(addresses(&two), ["hid://1209:0001/A", "hid://1209:0001/B"]);
         let alike = [board(0, 0xff00, None), board(1, 0xff00, None)];
-        assert_eq!(
-            addresses(&alike),
-            ["hid:///dev/hidraw0", "hid:///dev/hidraw1"]
-        );
+        for (devices, expected) in [
+            (keyboard, ["hid://1209:0001", "hid:///dev/hidraw0"]),
+            (two, ["hid://1209:0001/A", "hid://1209:0001/B"]),
+            (alike, ["hid:///dev/hidraw0", "hid:///dev/hidraw1"]),
+        ] {
+            assert_eq!(addresses(&devices), expected);
+        }
     }
 }

@@ -398,15 +398,11 @@ mod tests {
 
     #[test]
     fn a_setup_packet_has_the_request_and_the_size_of_its_data_stage() {
-        assert_eq!(
-            setup(VENDOR_OUT, CONTROL_SEND, 0x0234),
-            [0x40, 0x57, 0, 0, 0, 0, 0x34, 0x02]
-        );
+        let send = setup(VENDOR_OUT, CONTROL_SEND, 0x0234);
+        assert_eq!(send, [0x40, 0x57, 0, 0, 0, 0, 0x34, 0x02]);
         // A fetch asks for no more than endpoint 0 has memory for.
-        assert_eq!(
-            setup(VENDOR_IN, CONTROL_FETCH, 1 << 20),
-            [0xc0, 0x58, 0, 0, 0, 0, 0x00, 0x10]
-        );
+        let fetch = setup(VENDOR_IN, CONTROL_FETCH, 1 << 20);
+        assert_eq!(fetch, [0xc0, 0x58, 0, 0, 0, 0, 0x00, 0x10]);
     }
 
     #[test]

@@ -165,18 +165,13 @@ mod tests {
 
     #[test]
     fn a_busy_interface_is_told_who_holds_it() {
-        let text = busy(
-            0,
-            Some("usb-storage"),
-            "/dev/bus/usb/001/002",
-            "cannot open",
-        )
-        .to_string();
-        assert!(
-            text.contains("usb-storage") && text.contains("modprobe -r"),
-            "{text}"
-        );
-        let text = busy(0, Some("usbfs"), "/dev/bus/usb/001/002", "cannot open").to_string();
-        assert!(text.contains("fuser -v /dev/bus/usb/001/002"), "{text}");
+        for (driver, words) in [
+            ("usb-storage", "usb-storage"),
+            ("usb-storage", "modprobe -r"),
+            ("usbfs", "fuser -v /dev/bus/usb/001/002"),
+        ] {
+            let text = busy(0, Some(driver), "/dev/bus/usb/001/002", "cannot open").to_string();
+            assert!(text.contains(words), "{text}");
+        }
     }
 }

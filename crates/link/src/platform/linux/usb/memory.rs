@@ -58,10 +58,8 @@ mod tests {
         let text = check_memory_against((16 << 20) + 1, Some(16))
             .unwrap_err()
             .to_string();
-        assert!(
-            text.contains("17 MB") && text.contains("echo 64 >"),
-            "{text}"
-        );
+        let holds = text.contains("17 MB") && text.contains("echo 64 >");
+        assert!(holds, "{text}");
         assert!(no_memory(Some(16)).to_string().contains("16 MB"));
     }
 }

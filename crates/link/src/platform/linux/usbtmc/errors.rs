@@ -101,18 +101,17 @@ mod tests {
         let of = |file: &str, error| {
             LinkError::from_io("exchange 7", &of_file(Path::new(file), error, "a message"))
         };
-        let left = of("/dev/null", Errno::NODEV);
-        assert_eq!(left.kind(), LinkErrorKind::Disconnected);
         // A transfer that was under way, and then the file is no longer there.
-        let left = of("/dev/usbtmc-unplugged", Errno::PROTO);
-        assert_eq!(left.kind(), LinkErrorKind::Disconnected);
-        let disturbed = of("/dev/null", Errno::PROTO);
-        assert_eq!(disturbed.kind(), LinkErrorKind::Io);
-        let slow = of("/dev/null", Errno::TIMEDOUT);
-        assert_eq!(slow.kind(), LinkErrorKind::Timeout);
-        assert!(
-            slow.to_string().contains("did not accept a message"),
-            "{slow}"
-        );
+        let unplugged = "/dev/usbtmc-unplugged";
+        for (file, error, kind) in [
+            ("/dev/null", Errno::NODEV, LinkErrorKind::Disconnected),
+            (unplugged, Errno::PROTO, LinkErrorKind::Disconnected),
+            ("/dev/null", Errno::PROTO, LinkErrorKind::Io),
+            ("/dev/null", Errno::TIMEDOUT, LinkErrorKind::Timeout),
+        ] {
+            assert_eq!(of(file, error).kind(), kind, "{file} {error}");
+        }
+        let slow = of("/dev/null", Errno::TIMEDOUT).to_string();
+        assert!(slow.contains("did not accept a message"), "{slow}");
     }
 }

@@ -170,10 +170,8 @@ mod tests {
             let error = of_file(Path::new(path), "cannot open it").unwrap_err();
             assert_eq!(error.kind(), LinkErrorKind::Usage);
             let text = error.to_string();
-            assert!(
-                text.contains("is not a file of the kernel's usbtmc driver"),
-                "{text}"
-            );
+            let words = "is not a file of the kernel's usbtmc driver";
+            assert!(text.contains(words), "{text}");
         }
         let error = of_file(Path::new("/dev/usbtmc999"), "cannot open it").unwrap_err();
         assert_eq!(error.kind(), LinkErrorKind::NotFound);

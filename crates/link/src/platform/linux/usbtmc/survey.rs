@@ -70,17 +70,16 @@ mod tests {
             all.iter().map(|device| address(device, all)).collect()
         };
         assert_eq!(addresses(&[scope("1-1", 0, None)]), ["usbtmc://0957:1796"]);
-        assert_eq!(
-            addresses(&[scope("1-1", 0, Some("A")), scope("1-2", 0, Some("B"))]),
-            ["usbtmc://0957:1796/A", "usbtmc://0957:1796/B"]
-        );
-        assert_eq!(
-            addresses(&[scope("1-1", 0, None), scope("1-2", 0, None)]),
-            ["usbtmc://1-1", "usbtmc://1-2"]
-        );
-        assert_eq!(
-            addresses(&[scope("1-1", 0, None), scope("1-1", 2, None)]),
-            ["usbtmc://0957:1796", "usbtmc://0957:1796#interface=2"]
-        );
+        let two = [scope("1-1", 0, Some("A")), scope("1-2", 0, Some("B"))];
+        let alike = [scope("1-1", 0, None), scope("1-2", 0, None)];
+        let one_device = [scope("1-1", 0, None), scope("1-1", 2, None)];
+        for (devices, expected) in [
+            (two, ["0957:1796/A", "0957:1796/B"]),
+            (alike, ["1-1", "1-2"]),
+            (one_device, ["0957:1796", "0957:1796#interface=2"]),
+        ] {
+            let expected = expected.map(|name| format!("usbtmc://{name}"));
+            assert_eq!(addresses(&devices), expected);
+        }
     }
 }

@@ -304,10 +304,8 @@ mod tests {
             let error = Address::parse(bad).unwrap_err();
             assert_eq!(error.kind(), LinkErrorKind::Usage, "{bad}");
             let printed = error.to_string();
-            assert!(
-                printed.contains("alsa:hw:PCH,0") && printed.contains(bad),
-                "{printed}"
-            );
+            let holds = printed.contains("alsa:hw:PCH,0") && printed.contains(bad);
+            assert!(holds, "{printed}");
         }
     }
 
@@ -335,10 +333,8 @@ mod tests {
     #[test]
     fn a_card_or_device_that_is_not_there_is_reported_with_those_that_are() {
         let unknown = printed("alsa:hw:Nope", true);
-        assert!(
-            unknown.contains("hw:PCH (card 0; device 0: capture and playback; device 2"),
-            "{unknown}"
-        );
+        let holds = unknown.contains("hw:PCH (card 0; device 0: capture and playback; device 2");
+        assert!(holds, "{unknown}");
         assert!(unknown.contains("hw:Loopback (card 1"), "{unknown}");
         assert!(printed("alsa:hw:0,7", true).contains("no such device"));
         assert!(printed("alsa:hw:0,3", true).contains("cannot capture"));

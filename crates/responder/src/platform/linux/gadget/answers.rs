@@ -151,39 +151,38 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceConfig, FaultRate, Faults, Model};
+    use crate::streams_tests::start;
+    use crate::{DeviceConfig, FaultRate, Faults};
     use wiregauge_link::host::Clock;
 
     const PACKET: usize = 512;
 
     fn device(faults: Faults) -> Device {
         let config = DeviceConfig {
-            protocol: Protocol::Wiregauge,
-            name: "board".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         };
         Device::new(config, Clock::start())
+    }
+
+    fn request(sequence: u32, in_bytes: u32) -> [u8; wire::REQUEST_HEADER] {
+        let mut header = [0; wire::REQUEST_HEADER];
+        wire::Request {
+            kind: wire::Kind::Exchange,
+            sequence,
+            out_payload: 0,
+            in_bytes,
+        }
+        .encode(&mut header);
+        header
     }
 
     /// What goes out for requests of these sizes, as the lengths of transfers.
     fn transfers(faults: Faults, in_bytes: &[u32]) -> Vec<usize> {
         let mut device = device(faults);
         let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
-        for (sequence, &in_bytes) in in_bytes.iter().enumerate() {
-            let mut request = [0; wire::REQUEST_HEADER];
-            wire::Request {
-                kind: wire::Kind::Exchange,
-                sequence: sequence as u32,
-                out_payload: 0,
-                in_bytes,
-            }
-            .encode(&mut request);
-            device.take_stream(&request, 0, answers.ready());
+        for (sequence, &in_bytes) in (0..).zip(in_bytes) {
+            device.take_stream(&request(sequence, in_bytes), 0, answers.ready());
         }
         let mut lengths = Vec::new();
         let mut transfer = Vec::new();
@@ -196,24 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_one_transfer_even_if_several_wait() {
-        assert_eq!(transfers(Faults::default(), &[48, 100, 32]), [48, 100, 32]);
-    }
-
-    #[test]
-    fn an_answer_that_fills_its_last_packet_is_followed_by_an_empty_one() {
-        assert_eq!(
-            transfers(Faults::default(), &[512, 48, 1024]),
-            [512, 0, 48, 1024, 0]
-        );
-    }
-
-    #[test]
-    fn a_long_answer_is_cut_where_the_host_cannot_see_it() {
-        assert_eq!(
-            transfers(Faults::default(), &[150_000, 131_072]),
-            [PIECE, PIECE, 150_000 - 2 * PIECE, PIECE, PIECE, 0]
-        );
+    fn an_answer_is_one_transfer_that_ends_with_a_short_packet_and_a_long_one_several() {
+        let pieces = [PIECE, PIECE, 150_000 - 2 * PIECE, PIECE, PIECE, 0];
+        for (name, in_bytes, expected) in [
+            ("several wait", &[48, 100, 32][..], &[48, 100, 32][..]),
+            ("packets full", &[512, 48, 1024], &[512, 0, 48, 1024, 0]),
+            ("cut where no host sees it", &[150_000, 131_072], &pieces),
+        ] {
+            assert_eq!(transfers(Faults::default(), in_bytes), expected, "{name}");
+        }
     }
 
     #[test]
@@ -225,21 +215,8 @@ mod tests {
         ] {
             let mut device = device(Faults::default());
             let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
-            let order = wire::StreamOrder {
-                verb: wire::Verb::Start,
-                transfer_bytes: bytes as u32,
-                stop_after: 0,
-            };
-            let mut request = vec![0; wire::REQUEST_HEADER];
-            wire::Request {
-                kind: wire::Kind::Source,
-                sequence: 1,
-                out_payload: wire::STREAM_ORDER as u32,
-                in_bytes: wire::RESPONSE_HEADER as u32,
-            }
-            .encode((&mut request[..]).try_into().unwrap());
-            request.extend_from_slice(&order.encode());
-            device.take_stream(&request, 0, answers.ready());
+            let order = start(wire::Kind::Source, 1, bytes as u32);
+            device.take_stream(&order, 0, answers.ready());
             let mut transfers: Vec<Vec<u8>> = Vec::new();
             for now in 0..4 {
                 let mut transfer = Vec::new();
@@ -260,14 +237,7 @@ mod tests {
         let mut answers = Answers::new(PACKET, Protocol::Wiregauge);
         let mut transfer = Vec::new();
         for sequence in 0..1000 {
-            let mut request = [0; wire::REQUEST_HEADER];
-            wire::Request {
-                kind: wire::Kind::Exchange,
-                sequence,
-                out_payload: 0,
-                in_bytes: 16 << 10,
-            }
-            .encode(&mut request);
+            let request = request(sequence, 16 << 10);
             assert!(device.has_room(answers.waiting()));
             let used = device.take_stream(&request, 0, answers.ready());
             assert_eq!(used, request.len(), "request {sequence} was left unread");
