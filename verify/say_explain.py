@@ -180,8 +180,8 @@ def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> Non
     said = re.search(gain, words)
     if said and fits:
         enough = max(int(number) for number in said.groups() if number)
-        # At the other sizes, larger depths than the measured ones still help.
-        only = re.match(r" at the (largest|smallest) sizes; ", words[said.end() :])
+        # At the other sizes, the model predicts no depth near the measured ones.
+        only = re.match(r" at the (largest|smallest) sizes(?: /|$)", words[said.end() :])
         sizes = [p["point"]["out_bytes"] + p["point"]["in_bytes"] for p in points]
         end = {"largest": max, "smallest": min}[only.group(1)](sizes) if only else None
         for point in points:

@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY, each_kind
 
 import wiregauge as wg
-from wiregauge import _native, samples
+from wiregauge import _frames, _native, samples
 
 
 @each_kind
@@ -80,17 +80,24 @@ def test_every_value_is_the_one_in_the_export(run, tmp_path):
             assert int(cell.replace(".", "") or 0) == mine[name], name
 
 
+def test_a_kind_of_run_without_a_table_of_its_own_has_all_its_columns_and_rows():
+    made = _frames.summary("point,n,mean_g\n0,3,1.5\n", "weigh")
+    assert list(made.columns) == ["point", "n", "mean_g"]
+    rows = np.zeros(3, np.dtype([("point", "u4"), ("at_ns", "u8")]))
+    assert _frames.timed(rows, "weigh").all()
+
+
 def test_the_enumerations_are_those_of_the_engine():
-    for what, enumeration in {
-        "phase": wg.Phase,
-        "status": wg.Status,
-        "transfer_status": wg.TransferStatus,
-        "cycle_status": wg.ControlStatus,
-        "way": wg.Way,
-        "xrun": wg.Xrun,
+    for (kind, field), enumeration in {
+        ("exchange", "phase"): wg.Phase,
+        ("exchange", "status"): wg.Status,
+        ("stream", "status"): wg.TransferStatus,
+        ("control", "status"): wg.ControlStatus,
+        ("stream", "way"): wg.Way,
+        ("loop", "xrun"): wg.Xrun,
     }.items():
         ours = [member.name.lower().replace("_", "-") for member in enumeration]
-        assert ours == _native.names(what)
+        assert ours == samples.names(kind, field)
         assert [member.value for member in enumeration] == list(range(len(ours)))
 
 

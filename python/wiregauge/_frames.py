@@ -1,4 +1,7 @@
-"""A run as pandas and xarray objects."""
+"""A run as pandas and xarray objects.
+
+A kind of run that a table here leaves out has its point for a dimension, and all its columns.
+"""
 
 from __future__ import annotations
 
@@ -114,8 +117,9 @@ def summary(csv: str, kind: str) -> pd.DataFrame:
     """Read the main figures of a run."""
     frame = table(csv, True)
     several = "link" in frame and frame["link"].nunique() > 1
-    places = [name for name in _PLACES[kind] if several or name not in _OF_SEVERAL_LINKS]
-    chosen = frame.reindex(columns=["point", *places, *_SUMMARY[kind]])
+    places = [name for name in _PLACES.get(kind, []) if several or name not in _OF_SEVERAL_LINKS]
+    figures = _SUMMARY.get(kind) or [str(name) for name in frame.columns if name != "point"]
+    chosen = frame.reindex(columns=["point", *places, *figures])
     chosen.attrs["units"] = _units(chosen)
     return chosen
 
@@ -149,7 +153,7 @@ def dataset(run: Source, with_samples: bool) -> xr.Dataset:
     """Arrange the summaries over the swept parameters."""
     xarray = need("xarray", "to_xarray")
     frame = run.table()
-    dimensions = list(_DIMENSIONS[run.kind])
+    dimensions = list(_DIMENSIONS.get(run.kind, ["point"]))
     for name in ("link", "together"):
         # One link alone is no dimension.
         if name in frame and frame[name].nunique() > 1:
@@ -196,7 +200,8 @@ def _add_samples(run: Source, made: xr.Dataset, frame: pd.DataFrame, dimensions:
     longest = max((int(rows["sequence"].max()) + 1 for rows in parts if rows.size), default=0)
     shape = [made.sizes[name] for name in dimensions]
     places = [made.indexes[name] for name in dimensions]
-    for column in _TIMES[run.kind]:
+    times = [name for name in run.samples.dtype.names or () if name.endswith("_ns")]
+    for column in _TIMES.get(run.kind, times):
         values = np.full([*shape, longest], np.nan)
         for (_, row), rows in zip(frame.iterrows(), parts, strict=True):
             at = tuple(index.get_loc(row[name]) for name, index in zip(dimensions, places, strict=True))
@@ -206,8 +211,8 @@ def _add_samples(run: Source, made: xr.Dataset, frame: pd.DataFrame, dimensions:
 
 def timed(rows: npt.NDArray[np.void], kind: str) -> npt.NDArray[np.bool_]:
     """Return which rows are measured and have a time: correct answers, complete transfers, blocks."""
-    if kind == "control":
-        return np.ones(rows.shape, np.bool_)  # A loop is closed from the first cycle on.
+    if "phase" not in (rows.dtype.names or ()):
+        return np.ones(rows.shape, np.bool_)  # A control loop is closed from the first cycle on.
     measured: npt.NDArray[np.bool_] = rows["phase"] == Phase.MEASURED
     if kind == "exchange":
         measured &= (rows["status"] == Status.OK) | (rows["status"] == Status.REORDERED)

@@ -75,9 +75,6 @@ class Xrun(IntEnum):
     BOTH = 3
 
 
-_NAMED = {"phase": "phase", "way": "way", "xrun": "xrun", "status": "status"}
-
-
 def names(kind: str, field: str) -> list[str] | None:
     """Return the names for the numbers of a field, in order.
 
@@ -93,10 +90,7 @@ def names(kind: str, field: str) -> list[str] | None:
     list of str or None
         None for a field that is a number.
     """
-    what = _NAMED.get(field)
-    if what == "status":
-        what = {"stream": "transfer_status", "control": "cycle_status"}.get(kind, what)
-    return _native.names(what) if what else None
+    return _native.names(kind, field) or None
 
 
 @cache

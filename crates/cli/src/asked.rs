@@ -1,7 +1,7 @@
 //! What `explain --predict` was asked for: read from the command line, completed from the run.
 
 use crate::values;
-use wiregauge_explain::{Modelled, Wanted};
+use wiregauge_explain::Modelled;
 use wiregauge_model::{Figures, Setting};
 use wiregauge_record::Way;
 
@@ -66,15 +66,6 @@ impl Asked {
     fn part(&self, wanted: &str) -> Option<u32> {
         let found = self.parts.iter().find(|(name, _)| *name == wanted);
         found.map(|(_, number)| *number)
-    }
-
-    /// What more points would have to enclose.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
-            out_bytes: self.part("out"),
-            in_bytes: self.part("in").or_else(|| self.part("transfer")),
-            depth: self.part("depth").or_else(|| self.part("queue")),
-        }
     }
 
     /// Whether it can be of such a run at all.

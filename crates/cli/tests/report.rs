@@ -317,7 +317,7 @@ fn a_page_counts_the_same_missed_cycles_as_wiregauge_deadline() {
             points.map(|point| point[name].as_u64().expect(name)).sum()
         };
         let counted = format!(
-            "<p class=\"lead\">{} of {} cycles of ",
+            "<p class=\"lead\">Responses: {} of {} cycles of ",
             grouped(sum("missed")),
             grouped(sum("cycles"))
         );

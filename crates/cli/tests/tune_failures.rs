@@ -146,7 +146,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_opened() {
         ),
         ("--minimise trt --in 9..5", "is not a valid range"),
         ("--minimise trt --in 8..16", "is too small: a re"),
-        ("--minimise trt --depth 0..3", "depth 0 is not valid"),
+        (
+            "--minimise trt --depth 0..3",
+            "0 is not valid: the minimum is 1",
+        ),
         (
             "--minimise trt --depth 2,4 --connect each",
             "requires --depth 1",

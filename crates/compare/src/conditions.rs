@@ -59,7 +59,7 @@ pub(crate) fn of_stream(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<
 }
 
 /// The differences between the plans, as facts, and the conditions of runs of one kind.
-fn of_runs<K: Files>(
+pub(crate) fn of_runs<K: Files>(
     before: &[&Run<K>],
     after: &[&Run<K>],
     facts_of: impl Fn(&K::Plan) -> Facts,

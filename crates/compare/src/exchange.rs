@@ -1,11 +1,13 @@
 //! The figures of an exchange point out of its samples: those of its summary, as the tables show them. Times are of
 //! the right answers; the exchanges without one are a figure of their own, `lost`.
 
-use crate::conditions::schedule;
+use crate::conditions::{self, Changed, schedule};
 use crate::figure::{Figure, longest, part};
+use crate::hosts;
 use crate::key::{Key, Place};
+use crate::outcome::{ComparedPoint, HostDifference};
 use crate::portion::{self, Clocks, Portion};
-use crate::side::{Found, Read, Side, by};
+use crate::side::{Comparable, Found, Read, by};
 use wiregauge_quantity::exact_time;
 use wiregauge_record::{
     Carried, Figure as Named, Part, Phase, Problem, Sample, Schedule, Starts, Throughput, Times,
@@ -34,8 +36,7 @@ const KERNEL: &[&str] = &["kernel_tx_ns", "kernel_rx_ns"];
 /// Compared where nothing else is asked for.
 const PARTS: [Part; 5] = [Part::Mean, Part::P50, Part::P90, Part::P99, Part::P999];
 
-/// The figures that all of these runs have: those that are always compared, and of those that are asked for.
-pub(crate) fn figures<'a>(
+fn figures<'a>(
     runs: impl Iterator<Item = &'a Run<Exchange>> + Clone,
     asked: &[Figure],
 ) -> Vec<Figure> {
@@ -50,7 +51,7 @@ pub(crate) fn figures<'a>(
     figures.extend(asked.iter().filter(|asked| match asked {
         Figure::Named(Named::Time(Times::Answer | Times::Trt, of)) => PARTS.contains(of),
         Figure::Named(figure) => matches!(figure, Named::Rate(_)),
-        Figure::Below(_) | Figure::Buffer(_) | Figure::Portion(_) => false,
+        _ => false,
     }));
     // Of different schedules, these are what was planned, and no result.
     figures.retain(|figure| {
@@ -74,8 +75,7 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-/// What in the plans makes figures hard to compare.
-pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
+fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
     let each = |of: &dyn Fn(&Run<Exchange>) -> String| {
         let mut values: Vec<String> = Vec::new();
         for value in runs.iter().map(|run| of(run)) {
@@ -86,7 +86,7 @@ pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
         (values.len() > 1).then(|| values.join("; "))
     };
     let schedules = each(&|run| schedule(run.file.plan.schedule)).map(|schedules| {
-        let times = match runs.iter().all(|run| run.is_scheduled()) {
+        let times = match runs.iter().all(|run| Exchange::is_scheduled(run)) {
             true => "",
             false => ", and times count from the actual start",
         };
@@ -103,13 +103,17 @@ pub(crate) fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
     schedules.into_iter().chain(timeouts).collect()
 }
 
-impl Side for Run<Exchange> {
-    fn is_scheduled(&self) -> bool {
-        matches!(self.file.plan.schedule, Schedule::EveryNs(_))
+impl Comparable for Exchange {
+    fn figures(runs: &[&Run<Exchange>], asked: &[Figure]) -> Vec<Figure> {
+        figures(runs.iter().copied(), asked)
     }
 
-    fn places(&self) -> Vec<Place> {
-        let points = self.file.points.iter().enumerate();
+    fn is_scheduled(run: &Run<Exchange>) -> bool {
+        matches!(run.file.plan.schedule, Schedule::EveryNs(_))
+    }
+
+    fn places(run: &Run<Exchange>) -> Vec<Place> {
+        let points = run.file.points.iter().enumerate();
         points
             .filter(|(_, point)| point.counts.exchanges > 0)
             .map(|(at, point)| (Key::of_exchange(&point.point), at))
@@ -117,23 +121,39 @@ impl Side for Run<Exchange> {
     }
 
     fn read(
-        &self,
+        run: &Run<Exchange>,
         at: usize,
         figures: &[Figure],
         scheduled: bool,
         sure: Confidence,
     ) -> Result<Read, RunError> {
-        let point = &self.file.points[at].point;
-        let clocks = Clocks::new(self.file.conditions.responder_of(point.link));
-        let mut accumulator = Accumulator::new(self, point.depth, figures, scheduled, clocks);
-        let mut samples = self.samples_of(at, &columns(figures))?;
+        let point = &run.file.points[at].point;
+        let clocks = Clocks::new(run.file.conditions.responder_of(point.link));
+        let mut accumulator = Accumulator::new(run, point.depth, figures, scheduled, clocks);
+        let mut samples = run.samples_of(at, &columns(figures))?;
         while let Some(rows) = samples.next_rows() {
             rows?.iter().for_each(|sample| accumulator.push(sample));
         }
-        let speed = &self.file.points[at].throughput;
+        let speed = &run.file.points[at].throughput;
         let mut read = accumulator.finish(figures, speed, sure);
-        read.disturbed = by(&self.file.points[at].disturbances);
+        read.disturbed = by(&run.file.points[at].disturbances);
         Ok(read)
+    }
+
+    fn changed(before: &[&Run<Exchange>], after: &[&Run<Exchange>]) -> Vec<Changed> {
+        conditions::of_exchange(before, after)
+    }
+
+    fn notes(runs: &[&Run<Exchange>]) -> Vec<String> {
+        notes(runs)
+    }
+
+    fn hosts(
+        before: &[&Run<Exchange>],
+        after: &[&Run<Exchange>],
+        points: &[ComparedPoint],
+    ) -> Option<HostDifference> {
+        hosts::of_exchange(before, after, points)
     }
 }
 

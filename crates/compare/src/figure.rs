@@ -19,6 +19,19 @@ pub enum Figure {
     Buffer(u64),
     /// Median of a part of an exchange's time.
     Portion(Portion),
+    /// One that only one kind of run has.
+    Own(Statistic),
+}
+
+/// A figure that only one kind of run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statistic {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// Which way is better.
+    pub better: Better,
 }
 
 impl Figure {
@@ -33,7 +46,7 @@ impl Figure {
                     | Named::Rate(Carried::Both)
                     | Named::Share(Problem::Lost)
             ),
-            Figure::Below(_) | Figure::Buffer(_) => true,
+            Figure::Below(_) | Figure::Buffer(_) | Figure::Own(_) => true,
             Figure::Portion(_) => false,
         }
     }
@@ -50,6 +63,7 @@ impl Figure {
             Figure::Below(_) => Unit::Share,
             Figure::Buffer(_) => Unit::Bytes,
             Figure::Portion(_) => Unit::Time,
+            Figure::Own(own) => own.unit,
         }
     }
 
@@ -59,6 +73,7 @@ impl Figure {
             Figure::Named(named) => named.better(),
             Figure::Below(_) => Better::Higher,
             Figure::Buffer(_) | Figure::Portion(_) => Better::Lower,
+            Figure::Own(own) => own.better,
         }
     }
 }
@@ -70,6 +85,7 @@ impl fmt::Display for Figure {
             Figure::Below(ns) => write!(f, "below({})", flag_time(*ns)),
             Figure::Buffer(bytes_s) => write!(f, "buffer({})", flag_rate(*bytes_s)),
             Figure::Portion(portion) => portion.fmt(f),
+            Figure::Own(own) => f.write_str(own.name),
         }
     }
 }

@@ -18,22 +18,23 @@ pub struct Key {
 }
 
 impl Key {
-    pub(crate) fn of_exchange(point: &Point) -> Key {
+    /// Of a point with these names and values, and the same in words.
+    pub fn new(parts: Vec<(&'static str, String)>, settings: Settings) -> Key {
         Key {
-            parts: Exchange::settings(point),
-            settings: Settings::of_exchange(point),
+            parts,
+            settings,
             again: 0,
         }
+    }
+
+    pub(crate) fn of_exchange(point: &Point) -> Key {
+        Key::new(Exchange::settings(point), Settings::of_exchange(point))
     }
 
     pub(crate) fn of_flow(point: &StreamPoint, way: Way) -> Key {
         let mut parts = Stream::settings(point);
         parts.insert(3, ("way", way.name().to_owned()));
-        Key {
-            parts,
-            settings: Settings::of_flow(point, way),
-            again: 0,
-        }
+        Key::new(parts, Settings::of_flow(point, way))
     }
 
     /// The same point by these settings only, and by those without which they have no meaning.
@@ -81,7 +82,7 @@ impl Serialize for Key {
 }
 
 /// A point of a run: what was asked, and where it stands in the run.
-pub(crate) type Place = (Key, usize);
+pub type Place = (Key, usize);
 
 /// A value that is so or is not.
 pub(crate) fn yes(is_so: bool) -> String {

@@ -18,17 +18,16 @@ mod stream;
 
 pub use conditions::Changed;
 pub use error::CompareError;
-pub use figure::Figure;
-pub use key::Key;
+pub use figure::{Figure, Statistic};
+pub use key::{Key, Place};
 pub use outcome::{
     Compared, ComparedPoint, Comparison, HostDifference, HostSide, RunNote, Unmatched, Verdict,
 };
 pub use portion::Portion;
 pub use setting::{Setting, Settings, alone_or_together, link_name};
+pub use side::{Comparable, Found, Read};
 
-use key::Place;
-use side::{Found, Read, Side};
-use wiregauge_run::{AnyRun, Exchange, Run, RunError, RunKind, Stream};
+use wiregauge_run::{Exchange, Run, RunError, RunKind, Stored, Stream};
 use wiregauge_stats::{Confidence, Estimate, difference};
 
 /// Compares runs of one kind, one or more a side. To the figures that are always compared it adds those that are `asked` for,
@@ -36,8 +35,8 @@ use wiregauge_stats::{Confidence, Estimate, difference};
 /// it is true: the fewer are compared, the smaller a difference can be shown, so they should be
 /// chosen before looking. Reads every sample; `progress` is given the part that is done.
 pub fn compare(
-    before: &[AnyRun],
-    after: &[AnyRun],
+    before: &[&dyn Stored],
+    after: &[&dyn Stored],
     asked: &[Figure],
     wanted: &dyn Fn(&Figure) -> bool,
     progress: &dyn Fn(f64),
@@ -46,48 +45,38 @@ pub fn compare(
     let Some(first) = all().next() else {
         return Err(CompareError::NothingToCompare);
     };
-    let (kind, name) = (first.stored().kind(), first.stored().name());
-    if let Some(other) = all().find(|run| run.stored().kind() != kind) {
+    let (kind, name) = (first.kind(), first.name());
+    if let Some(other) = all().find(|run| run.kind() != kind) {
         return Err(CompareError::Kinds {
             one: name,
             kind,
-            other: other.stored().name(),
-            other_kind: other.stored().kind(),
+            other: other.name(),
+            other_kind: other.kind(),
         });
     }
     if let (Some(before), Some(after)) = (each::<Exchange>(before), each::<Exchange>(after)) {
-        let figures = exchange::figures(before.iter().chain(&after).copied(), asked);
-        let changed = conditions::of_exchange(&before, &after);
-        let mut comparison = of(kind, &before, &after, figures, changed, wanted, progress)?;
-        let all: Vec<_> = before.iter().chain(&after).copied().collect();
-        comparison.notes.extend(exchange::notes(&all));
-        comparison.hosts = hosts::of_exchange(&before, &after, &comparison.points);
-        return Ok(comparison);
+        return compare_kind(&before, &after, asked, wanted, progress);
     }
     if let (Some(before), Some(after)) = (each::<Stream>(before), each::<Stream>(after)) {
-        let figures = stream::figures(before.iter().chain(&after).copied(), asked);
-        let changed = conditions::of_stream(&before, &after);
-        return of(kind, &before, &after, figures, changed, wanted, progress);
+        return compare_kind(&before, &after, asked, wanted, progress);
     }
     Err(CompareError::Kind { kind })
 }
 
-fn each<K: RunKind>(runs: &[AnyRun]) -> Option<Vec<&Run<K>>> {
-    runs.iter().map(AnyRun::as_kind).collect()
+fn each<'a, K: RunKind>(runs: &[&'a dyn Stored]) -> Option<Vec<&'a Run<K>>> {
+    runs.iter().map(|run| run.as_kind()).collect()
 }
 
-fn of<K: wiregauge_run::Files>(
-    kind: &'static str,
+/// The same for runs whose kind is known: [`compare`] is this for each kind that can be compared.
+pub fn compare_kind<K: Comparable>(
     before: &[&Run<K>],
     after: &[&Run<K>],
-    mut figures: Vec<Figure>,
-    changed: Vec<Changed>,
+    asked: &[Figure],
     wanted: &dyn Fn(&Figure) -> bool,
     progress: &dyn Fn(f64),
-) -> Result<Comparison, CompareError>
-where
-    Run<K>: Side,
-{
+) -> Result<Comparison, CompareError> {
+    let all: Vec<&Run<K>> = before.iter().chain(after).copied().collect();
+    let mut figures = K::figures(&all, asked);
     let mut seen = Vec::new();
     figures.retain(|figure| {
         let is_new = !seen.contains(figure);
@@ -107,21 +96,20 @@ where
         });
     }
     if figures.is_empty() {
-        return Err(CompareError::NoFigure { kind });
+        return Err(CompareError::NoFigure { kind: K::NAME });
     }
     let points_compared = keys.len();
     let bounded = figures.iter().filter(|figure| figure.has_interval());
     let family = points_compared * bounded.count();
     let sure = Confidence::NINETY_FIVE.shared_by(family);
-    let mut all = before.iter().chain(after);
-    let scheduled = all.all(|run| run.is_scheduled());
+    let scheduled = all.iter().all(|run| K::is_scheduled(run));
     let mut notes = Vec::new();
     let mut points = Vec::new();
     let mut disturbed = [Disturbed::default(), Disturbed::default()];
     for (at, (key, places_before, places_after)) in keys.into_iter().enumerate() {
         let read = |runs: &[&Run<K>], places: &[usize]| -> Result<Vec<Read>, RunError> {
             let each = runs.iter().zip(places);
-            each.map(|(run, &place)| run.read(place, &figures, scheduled, sure))
+            each.map(|(run, &place)| K::read(run, place, &figures, scheduled, sure))
                 .collect()
         };
         let (of_before, of_after) = (read(before, &places_before)?, read(after, &places_after)?);
@@ -145,14 +133,15 @@ where
     for (side, disturbed) in ["before", "after"].into_iter().zip(&disturbed) {
         notes.extend(disturbed.printed(side));
     }
+    notes.extend(K::notes(&all));
     Ok(Comparison {
-        kind,
+        kind: K::NAME,
         before: before.iter().map(|run| RunNote::of(*run)).collect(),
         after: after.iter().map(|run| RunNote::of(*run)).collect(),
         confidence: 1.0 - Confidence::NINETY_FIVE.missed(),
         compared: family,
-        hosts: None,
-        changed,
+        hosts: K::hosts(before, after, &points),
+        changed: K::changed(before, after),
         points,
         unmatched,
         notes,
@@ -214,13 +203,10 @@ impl Disturbed {
     }
 }
 
-fn names<K: wiregauge_run::Files>(runs: &[&Run<K>]) -> Vec<String> {
+fn names<K: Comparable>(runs: &[&Run<K>]) -> Vec<String> {
     runs.iter().map(|run| run.name()).collect()
 }
 
-fn places<K: wiregauge_run::Files>(runs: &[&Run<K>]) -> Vec<Vec<Place>>
-where
-    Run<K>: Side,
-{
-    runs.iter().map(|run| run.places()).collect()
+fn places<K: Comparable>(runs: &[&Run<K>]) -> Vec<Vec<Place>> {
+    runs.iter().map(|run| K::places(run)).collect()
 }

@@ -192,6 +192,8 @@ impl Verdict {
             (Verdict::Better, Figure::Buffer(_)) => "needs less",
             (Verdict::Worse, figure) if figure.better() == Better::Higher => "lower",
             (Verdict::Better, figure) if figure.better() == Better::Higher => "higher",
+            (Verdict::Worse, Figure::Own(_)) => "higher",
+            (Verdict::Better, Figure::Own(_)) => "lower",
             (Verdict::Worse, _) => "slower",
             (Verdict::Better, _) => "faster",
         }

@@ -1,13 +1,15 @@
 //! What one kind of run must give to be compared.
 
+use crate::conditions::{self, Changed};
 use crate::figure::Figure;
 use crate::key::Place;
+use crate::outcome::{ComparedPoint, HostDifference};
 use wiregauge_record::Disturbance;
-use wiregauge_run::RunError;
+use wiregauge_run::{Files, Run, RunError};
 use wiregauge_stats::{Confidence, Estimate, Events, share_of};
 
 /// One figure of one run.
-pub(crate) enum Found {
+pub enum Found {
     /// Its value, with bounds where the samples can bound it.
     Known(Estimate),
     /// A share of rare events. How many of them are one event, both sides must say: of a run without any
@@ -16,7 +18,12 @@ pub(crate) enum Found {
     /// The share of all others.
     AllBut(Events),
     /// A share of so many, of which only the total is known, not in how many events.
-    Total { share: f64, of: u64 },
+    Total {
+        /// Its value.
+        share: f64,
+        /// Of how many.
+        of: u64,
+    },
 }
 
 impl Found {
@@ -58,35 +65,59 @@ impl Found {
     }
 }
 
-/// What one kind of run must tell to be compared.
-pub(crate) trait Side {
+/// A kind of run that can be compared.
+pub trait Comparable: Files {
+    /// The figures that all of these runs have: those that are always compared, and of those that are asked for.
+    fn figures(runs: &[&Run<Self>], asked: &[Figure]) -> Vec<Figure>;
+
     /// The points that were measured.
-    fn places(&self) -> Vec<Place>;
+    fn places(run: &Run<Self>) -> Vec<Place>;
+
     /// Whether its plan says when an exchange starts.
-    fn is_scheduled(&self) -> bool {
+    fn is_scheduled(_run: &Run<Self>) -> bool {
         false
     }
+
     /// Values of one point, with bounds that are so sure. `scheduled`: all runs have a schedule, so times count from
     /// the intended start.
     fn read(
-        &self,
+        run: &Run<Self>,
         at: usize,
         figures: &[Figure],
         scheduled: bool,
         sure: Confidence,
     ) -> Result<Read, RunError>;
+
+    /// What else differs and may be the cause: what the runs ran on.
+    fn changed(before: &[&Run<Self>], after: &[&Run<Self>]) -> Vec<Changed> {
+        conditions::of_runs(before, after, |_| Vec::new())
+    }
+
+    /// What in the plans makes figures hard to compare.
+    fn notes(_runs: &[&Run<Self>]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Which host is slower, where the sides ran on two.
+    fn hosts(
+        _before: &[&Run<Self>],
+        _after: &[&Run<Self>],
+        _points: &[ComparedPoint],
+    ) -> Option<HostDifference> {
+        None
+    }
 }
 
 /// What was found of one point of one run.
-pub(crate) struct Read {
+pub struct Read {
     /// In the order of the figures that were asked for.
-    pub(crate) found: Vec<Option<Found>>,
+    pub found: Vec<Option<Found>>,
     /// Samples behind it.
-    pub(crate) samples: u64,
+    pub samples: u64,
     /// What should be known of it.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// What disturbed it.
-    pub(crate) disturbed: Vec<&'static str>,
+    pub disturbed: Vec<&'static str>,
 }
 
 /// What disturbed a point, in a few words.

@@ -1,8 +1,9 @@
 //! The figures of a stream point, one way of it at a time, out of its transfers.
 
+use crate::conditions::{self, Changed};
 use crate::figure::{Figure, longest, part};
 use crate::key::{Key, Place};
-use crate::side::{Found, Read, Side, by};
+use crate::side::{Comparable, Found, Read, by};
 use wiregauge_record::{
     Carried, Figure as Named, FlowSummary, Part, Problem, StreamSummariser, Times,
 };
@@ -16,8 +17,7 @@ const SHORTEST_NS: u64 = 100_000;
 /// No point has more ways than this.
 const WAYS: usize = 2;
 
-/// The figures that all of these runs have: those that are always compared, and of those that are asked for.
-pub(crate) fn figures<'a>(
+fn figures<'a>(
     runs: impl Iterator<Item = &'a Run<Stream>> + Clone,
     asked: &[Figure],
 ) -> Vec<Figure> {
@@ -54,10 +54,14 @@ pub(crate) fn figures<'a>(
     figures
 }
 
-impl Side for Run<Stream> {
-    fn places(&self) -> Vec<Place> {
+impl Comparable for Stream {
+    fn figures(runs: &[&Run<Stream>], asked: &[Figure]) -> Vec<Figure> {
+        figures(runs.iter().copied(), asked)
+    }
+
+    fn places(run: &Run<Stream>) -> Vec<Place> {
         let mut places = Vec::new();
-        for (at, summary) in self.file.points.iter().enumerate() {
+        for (at, summary) in run.file.points.iter().enumerate() {
             for (way, flow) in summary.flows.iter().enumerate().take(WAYS) {
                 if flow.transfers > 0 {
                     places.push((Key::of_flow(&summary.point, flow.way), at * WAYS + way));
@@ -68,17 +72,17 @@ impl Side for Run<Stream> {
     }
 
     fn read(
-        &self,
+        run: &Run<Stream>,
         at: usize,
         figures: &[Figure],
         _scheduled: bool,
         sure: Confidence,
     ) -> Result<Read, RunError> {
-        let (plan, summary) = (&self.file.plan, &self.file.points[at / WAYS]);
+        let (plan, summary) = (&run.file.plan, &run.file.points[at / WAYS]);
         let flow = &summary.flows[at % WAYS];
         let block_ns = (summary.elapsed_ns / BLOCKS).max(SHORTEST_NS);
         let mut summariser = StreamSummariser::new(plan, summary.point).in_blocks(block_ns);
-        let mut transfers = self.samples(at / WAYS)?;
+        let mut transfers = run.samples(at / WAYS)?;
         while let Some(rows) = transfers.next_rows() {
             let of_way = rows?.iter().filter(|transfer| transfer.way == flow.way);
             of_way.for_each(|transfer| summariser.push(transfer));
@@ -117,6 +121,10 @@ impl Side for Run<Stream> {
             notes: Vec::new(),
             disturbed: by(&summary.disturbances),
         })
+    }
+
+    fn changed(before: &[&Run<Stream>], after: &[&Run<Stream>]) -> Vec<Changed> {
+        conditions::of_stream(before, after)
     }
 }
 

@@ -1,412 +1,576 @@
-//! What limits an exchange, with the figures that say so, in words that name what to try.
+//! What limits an exchange, with the figures that say so, in words that name what to try. A verdict agrees with every
+//! other point of its run, and tries nothing that the plan or the device refuses.
 
-use crate::depth::EQUAL;
-use serde::Serialize;
-use std::fmt;
-use wiregauge_quantity::{exact_time, percent, time, times};
-use wiregauge_record::grouped;
+use crate::depth::{EQUAL, is_telling, most_outstanding, needed, silence_ns, unanswered};
+use crate::exchange::{ExchangeSplit, name_of_rest, split};
+use crate::modelled::Modelled;
+use crate::verdict::{BEHIND, Verdict, VerdictKind as Kind, busy_device, full_bus, gain, tries};
+use wiregauge_quantity::{about_time, exact_time, percent, time, times};
+use wiregauge_record::{
+    Conditions, Connect, Ending, Keeping, Limit, Plan, Point, PointSummary, Schedule, Wait, grouped,
+};
+use wiregauge_stats::Distribution;
 
+/// Part of the RTT from which a side is said to dominate.
+const MOST: f64 = 0.5;
+/// A TRT within this factor of the period is the period.
+const KEPT: f64 = 1.01;
+/// A gain that says more than the device's part of the RTT does.
+const GAIN: f64 = 1.25;
 /// A gain up to this part more than that of the depths may be chance.
 const CHANCE: f64 = 1.1;
+const TRY_DEPTH: u32 = 4;
+/// The setting of a serial link that contains FTDI's latency timer.
+const TIMER_SETTING: &str = "latency timer (ms)";
+/// A shorter timer is not distinguishable from the frames of the bus.
+const LEAST_TIMER_MS: u32 = 4;
+/// A full-speed frame.
+const FRAME_NS: f64 = 1e6;
+/// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
+const LOSING: f64 = 0.10;
 
-/// What limits an exchange.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum ExchangeVerdict {
-    /// Too few exchanges for a verdict.
-    TooFew {
-        /// How many; 0 if none was answered.
-        exchanges: u64,
-        /// How many are needed.
-        needed: u64,
-    },
-    /// The schedule of the plan says when an exchange starts.
-    Schedule {
-        /// Part of the period in which the exchange was under way; `None` if the run does not show whether the schedule
-        /// was kept: the last request started late, and the lateness did not grow to the end; or an earlier version,
-        /// which did not store how late requests started, measured it.
-        under_way: Option<f64>,
-    },
-    /// The schedule was not kept.
-    Behind {
-        /// How late the last request started, in nanoseconds.
-        late_ns: f64,
-        /// The period of the schedule, in nanoseconds.
-        period_ns: f64,
-        /// What delayed them.
-        cause: Late,
-        /// What lets exchanges start although earlier ones are outstanding; `None` where the device allows no more.
-        overlap: Option<&'static str>,
-    },
-    /// Responses that do not arrive take the time.
-    Losses {
-        /// Part of the time spent waiting for them, 0 to 1.
-        waited: f64,
-    },
-    /// The bus carries what it can.
-    Bus {
-        /// Part of the limit used, 0 to 1.
-        used: f64,
-        /// What the limit is.
-        source: String,
-    },
-    /// Responses wait for the latency timer of an FTDI adapter.
-    LatencyTimer {
-        /// The timer, in milliseconds.
-        timer_ms: u32,
-        /// The median RTT, in nanoseconds.
-        median_ns: f64,
-    },
-    /// Most of the RTT is the device's; or enough are outstanding, and it needs nearly the whole TRT for each by itself.
-    Device {
-        /// Its mean time; of the TRT the shortest time that it needed, in nanoseconds.
-        device_ns: f64,
-        /// The RTT, or the TRT, in nanoseconds.
-        of_ns: f64,
-        /// True if it is the TRT: the time between two starts.
-        between_starts: bool,
-    },
-    /// The link is opened for each exchange, so they cannot overlap.
-    Connection {
-        /// Part of connection time + RTT that opening it takes, 0 to 1.
-        share: f64,
-        /// Another part that takes more, by its name in the table, and how much.
-        larger: Option<(&'static str, f64)>,
-    },
-    /// A larger depth was faster in this run.
-    FasterDepth {
-        /// How many were asked for here.
-        here: u32,
-        /// Depth of the faster point.
-        depth: u32,
-        /// How many times as many exchanges a second.
-        faster: f64,
-        /// A smaller depth that was faster as well: that is not what the depth does.
-        smaller: Option<u32>,
-    },
-    /// The run does not show whether a larger depth is faster.
-    DepthUnknown {
-        /// How many were asked for here.
-        here: u32,
-        /// The device's part of the RTT, 0 to 1; `None` without a device clock.
-        device: Option<f64>,
-        /// The depth of this run that would show it, but has losses, too few exchanges or no point: this one, or a
-        /// larger one.
-        unfinished: Option<u32>,
-        /// The depth to try; `None` where the device allows no more.
-        try_depth: Option<u32>,
-    },
-    /// More at a time were asked for than were outstanding: the host starts them too slowly.
-    HostBehind {
-        /// Mean number outstanding.
-        achieved: f64,
-        /// Number asked for.
-        depth: u32,
-    },
-    /// Enough are outstanding: the slowest of device, bus and host needs the TRT for each.
-    SlowestStage {
-        /// The shortest mean TRT of the compared depths, in nanoseconds.
-        needs_ns: f64,
-        /// How many were asked for here.
-        here: u32,
-        /// Another depth of this run: a larger one without a gain, or a smaller one that is as fast.
-        other: u32,
-        /// How many times as many exchanges a second that one has.
-        faster: f64,
-    },
+/// Explains an exchange run by its plan, its conditions and the summaries of its points.
+pub fn of_exchange(
+    plan: &Plan,
+    conditions: &Conditions,
+    points: &[PointSummary],
+) -> Vec<ExchangeSplit> {
+    let splits = points.iter().map(|point| split(conditions, point));
+    let mut splits: Vec<ExchangeSplit> = splits.collect();
+    let rest = name_of_rest(&splits);
+    let verdicts = splits.iter().zip(points).map(|(split, here)| {
+        let case = Case {
+            plan,
+            conditions,
+            points,
+            here,
+            split,
+        };
+        case.verdict(rest)
+    });
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    for (split, verdict) in splits.iter_mut().zip(verdicts) {
+        split.words.clone_from(&verdict.words);
+        split.verdict = verdict;
+    }
+    splits
 }
 
-/// What made requests start late.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Late {
-    /// Exchanges were outstanding for longer than the depth allows, and later ones waited for them: whose time that is,
-    /// their starts do not show.
-    Earlier {
-        /// The longest, in nanoseconds.
-        longest_ns: f64,
-        /// Mean TRT, in nanoseconds, where most of them and not single ones take longer than the schedule leaves.
-        trt_ns: Option<f64>,
-    },
-    /// No exchange was outstanding for so long that another had to wait for it.
-    Host {
-        /// The longest, in nanoseconds.
-        longest_ns: f64,
-    },
-}
-
-/// Much faster as a factor, else in percent.
-fn gain(faster: f64) -> String {
-    match faster >= 2.0 {
-        true => format!("{} as high", times(faster)),
-        false => format!("{} higher", percent(faster - 1.0)),
+/// Where the run itself does not show whether a higher depth is faster, what its model predicts.
+pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
+    for split in splits {
+        let (point, verdict) = (split.point, &split.verdict);
+        let mut models = models.iter();
+        let model =
+            models.find(|model| (model.link, model.together) == (point.link, point.together));
+        let enough = model.and_then(|model| model.enough_at(point.out_bytes, point.in_bytes));
+        let is_open = verdict.kind == Kind::DepthUnknown
+            && verdict.figure("try_depth").is_some()
+            && point.depth > 1;
+        if let Some(enough) = enough.filter(|_| is_open) {
+            split.words = format!(
+                "no bottleneck found; the model predicts a gain of 5 % or less beyond depth {enough}"
+            );
+        }
     }
 }
 
-impl ExchangeVerdict {
-    /// The verdict in a few words, for an answer; `None` where it is about a schedule or other points, which the
-    /// answer names itself.
-    pub fn short(&self) -> Option<String> {
-        Some(match self {
-            ExchangeVerdict::TooFew { .. }
-            | ExchangeVerdict::Schedule { .. }
-            | ExchangeVerdict::Behind { .. }
-            | ExchangeVerdict::FasterDepth { .. }
-            | ExchangeVerdict::SlowestStage { .. }
-            | ExchangeVerdict::DepthUnknown {
-                unfinished: Some(_),
-                ..
-            } => return None,
-            ExchangeVerdict::Losses { waited } => format!(
-                "losses limit the rate: {} of the time is spent waiting for them",
-                percent(*waited)
-            ),
-            ExchangeVerdict::Bus { .. } => "bottleneck: the bus".into(),
-            ExchangeVerdict::LatencyTimer { timer_ms, .. } => format!(
-                "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
-            ),
-            ExchangeVerdict::Device {
-                between_starts: true,
-                ..
-            } => "bottleneck: the device (it needs nearly the whole TRT)".into(),
-            ExchangeVerdict::Device {
-                device_ns, of_ns, ..
-            } => format!(
-                "bottleneck: the device ({} of the RTT is device time)",
-                percent(device_ns / of_ns)
-            ),
-            ExchangeVerdict::Connection { share, larger } => match larger {
-                Some((name, share)) => format!("{name}: {} of each exchange", percent(*share)),
-                None => format!(
-                    "opening the link takes {} of each exchange",
-                    percent(*share)
-                ),
-            },
-            ExchangeVerdict::HostBehind { achieved, depth } => {
-                format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)")
-            }
-            ExchangeVerdict::DepthUnknown {
-                here, try_depth, ..
-            } => match (here, try_depth) {
-                (1, Some(_)) => "one exchange at a time: a higher --depth may be faster".into(),
-                (1, None) => "only one exchange at a time is possible".into(),
-                (_, Some(_)) => "a higher --depth may be faster".into(),
-                (_, None) => "the device allows no higher --depth".into(),
-            },
-        })
-    }
+/// A point with its run.
+struct Case<'a> {
+    plan: &'a Plan,
+    conditions: &'a Conditions,
+    points: &'a [PointSummary],
+    here: &'a PointSummary,
+    split: &'a ExchangeSplit,
 }
 
-impl fmt::Display for ExchangeVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExchangeVerdict::TooFew { exchanges: 0, .. } => {
-                write!(f, "no exchange was answered at this point")
-            }
-            ExchangeVerdict::TooFew { exchanges, needed } => write!(
-                f,
-                "too few exchanges to find the bottleneck ({}; {} are needed)",
-                grouped(*exchanges),
-                grouped(*needed)
+impl Case<'_> {
+    /// The first that holds; `rest`: what `wire_ns` is called.
+    fn verdict(&self, rest: &str) -> Verdict {
+        let (here, depth) = (self.here, self.here.point.depth);
+        let (Some(rtt_ns), Some(trt_ns)) = (self.split.rtt_ns, self.split.trt_ns) else {
+            return self.too_few();
+        };
+        if let Schedule::EveryNs(every_ns) = self.plan.schedule {
+            return self.scheduled(every_ns.max(1), trt_ns);
+        }
+        if here.counts.exchanges < needed(depth) {
+            return self.too_few();
+        }
+        let first = self.losses().or_else(|| self.bus());
+        if let Some(first) = first.or_else(|| self.latency_timer()) {
+            return first;
+        }
+        let device = self.mostly_device(rtt_ns.max(1.0));
+        if self.plan.connect == Connect::Each {
+            return device.unwrap_or_else(|| self.connection(rest));
+        }
+        let depths = Depths::of(self.points, here);
+        let faster = |most: f64| self.faster_depth(&depths, most);
+        faster(GAIN)
+            .or_else(|| self.host_behind(trt_ns))
+            .or_else(|| self.busy_device(trt_ns))
+            // Of several at a time, the device's part includes requests that wait in it.
+            .or_else(|| faster(1.0 / EQUAL).filter(|_| depth > 1))
+            .or(device)
+            .or_else(|| faster(1.0 / EQUAL))
+            .or_else(|| self.slowest_stage(&depths, trt_ns))
+            .unwrap_or_else(|| self.depth_unknown())
+    }
+
+    fn too_few(&self) -> Verdict {
+        let (exchanges, needed) = (self.here.counts.exchanges, needed(self.here.point.depth));
+        let words = match self.split.rtt_ns {
+            None => "no exchange was answered at this point".to_owned(),
+            Some(_) => format!(
+                "too few exchanges to find the bottleneck ({}; {} are needed). {}",
+                grouped(exchanges),
+                grouped(needed),
+                enough(self.plan, self.here)
             ),
-            ExchangeVerdict::Schedule { under_way: None } => {
-                write!(f, "this run does not show whether the schedule was kept")
+        };
+        Verdict::new(Kind::TooFew, words)
+    }
+
+    /// Of a run whose plan says when an exchange starts.
+    fn scheduled(&self, every_ns: u64, trt_ns: f64) -> Verdict {
+        let (plan, here, period_ns) = (self.plan, self.here, every_ns as f64);
+        let late_ns = match here.keeping(plan.schedule).zip(here.lateness) {
+            None | Some((Keeping::LateAtEnd, _)) => {
+                let words = "this run does not show whether the schedule was kept";
+                return Verdict::new(Kind::Schedule, words).with("under_way", None::<f64>);
             }
-            ExchangeVerdict::Schedule {
-                under_way: Some(under_way),
-            } => write!(
-                f,
-                "the schedule limits the rate: an exchange is outstanding for {}",
-                match *under_way > 1.0 {
+            Some((Keeping::Kept | Keeping::LateStarts, _)) => {
+                let under_way = self.split.total_ns().unwrap_or(0.0) / period_ns;
+                let part = match under_way > 1.0 {
                     true => format!("{under_way:.1} periods"),
-                    false => format!("{} of its period", percent(*under_way)),
-                }
-            ),
-            ExchangeVerdict::Behind {
-                late_ns,
-                period_ns,
-                cause,
-                overlap,
-            } => {
-                write!(
-                    f,
-                    "the schedule was not kept: the last request started {} late, with a period of {}. ",
-                    time(*late_ns),
-                    exact_time(*period_ns as u64)
-                )?;
-                let or = |more: &str| {
-                    overlap.map_or(String::new(), |overlap| format!("{more}{overlap}"))
+                    false => format!("{} of its period", percent(under_way)),
                 };
-                match cause {
-                    Late::Earlier {
-                        trt_ns: Some(trt_ns),
-                        ..
-                    } => write!(
-                        f,
-                        "One exchange starts every {} on average. Try an --interval above that{}",
-                        time(*trt_ns),
-                        or(", or ")
-                    ),
-                    Late::Earlier { longest_ns, .. } => write!(
-                        f,
-                        "Single exchanges were outstanding for up to {} and delayed later ones. Try a longer \
-                         --interval{}",
-                        time(*longest_ns),
-                        or(", or ")
-                    ),
-                    Late::Host { longest_ns } => write!(
-                        f,
-                        "No exchange took longer than {}: the host started them late",
-                        time(*longest_ns)
-                    ),
-                }
+                let words =
+                    format!("the schedule limits the rate: an exchange is outstanding for {part}");
+                return Verdict::new(Kind::Schedule, words).with("under_way", under_way);
             }
-            ExchangeVerdict::Losses { waited } => write!(
-                f,
-                "losses limit the rate: {} of the time is spent waiting for responses that do not arrive in time",
-                percent(*waited)
+            Some((Keeping::FallsBehind, lateness)) => lateness.end_ns as f64,
+        };
+        let depth = here.point.depth;
+        let max = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.max);
+        let awaited_ns = match here.counts.lost + here.counts.late {
+            0 => 0.0,
+            _ => plan.timeout_ns as f64,
+        };
+        let longest_ns = max(&here.connect) + max(&here.rtt).max(awaited_ns);
+        let silence_ns = silence_ns(plan) as f64;
+        // Medians, because a single stall makes both means longer.
+        let median = |of: &Option<Distribution>| of.as_ref().map_or(0.0, |of| of.p50.value);
+        let exchange_ns = median(&here.connect) + median(&here.rtt) + silence_ns;
+        let left_ns = period_ns * f64::from(depth);
+        let is_slow = exchange_ns > left_ns || median(&here.trt) > KEPT * period_ns;
+        // With exchanges as short as that, there is always one more to start.
+        let is_host = longest_ns + silence_ns <= left_ns;
+        // What lets exchanges start although earlier ones are outstanding.
+        let or = match plan.connect {
+            Connect::Each => ", or --connect once",
+            Connect::Once if self.most_outstanding() > depth => ", or a higher --depth",
+            Connect::Once => "",
+        };
+        let why = match (is_host, is_slow) {
+            (true, _) => format!(
+                "No exchange took longer than {}: the host started them late{}",
+                time(longest_ns),
+                self.faster_host()
             ),
-            ExchangeVerdict::Bus { used, source } => {
-                write!(f, "the bus; {} of it is used ({source})", percent(*used))
-            }
-            ExchangeVerdict::LatencyTimer {
-                timer_ms,
-                median_ns,
-            } => write!(
-                f,
-                "the latency timer of the FTDI adapter, {timer_ms} ms (median RTT {}). Received bytes that do \
-                 not fill a packet of 62 wait for it, so a higher depth does not shorten the RTT. Try wiregauge doctor \
-                 --only ftdi-latency --fix",
-                time(*median_ns)
+            (false, true) => format!(
+                "One exchange starts every {} on average. Try an --interval above that{or}",
+                time(trt_ns)
             ),
-            ExchangeVerdict::Device {
-                device_ns,
-                of_ns,
-                between_starts,
-            } => match between_starts {
-                false => write!(
-                    f,
-                    "the device; {} of the RTT is device time, including requests queued in the device",
-                    percent(device_ns / of_ns)
-                ),
-                true if device_ns >= of_ns => write!(
-                    f,
-                    "the device; it is busy for all of the {} between two starts",
-                    time(*of_ns)
-                ),
-                true => write!(
-                    f,
-                    "the device; it needs at least {} of the {} between two starts",
-                    time(*device_ns),
-                    time(*of_ns)
-                ),
-            },
-            ExchangeVerdict::Connection { share, larger } => {
-                if let Some((name, more)) = larger {
-                    write!(f, "{name}: {} of each exchange; ", percent(*more))?;
+            (false, false) => format!(
+                "Single exchanges were outstanding for up to {} and delayed later ones. Try a longer --interval{or}",
+                time(longest_ns)
+            ),
+        };
+        let words = format!(
+            "the schedule was not kept: the last request started {} late, with a period of {}. {why}",
+            time(late_ns),
+            exact_time(every_ns)
+        );
+        Verdict::new(Kind::Behind, words)
+            .with("late_ns", late_ns)
+            .with("longest_ns", longest_ns)
+            .with("trt_ns", (!is_host && is_slow).then_some(trt_ns))
+    }
+
+    fn losses(&self) -> Option<Verdict> {
+        let waited = waited(self.plan, self.here);
+        let limit = format!(
+            "losses limit the rate: {} of the time is spent waiting for",
+            percent(waited)
+        );
+        let words = format!("{limit} responses that do not arrive in time");
+        let verdict = Verdict::new(Kind::Losses, words).with("waited", waited);
+        (waited >= LOSING).then(|| verdict.short(format!("{limit} them")))
+    }
+
+    fn bus(&self) -> Option<Verdict> {
+        let limit = self.here.limit.as_ref()?;
+        let used = full_bus(limit)?;
+        let (part, source) = (percent(used), &limit.source);
+        let words = format!("the bus; {part} of it is used ({source})");
+        let verdict = Verdict::new(Kind::Bus, words).short("bottleneck: the bus");
+        Some(verdict.with("used", used))
+    }
+
+    /// Where the median RTT at depth 1 lies within a frame of the latency timer of an FTDI adapter; at a larger depth, where
+    /// it is not shorter either.
+    fn latency_timer(&self) -> Option<Verdict> {
+        let here = self.here;
+        let link = match here.point.link.checked_sub(1) {
+            None => &self.conditions.link,
+            Some(further) => &self.conditions.more_links.get(further as usize)?.link,
+        };
+        let setting = link.settings.iter().find(|(key, _)| key == TIMER_SETTING);
+        let timer_ms: u32 = setting?.1.parse().ok()?;
+        let timer_ns = 1e6 * f64::from(timer_ms);
+        let median = |point: &PointSummary| point.rtt.as_ref().map(|rtt| rtt.p50.value);
+        let waits = self.points.iter().any(|one| {
+            let near = median(one).is_some_and(|ns| (ns - timer_ns).abs() <= FRAME_NS);
+            near && one.point.depth == 1 && alike(one.point, here.point)
+        });
+        let median_ns = median(here)?;
+        if timer_ms < LEAST_TIMER_MS || !waits || median_ns < timer_ns - FRAME_NS {
+            return None;
+        }
+        let words = format!(
+            "the latency timer of the FTDI adapter, {timer_ms} ms (median RTT {}). Received bytes that do not fill a \
+             packet of 62 wait for it, so a higher depth does not shorten the RTT. Try wiregauge doctor --only \
+             ftdi-latency --fix",
+            time(median_ns)
+        );
+        let short = format!(
+            "bottleneck: the FTDI adapter's latency timer ({timer_ms} ms), which a higher --depth does not shorten"
+        );
+        let verdict = Verdict::new(Kind::LatencyTimer, words).short(short);
+        Some(verdict.with("median_ns", median_ns))
+    }
+
+    /// Most of the RTT is the device's.
+    fn mostly_device(&self, rtt_ns: f64) -> Option<Verdict> {
+        let share = self.split.share(self.split.device_ns);
+        share.filter(|&share| share >= MOST)?;
+        let device_ns = self.split.device_ns?;
+        let part = percent(device_ns / rtt_ns);
+        let words = format!(
+            "the device; {part} of the RTT is device time, including requests queued in the device"
+        );
+        let short = format!("bottleneck: the device ({part} of the RTT is device time)");
+        let verdict = Verdict::new(Kind::Device, words).short(short);
+        Some(verdict.with("device_ns", device_ns))
+    }
+
+    /// Enough are outstanding, and the device needs nearly the whole TRT for each by itself.
+    fn busy_device(&self, trt_ns: f64) -> Option<Verdict> {
+        let device_ns = busy_device(self.here)?;
+        let between = format!("{} between two starts", time(trt_ns));
+        let words = match device_ns >= trt_ns {
+            true => format!("the device; it is busy for all of the {between}"),
+            false => format!(
+                "the device; it needs at least {} of the {between}",
+                time(device_ns)
+            ),
+        };
+        let verdict = Verdict::new(Kind::Device, words)
+            .short("bottleneck: the device (it needs nearly the whole TRT)");
+        Some(verdict.with("device_ns", device_ns))
+    }
+
+    /// What takes most of the time where each exchange opens the link.
+    fn connection(&self, rest: &str) -> Verdict {
+        let split = self.split;
+        let share = split.share(split.connect_ns).unwrap_or(0.0);
+        let parts = [
+            ("device", split.device_ns),
+            ("host", split.host_ns),
+            (rest, split.wire_ns),
+        ];
+        let parts = parts.map(|(name, ns)| (name, split.share(ns).unwrap_or(0.0)));
+        let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let larger = largest.filter(|(_, part)| *part > share);
+        let of_each = |share| format!("{} of each exchange", percent(share));
+        let larger = larger.map(|(name, part)| format!("{name}: {}", of_each(part)));
+        let opening = format!("opening the link takes {}", of_each(share));
+        let before = larger.as_ref();
+        let before = before.map_or(String::new(), |larger| format!("{larger}; "));
+        let words = format!(
+            "{before}{opening} (--connect each), and exchanges cannot overlap. Try --connect once"
+        );
+        Verdict::new(Kind::Connection, words)
+            .short(larger.unwrap_or(opening))
+            .with("share", share)
+    }
+
+    /// A larger depth gained more than this, or this point is slower than a smaller one, too.
+    fn faster_depth(&self, depths: &Depths, most: f64) -> Option<Verdict> {
+        let here = self.here.point.depth;
+        let (depth, faster) = depths.faster?;
+        let smaller = depths.smaller_faster.filter(|_| faster > 1.0 / EQUAL);
+        if smaller.is_none() && faster <= most {
+            return None;
+        }
+        let words = if let Some(smaller) = smaller {
+            format!(
+                "slower than depth {smaller} and depth {depth} with the same sizes, which depth does not explain: a \
+                 disturbance at this point, or scatter. Measure again"
+            )
+        } else {
+            let one_by_one = match here {
+                1 => "host, wire and device work one after the other".to_owned(),
+                _ => {
+                    format!("at depth {here}, host, wire and device all wait for part of the time")
                 }
-                write!(
-                    f,
-                    "opening the link takes {} of each exchange (--connect each), and exchanges cannot overlap. \
-                     Try --connect once",
-                    percent(*share)
+            };
+            let ratio = f64::from(depth) / f64::from(here.max(1));
+            let other = match faster > CHANCE * ratio {
+                true => format!(
+                    ". Depth alone explains at most {}: other conditions differed too (load, CPU clock). Measure again",
+                    times(ratio)
+                ),
+                false => String::new(),
+            };
+            format!(
+                "{one_by_one}. At depth {depth}, throughput is {}{other}",
+                gain(faster)
+            )
+        };
+        let verdict = Verdict::new(Kind::FasterDepth, words)
+            .with("depth", f64::from(depth))
+            .with("smaller", smaller.map(f64::from));
+        Some(verdict.with("faster", faster))
+    }
+
+    /// More at a time were asked for than were outstanding: the host starts them too slowly.
+    fn host_behind(&self, trt_ns: f64) -> Option<Verdict> {
+        let (achieved, depth) = (self.split.achieved_depth, self.here.point.depth);
+        let silent = silence_ns(self.plan) as f64 / trt_ns.max(1.0);
+        let reached = achieved + self.here.drained_depth(self.plan.timeout_ns) + silent;
+        if reached >= BEHIND * f64::from(depth) {
+            return None;
+        }
+        let decimals = if achieved < 1.0 { 2 } else { 1 };
+        let words = format!(
+            "the host; {achieved:.decimals$} of {depth} exchanges were outstanding on average{}",
+            self.faster_host()
+        );
+        let short = format!("bottleneck: the host (depth {achieved:.1} of {depth} achieved)");
+        let verdict = Verdict::new(Kind::HostBehind, words).short(short);
+        Some(verdict.with("achieved", achieved))
+    }
+
+    fn slowest_stage(&self, depths: &Depths, trt_ns: f64) -> Option<Verdict> {
+        let (other, faster) = depths.saturated?;
+        let needs_ns = depths.shortest_ns.unwrap_or(trt_ns);
+        let saturated = match other > self.here.point.depth {
+            true => format!("no significant gain up to depth {other}"),
+            false if faster > 1.0 / EQUAL => {
+                format!("depth {other} is {} faster", percent(faster - 1.0))
+            }
+            false => format!("depth {other} is as fast"),
+        };
+        let words = format!(
+            "saturated: {saturated}. The slowest of device, bus and host needs {} per exchange",
+            time(needs_ns)
+        );
+        Some(Verdict::new(Kind::SlowestStage, words).with("needs_ns", needs_ns))
+    }
+
+    /// The run does not show whether a larger depth is faster.
+    fn depth_unknown(&self) -> Verdict {
+        let depth = self.here.point.depth;
+        if let Some(unfinished) = self.unfinished() {
+            let (why, remedy) = self.why_unfinished(unfinished);
+            let words = format!(
+                "{why}, so this run does not show whether a higher depth is faster. {remedy}"
+            );
+            let verdict = Verdict::new(Kind::DepthUnknown, words);
+            return verdict.with("unfinished", f64::from(unfinished));
+        }
+        let deeper = match depth {
+            1 => TRY_DEPTH,
+            deep => deep.saturating_mul(2),
+        };
+        let allowed = deeper.min(self.most_outstanding());
+        let more = (allowed > depth).then_some(allowed);
+        let share = self.split.share(self.split.device_ns);
+        let device = match share {
+            Some(share) => format!(
+                "the device is idle for {} of the RTT while host and wire are busy",
+                percent(1.0 - share)
+            ),
+            None => "the part of the device is not known".to_owned(),
+        };
+        let (words, short) = match (depth, more) {
+            (1, Some(more)) => {
+                let gains = share.map_or(": what it gains was waiting time", |_| "");
+                let words = format!("{device}. Try --depth {more}{gains}");
+                (
+                    words,
+                    "one exchange at a time: a higher --depth may be faster",
                 )
             }
-            ExchangeVerdict::FasterDepth {
-                depth,
-                smaller: Some(smaller),
-                ..
-            } => write!(
-                f,
-                "slower than depth {smaller} and depth {depth} with the same sizes, which depth does not explain: \
-                 a disturbance at this point, or scatter. Measure again"
+            (1, None) => {
+                let words = format!("{device}; only one request at a time is possible");
+                (words, "only one exchange at a time is possible")
+            }
+            (_, Some(more)) => {
+                let words = format!(
+                    "no bottleneck found; a higher depth may be faster. Try --depth {more}"
+                );
+                (words, "a higher --depth may be faster")
+            }
+            (_, None) => {
+                let words = "the device allows no higher depth".to_owned();
+                (words, "the device allows no higher --depth")
+            }
+        };
+        Verdict::new(Kind::DepthUnknown, words)
+            .short(short)
+            .with("unfinished", None::<f64>)
+            .with("try_depth", more.map(f64::from))
+    }
+
+    /// The depth that keeps the run from showing whether a larger one is faster: this one, if it has losses and there
+    /// are others; else the smallest larger one that is not telling.
+    fn unfinished(&self) -> Option<u32> {
+        let here = self.here;
+        let planned = self.plan.points.iter().copied();
+        let all = planned.chain(self.points.iter().map(|other| other.point));
+        let mut others =
+            all.filter(|there| alike(*there, here.point) && there.depth != here.point.depth);
+        if !is_telling(here) {
+            return others.next().map(|_| here.point.depth);
+        }
+        let deeper = others.filter(|there| there.depth > here.point.depth);
+        let depths = deeper.map(|there| there.depth);
+        depths
+            .filter(|&depth| !self.measured(depth).is_some_and(is_telling))
+            .min()
+    }
+
+    /// Why the run does not show what this depth is worth, and what to do.
+    fn why_unfinished(&self, depth: u32) -> (String, String) {
+        match self.measured(depth) {
+            None => (
+                format!("depth {depth} was not measured"),
+                "Measure again".into(),
             ),
-            ExchangeVerdict::FasterDepth {
-                here,
-                depth,
-                faster,
-                smaller: None,
-            } => {
-                match here {
-                    1 => write!(f, "host, wire and device work one after the other")?,
-                    _ => write!(
-                        f,
-                        "at depth {here}, host, wire and device all wait for part of the time"
-                    )?,
-                }
-                write!(f, ". At depth {depth}, throughput is {}", gain(*faster))?;
-                match *faster > CHANCE * f64::from(*depth) / f64::from((*here).max(1)) {
-                    true => write!(
-                        f,
-                        ". Depth alone explains at most {}: other conditions differed too (load, CPU clock). \
-                         Measure again",
-                        times(f64::from(*depth) / f64::from((*here).max(1)))
-                    ),
-                    false => Ok(()),
-                }
-            }
-            ExchangeVerdict::DepthUnknown {
-                unfinished: Some(_),
-                ..
-            } => write!(f, "this run does not show whether a higher depth is faster"),
-            ExchangeVerdict::DepthUnknown {
-                here: 2..,
-                try_depth,
-                ..
-            } => match try_depth {
-                Some(depth) => write!(
-                    f,
-                    "no bottleneck found; a higher depth may be faster. Try --depth {depth}"
+            Some(few) if few.counts.exchanges < needed(depth) => (
+                format!(
+                    "depth {depth} has too few exchanges ({}; {} are needed)",
+                    grouped(few.counts.exchanges),
+                    grouped(needed(depth))
                 ),
-                None => write!(f, "the device allows no higher depth"),
-            },
-            ExchangeVerdict::DepthUnknown {
-                device, try_depth, ..
-            } => {
-                match device {
-                    Some(share) => write!(
-                        f,
-                        "the device is idle for {} of the RTT while host and wire are busy",
-                        percent(1.0 - share)
-                    )?,
-                    None => write!(f, "the part of the device is not known")?,
-                }
-                match (try_depth, device) {
-                    (Some(depth), Some(_)) => write!(f, ". Try --depth {depth}"),
-                    (Some(depth), None) => {
-                        write!(f, ". Try --depth {depth}: what it gains was waiting time")
-                    }
-                    (None, _) => write!(f, "; only one request at a time is possible"),
-                }
-            }
-            ExchangeVerdict::HostBehind { achieved, depth } => {
-                let decimals = if *achieved < 1.0 { 2 } else { 1 };
-                write!(
-                    f,
-                    "the host; {achieved:.decimals$} of {depth} exchanges were outstanding on average"
-                )
-            }
-            ExchangeVerdict::SlowestStage {
-                needs_ns,
-                here,
-                other,
-                faster,
-            } => {
-                match other > here {
-                    true => write!(f, "saturated: no significant gain up to depth {other}")?,
-                    false if *faster > 1.0 / EQUAL => write!(
-                        f,
-                        "saturated: depth {other} is {} faster",
-                        percent(faster - 1.0)
-                    )?,
-                    false => write!(f, "saturated: depth {other} is as fast")?,
-                }
-                let needs = time(*needs_ns);
-                write!(
-                    f,
-                    ". The slowest of device, bus and host needs {needs} per exchange"
-                )
-            }
+                enough(self.plan, few),
+            ),
+            Some(there) => (
+                format!(
+                    "{} of {} exchanges at depth {depth} got no correct response in time",
+                    grouped(unanswered(&there.counts)),
+                    grouped(there.counts.exchanges)
+                ),
+                "Find the cause, then measure again".into(),
+            ),
+        }
+    }
+
+    /// The point of this depth that is like this one otherwise.
+    fn measured(&self, depth: u32) -> Option<&PointSummary> {
+        let mut points = self.points.iter();
+        points.find(|there| alike(there.point, self.here.point) && there.point.depth == depth)
+    }
+
+    fn most_outstanding(&self) -> u32 {
+        most_outstanding(self.plan, self.conditions, self.here.point.link)
+    }
+
+    /// What makes the host start exchanges sooner, and was not used.
+    fn faster_host(&self) -> String {
+        let host = &self.plan.host;
+        tries(&[
+            ("--priority", host.priority.is_none()),
+            ("--pin", host.pin.is_none()),
+            ("--wait spin", self.plan.wait != Wait::Spin),
+        ])
+    }
+}
+
+/// True if both differ in depth at most.
+fn alike(one: Point, other: Point) -> bool {
+    let sizes = (one.out_bytes, one.in_bytes) == (other.out_bytes, other.in_bytes);
+    sizes && (one.link, one.together) == (other.link, other.together)
+}
+
+/// What gives a point the exchanges that it needs.
+fn enough(plan: &Plan, few: &PointSummary) -> String {
+    let needed = needed(few.point.depth);
+    match plan.limit {
+        Limit::Count(count) if count < needed => format!("Try --count {needed}"),
+        Limit::DurationNs(_) if few.ending == Ending::Complete => {
+            let each_ns = few.elapsed_ns as f64 / few.counts.exchanges.max(1) as f64;
+            format!(
+                "Try a --duration of {} or more",
+                about_time(each_ns * needed as f64)
+            )
+        }
+        _ => "Measure again".into(),
+    }
+}
+
+/// Part of the time in which nothing but responses that did not arrive in time was waited for, at least. All of the waits
+/// for them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for each, since a
+/// loss that ended the run waited less. Of several at a time, all but one may wait while the last goes on.
+fn waited(plan: &Plan, summary: &PointSummary) -> f64 {
+    let elapsed_ns = summary.elapsed_ns.max(1) as f64;
+    let answered_ns = (summary.rtt.as_ref()).map_or(0.0, |rtt| rtt.mean.value * rtt.n as f64);
+    let others_ns = (summary.achieved_depth * elapsed_ns - answered_ns).max(0.0);
+    let missing = summary.counts.lost + summary.counts.late;
+    let waited_ns = others_ns.min(missing as f64 * plan.timeout_ns as f64);
+    let others = f64::from(summary.point.depth - 1);
+    (waited_ns / elapsed_ns - others).clamp(0.0, 1.0)
+}
+
+/// What the other depths of the same exchange say of a point.
+struct Depths {
+    /// The fastest larger depth, and how many times as fast it is.
+    faster: Option<(u32, f64)>,
+    /// The smallest depth that is faster although it is smaller.
+    smaller_faster: Option<u32>,
+    /// A depth that shows saturation where none is faster: the largest one, else a smaller one that is as
+    /// fast; and how many times as fast it is.
+    saturated: Option<(u32, f64)>,
+    /// The shortest mean TRT of all, in nanoseconds.
+    shortest_ns: Option<f64>,
+}
+
+impl Depths {
+    fn of(points: &[PointSummary], summary: &PointSummary) -> Depths {
+        let (point, here) = (summary.point, summary.throughput.exchanges_s);
+        let others = points.iter().filter(|other| {
+            alike(other.point, point) && here > 0.0 && is_telling(summary) && is_telling(other)
+        });
+        let rates = || {
+            others
+                .clone()
+                .map(|other| (other.point.depth, other.throughput.exchanges_s / here))
+        };
+        let deeper = || rates().filter(|&(depth, _)| depth > point.depth);
+        let smaller = rates().filter(|&(depth, rate)| depth < point.depth && rate >= EQUAL);
+        let deepest = deeper().max_by_key(|(depth, _)| *depth);
+        let above = rates().filter(|&(depth, rate)| depth < point.depth && rate > 1.0 / EQUAL);
+        let all = others.clone().chain([summary]);
+        let trts = all.filter_map(|at| Some(at.trt.as_ref()?.mean.value));
+        Depths {
+            faster: deeper().max_by(|a, b| a.1.total_cmp(&b.1)),
+            smaller_faster: above.map(|(depth, _)| depth).min(),
+            saturated: deepest.or_else(|| smaller.min_by_key(|(depth, _)| *depth)),
+            shortest_ns: trts.reduce(f64::min),
         }
     }
 }

@@ -4,8 +4,6 @@
 
 #![forbid(unsafe_code)]
 
-mod ahead;
-mod busy;
 mod depth;
 mod exchange;
 mod exchange_verdict;
@@ -14,18 +12,15 @@ mod modbus;
 mod modelled;
 mod noun;
 mod stream;
-mod tries;
 mod verdict;
 
-pub use ahead::ahead_of_device;
 pub use depth::{has_timeouts, silence_ns};
-pub use exchange::{ExchangeSplit, add_predictions, name_of_rest, of_exchange};
-pub use exchange_verdict::{ExchangeVerdict, Late};
+pub use exchange::{ExchangeSplit, name_of_rest};
+pub use exchange_verdict::{add_predictions, of_exchange};
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
-pub use stream::{FlowSplit, StreamExplanation, of_stream};
-pub use tries::Wanted;
-pub use verdict::{Larger, Queued, Verdict};
+pub use stream::{FlowSplit, StreamExplanation, ahead_of_device, of_stream};
+pub use verdict::{Verdict, VerdictKind};
 
 use wiregauge_record::Conditions;
 

@@ -1,18 +1,16 @@
 //! The link in a few numbers, from the points of a run: one model for each way of each link, or the
 //! reason why there is none; and what it says of settings that were not measured.
 
-use crate::busy::{busy_device, full_bus};
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
-use crate::tries::{Tries, Wanted};
+use crate::verdict::{busy_device, full_bus};
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
 };
 use wiregauge_record::{
-    BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamPoint,
-    StreamSummary, Way,
+    BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
 };
 
 /// A model of one way, or why there is none.
@@ -40,18 +38,13 @@ pub struct Modelled {
     limit_is_shared: bool,
     /// What it means.
     pub words: Vec<String>,
-    /// All of it in one sentence; `None` where there is no model, or it does not describe the link.
-    pub in_short: Option<String>,
     /// What was asked for.
     pub predictions: Vec<Predicted>,
-    /// `why_not` without what to measure, if more points would help.
+    /// Whether its figures describe the link.
     #[serde(skip)]
-    lacks: Option<String>,
-    /// Different settings that were measured.
+    describes: bool,
     #[serde(skip)]
-    settings: usize,
-    #[serde(skip)]
-    tries: Tries,
+    tries: String,
 }
 
 /// What a model says of a setting.
@@ -113,17 +106,9 @@ impl Modelled {
         }))
     }
 
-    /// Has what is proposed to be measured enclose these settings.
-    pub fn enclose(&mut self, wanted: &[Wanted]) {
-        self.tries.wanted = wanted.to_vec();
-        if let Some(lacks) = &self.lacks {
-            self.why_not = Some(format!("{lacks}. {}", self.more_points()));
-        }
-    }
-
-    /// What to measure for a better model: `Try --in 64,512,4k --depth 1,4`.
-    pub fn more_points(&self) -> String {
-        self.tries.beyond(self.settings)
+    /// What to measure for a better model: `Try --in 64,256,1k --depth 1,2,4,8`.
+    pub fn more_points(&self) -> &str {
+        &self.tries
     }
 
     /// The time that the physical limit needs for the bytes of one exchange; 0 without a limit.
@@ -146,65 +131,57 @@ impl Modelled {
     /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
     /// are worth little.
     pub fn is_doubtful(&self) -> bool {
-        self.why_not.is_some() || self.in_short.is_none()
+        self.why_not.is_some() || !self.describes
     }
 
     fn of(group: Group, noun: Noun) -> Modelled {
+        let (link, together, direction, way) = group.key;
+        let (points, left_out) = (group.points.len(), group.left_out);
         let fitted = LinkModel::fit(&group.points);
-        let is_short = group.left_out == 0 && matches!(fitted, Err(NotFitted::TooFew { .. }));
+        let with_tries = |why: String| format!("{why}. {}", noun.tries);
         let why_not = fitted.as_ref().err().map(|why| match why {
-            NotFitted::TooFew { .. } if group.left_out > 0 => format!(
+            NotFitted::TooFew { .. } if left_out > 0 => format!(
                 "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges (this run has \
-                 {} of {})",
-                group.points.len(),
-                group.left_out + group.points.len()
+                 {points} of {})",
+                left_out + points
             ),
+            NotFitted::TooFew { .. } => with_tries(why.to_string()),
             _ => why.to_string(),
         });
         let model = fitted.ok();
         let figures = model.as_ref().map(LinkModel::figures);
         let too_few = model.as_ref().zip(figures.as_ref());
         let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures));
-        let lacks = match is_short {
-            true => why_not.clone(),
-            false => too_few.clone(),
-        };
+        let too_few = too_few.map(with_tries);
         let refuted = model
             .as_ref()
             .and_then(|model| meaning::refuted(model, &group.seen));
         // What follows from figures of too few points, or from wrong ones, is not worth saying.
         let figures = figures.filter(|_| too_few.is_none() && refuted.is_none());
-        let why_not = why_not.or(too_few).or(refuted);
-        let mut words = figures
-            .as_ref()
-            .map_or_else(Vec::new, |figures| meaning::of(figures, &noun, &group.seen));
-        if group.left_out > 0 {
+        let figures = figures.as_ref();
+        let mut words =
+            figures.map_or_else(Vec::new, |figures| meaning::of(figures, &noun, &group.seen));
+        if left_out > 0 {
             words.push(format!(
-                "excluded: {} of {} points, where exchanges were lost",
-                group.left_out,
-                group.left_out + group.points.len()
+                "excluded: {left_out} of {} points, where exchanges were lost",
+                left_out + points
             ));
         }
-        let in_short = figures.and_then(|figures| meaning::in_short(&figures, &noun, &group.seen));
-        let mut modelled = Modelled {
-            link: group.link,
-            together: group.together,
-            direction: group.direction,
-            way: group.way,
-            left_out: group.left_out,
-            settings: model.as_ref().map_or(0, |model| model.points().len()),
+        Modelled {
+            link,
+            together,
+            direction,
+            way,
+            left_out,
+            describes: figures.is_some_and(meaning::describes),
             model,
-            why_not,
-            limit_bytes_s: group.seen.limit_bytes_s,
-            limit_is_shared: group.seen.limit_is_shared,
+            why_not: why_not.or(too_few).or(refuted),
+            limit_bytes_s: group.limit_bytes_s,
+            limit_is_shared: group.limit_is_shared,
             words,
-            in_short,
             predictions: Vec::new(),
-            lacks,
             tries: noun.tries,
-        };
-        modelled.enclose(&[]);
-        modelled
+        }
     }
 }
 
@@ -218,48 +195,28 @@ fn at_least(predicted: Prediction, least: f64) -> Prediction {
     }
 }
 
+/// What the points of a model have in common: the link, whether others were used at the same time, and of a stream its
+/// direction and way.
+type Key = (u32, bool, Option<Direction>, Option<Way>);
+
 /// Points that one model describes.
+#[derive(Default)]
 struct Group {
-    link: u32,
-    together: bool,
-    direction: Option<Direction>,
-    way: Option<Way>,
+    key: Key,
     left_out: usize,
     points: Vec<Observation>,
     seen: meaning::Seen,
+    limit_bytes_s: Option<f64>,
+    limit_is_shared: bool,
 }
 
 impl Group {
-    fn of_point(summary: &PointSummary) -> Group {
-        Group {
-            link: summary.point.link,
-            together: summary.point.together,
-            direction: None,
-            way: None,
-            left_out: 0,
-            points: Vec::new(),
-            seen: meaning::Seen::default(),
-        }
-    }
-
-    fn of_flow(point: &StreamPoint, way: Way) -> Group {
-        Group {
-            link: point.link,
-            together: point.together,
-            direction: Some(point.direction),
-            way: Some(way),
-            left_out: 0,
-            points: Vec::new(),
-            seen: meaning::Seen::default(),
-        }
-    }
-
     /// At any size: the largest of its points.
     fn limit(&mut self, of_point: Option<&BusLimit>) {
-        let known = self.seen.limit_bytes_s.into_iter();
+        let known = self.limit_bytes_s.into_iter();
         let all = known.chain(of_point.map(|limit| limit.bytes_s));
-        self.seen.limit_bytes_s = all.reduce(f64::max);
-        self.seen.limit_is_shared |= of_point.is_some_and(|limit| limit.shared);
+        self.limit_bytes_s = all.reduce(f64::max);
+        self.limit_is_shared |= of_point.is_some_and(|limit| limit.shared);
     }
 
     /// A point of the model, with what else was measured there.
@@ -275,17 +232,16 @@ impl Group {
                 trt_ns: observed.trt_ns,
             }));
     }
-
-    fn key(&self) -> (u32, bool, Option<Direction>, Option<Way>) {
-        (self.link, self.together, self.direction, self.way)
-    }
 }
 
 /// The group of this key, made if it is not there.
-fn in_groups(groups: &mut Vec<Group>, wanted: Group) -> &mut Group {
-    let at = groups.iter().position(|group| group.key() == wanted.key());
+fn in_groups(groups: &mut Vec<Group>, key: Key) -> &mut Group {
+    let at = groups.iter().position(|group| group.key == key);
     let at = at.unwrap_or_else(|| {
-        groups.push(wanted);
+        groups.push(Group {
+            key,
+            ..Group::default()
+        });
         groups.len() - 1
     });
     &mut groups[at]
@@ -299,33 +255,27 @@ pub fn models_of_exchange(
 ) -> Vec<Modelled> {
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
-        let group = in_groups(&mut groups, Group::of_point(summary));
-        group.limit(summary.limit.as_ref());
-        if is_answered(&summary.counts) {
-            if let Some(observed) = Observation::of_exchange(summary) {
-                group.add(observed, summary.limit.as_ref(), busy_device(summary));
-            }
-        } else {
-            group.left_out += 1;
+        let (point, limit) = (summary.point, summary.limit.as_ref());
+        let group = in_groups(&mut groups, (point.link, point.together, None, None));
+        group.limit(limit);
+        match Observation::of_exchange(summary) {
+            _ if !is_answered(&summary.counts) => group.left_out += 1,
+            Some(observed) => group.add(observed, limit, busy_device(summary)),
+            None => {}
         }
     }
     let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
     let modelled = groups.into_iter().map(|group| {
-        let noun = noun::exchange(plan, conditions, group.link);
-        if scheduled {
-            let points = Vec::new();
-            Modelled {
-                why_not: Some(
-                    "a schedule limited the rate (--interval, --rate), so the run does not show what the link \
-                     can do"
-                        .into(),
-                ),
-                words: Vec::new(),
-                lacks: None,
-                ..Modelled::of(Group { points, ..group }, noun)
-            }
-        } else {
-            Modelled::of(group, noun)
+        let noun = noun::exchange(plan, conditions, group.key.0);
+        if !scheduled {
+            return Modelled::of(group, noun);
+        }
+        let points = Vec::new();
+        let why = "a schedule limited the rate (--interval, --rate), so the run does not show what the link can do";
+        Modelled {
+            why_not: Some(why.to_owned()),
+            words: Vec::new(),
+            ..Modelled::of(Group { points, ..group }, noun)
         }
     });
     modelled.collect()
@@ -335,32 +285,21 @@ pub fn models_of_exchange(
 pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Modelled> {
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
+        let point = &summary.point;
         for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
-            let group = in_groups(&mut groups, Group::of_flow(&summary.point, flow.way));
-            group.limit(flow.limit.as_ref());
-            let Some(observed) = Observation::of_flow(&summary.point, flow) else {
-                continue;
-            };
-            group.add(observed, flow.limit.as_ref(), None);
-            group.seen.asked.push(meaning::Asked {
-                at: observed.at,
-                transfer_bytes: summary.point.transfer_bytes,
-            });
+            let (direction, way) = (Some(point.direction), Some(flow.way));
+            let key = (point.link, point.together, direction, way);
+            let (group, limit) = (in_groups(&mut groups, key), flow.limit.as_ref());
+            group.limit(limit);
+            if let Some(observed) = Observation::of_flow(point, flow) {
+                group.add(observed, limit, None);
+            }
         }
     }
-    let noun = |link| {
-        let address = plan.links().nth(link as usize);
-        if address.is_some_and(|address| address.starts_with("usb:")) {
-            noun::transfer()
-        } else {
-            noun::system_call()
-        }
-    };
-    groups
-        .into_iter()
-        .map(|group| {
-            let noun = noun(group.link);
-            Modelled::of(group, noun)
-        })
-        .collect()
+    let modelled = groups.into_iter().map(|group| {
+        let address = plan.links().nth(group.key.0 as usize);
+        let is_queued = address.is_some_and(|address| address.starts_with("usb:"));
+        Modelled::of(group, noun::stream(is_queued))
+    });
+    modelled.collect()
 }

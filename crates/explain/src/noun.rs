@@ -1,7 +1,8 @@
-//! What one of a model is called, and which settings can be measured for a better model.
+//! What one of a model is called, and which settings to measure for a better model: none that the plan, the link or the
+//! device refuses.
 
 use crate::depth::most_outstanding;
-use crate::tries::{Request, Sizes, Tries, Values};
+use std::ops::RangeInclusive;
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
 /// The words of exchanges, or of transfers.
@@ -10,152 +11,115 @@ pub(crate) struct Noun {
     pub(crate) depth: &'static str,
     /// What to say where one depth was measured: what measures more of them, or why there are none.
     pub(crate) one_depth: String,
-    /// What would make more settings.
-    pub(crate) tries: Tries,
+    /// What measures enough settings for a model: `Try --in 64,256,1k --depth 1,2,4,8`.
+    pub(crate) tries: String,
 }
 
 const K: u32 = 1024;
+/// Values to try.
+const DEPTHS: &[u32] = &[1, 2, 4, 8];
+const TRANSFERS: &[u32] = &[64, 512, 4 * K, 16 * K, 64 * K];
+const RESPONSES: &[u32] = &[64, 256, K, 4 * K, 16 * K];
+const LINES: &[u32] = &[8, 16, 32, 64, 128, 256];
 /// The sizes of requests and responses of the wiregauge protocol: their headers, and a request without --out.
 const REQUEST: u32 = 16;
 const RESPONSE: u32 = 32;
 /// The largest messages of links that carry fewer bytes than the protocols.
 const LARGEST: [(&str, u32); 2] = [("udp:", 65_507), ("hid:", 16_383)];
 
-pub(crate) fn transfer() -> Noun {
+/// Of a stream; `is_queued`: its link has transfers that pend.
+pub(crate) fn stream(is_queued: bool) -> Noun {
+    let most = if is_queued { u32::MAX } else { 1 };
+    let queues = flag("--queue", DEPTHS, 1..=most);
+    let transfers = flag("--transfer", TRANSFERS, 1..=u32::MAX);
+    let no_queue = "this kind of link has no queue, so only the size of a transfer can be changed";
     Noun {
         one: "transfer",
         depth: "queue",
-        one_depth: unknown_stage("queue", "Try --queue 1,2,4,8"),
-        tries: transfers(&[64, 512, 4 * K, 16 * K, 64 * K], u32::MAX),
-    }
-}
-
-pub(crate) fn system_call() -> Noun {
-    Noun {
-        one: "transfer",
-        depth: "queue",
-        one_depth: "this kind of link has no queue, so only the size of a transfer can be changed"
-            .into(),
-        tries: transfers(&[64, 256, K, 4 * K, 16 * K, 64 * K, 256 * K], 1),
-    }
-}
-
-fn transfers(many: &'static [u32], most_queued: u32) -> Tries {
-    Tries {
-        request: None,
-        sizes: Some(Sizes {
-            values: Values {
-                flag: "--transfer",
-                least: 1,
-                most: u32::MAX,
-            },
-            few: &[512, 4 * K, 64 * K],
-            many,
-            are_of_both: false,
-        }),
-        depths: Values {
-            flag: "--queue",
-            least: 1,
-            most: most_queued,
+        one_depth: match &queues {
+            Some(flag) => unknown_stage("queue", &format!("Try {flag}")),
+            None => no_queue.to_owned(),
         },
-        otherwise: "Try several sizes",
-        wanted: Vec::new(),
+        tries: proposal([transfers, queues], "Try several sizes"),
     }
 }
 
 /// Of a plan's exchanges with a device, which tries nothing that either refuses.
 pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun {
-    let depths = Values {
-        flag: "--depth",
-        least: 1,
-        most: match plan.connect {
-            Connect::Once => most_outstanding(plan, conditions, link),
-            Connect::Each => 1,
-        },
+    let most = match plan.connect {
+        Connect::Once => most_outstanding(plan, conditions, link),
+        Connect::Each => 1,
     };
+    let depths = flag("--depth", DEPTHS, 1..=most);
+    let otherwise = match plan.queries {
+        Some(_) => "Try queries with shorter and longer replies",
+        None => "Try several sizes",
+    };
+    let tries = proposal([sizes(plan, conditions, link), depths.clone()], otherwise);
     Noun {
         one: "exchange",
         depth: "depth",
-        one_depth: match (depths.of(&[1, 2, 4, 8], std::iter::empty()), plan.connect) {
-            (Some(flag), _) => unknown_stage("depth", &format!("Try {flag}")),
-            (None, Connect::Each) => {
-                unknown_stage("depth", "With --connect each, exchanges cannot overlap")
-            }
-            (None, Connect::Once) => {
-                unknown_stage("depth", "Only one request at a time is possible")
-            }
+        one_depth: match depths {
+            Some(flag) => unknown_stage("depth", &format!("Try {flag}")),
+            None => unknown_stage("depth", "Only one request at a time is possible"),
         },
-        tries: Tries {
-            request: (plan.protocol == Protocol::Wiregauge)
-                .then(|| request(plan, conditions, link)),
-            sizes: sizes(plan, conditions, link),
-            depths,
-            otherwise: match plan.queries {
-                Some(_) => "Try queries with shorter and longer replies",
-                None => "Try several sizes",
-            },
-            wanted: Vec::new(),
+        tries: match request(plan) {
+            Some(bytes) => tries.replacen("Try --", &format!("Try --out {bytes} --"), 1),
+            None => tries,
         },
     }
 }
 
-fn request(plan: &Plan, conditions: &Conditions, link: u32) -> Request {
+/// The size of all requests of a run, where it is set apart from that of the responses, and not the one without a flag.
+fn request(plan: &Plan) -> Option<u32> {
     let mut all = plan.points.iter().map(|point| point.out_bytes);
-    let first = all.next();
-    let responder = conditions.responder_of(link);
-    let stated = responder.map(|responder| responder.max_out_bytes);
-    Request {
-        default: REQUEST,
-        of_run: first.filter(|first| all.all(|bytes| bytes == *first)),
-        most: largest(plan, link, stated),
-    }
+    let first = all.next().filter(|first| *first != REQUEST)?;
+    (plan.protocol == Protocol::Wiregauge && all.all(|bytes| bytes == first)).then_some(first)
 }
 
 /// `None` where the queries decide the sizes, or the frames of a CAN bus.
-fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<Sizes> {
-    let is_can = address(plan, link).starts_with("can:");
+fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<String> {
+    let address = plan.links().nth(link as usize).unwrap_or_default();
     let responder = conditions.responder_of(link);
     let stated = responder.map(|responder| responder.max_in_bytes);
-    let (flag, least, stated) = match plan.protocol {
-        _ if is_can => return None,
-        Protocol::Lines => ("--out", 2, None),
-        Protocol::Echo => ("--in", 1, stated),
-        Protocol::Wiregauge => ("--in", RESPONSE, stated),
+    let (name, list, least, stated) = match plan.protocol {
+        _ if address.starts_with("can:") => return None,
+        Protocol::Lines => ("--out", LINES, 2, None),
+        Protocol::Echo => ("--in", RESPONSES, 1, stated),
+        Protocol::Wiregauge => ("--in", RESPONSES, RESPONSE, stated),
         Protocol::Text | Protocol::Scpi | Protocol::Modbus | Protocol::GetStatus => return None,
     };
-    let (few, many): (&[u32], &[u32]) = match plan.protocol {
-        Protocol::Lines => (&[16, 64, 256], &[8, 16, 32, 64, 128, 256]),
-        _ => (&[64, 512, 4 * K], &[64, 256, K, 4 * K, 16 * K]),
-    };
-    Some(Sizes {
-        values: Values {
-            flag,
-            least,
-            most: largest(plan, link, stated),
-        },
-        few,
-        many,
-        are_of_both: plan.protocol != Protocol::Wiregauge,
-    })
-}
-
-fn address(plan: &Plan, link: u32) -> &str {
-    plan.links().nth(link as usize).unwrap_or_default()
-}
-
-/// The largest message that the link carries, and the device allows.
-fn largest(plan: &Plan, link: u32, stated: Option<u32>) -> u32 {
-    let address = address(plan, link);
-    let of_link = LARGEST
-        .iter()
-        .find(|(scheme, _)| address.starts_with(scheme));
+    let mut of_link = LARGEST.iter();
+    let of_link = of_link.find(|(scheme, _)| address.starts_with(scheme));
     let of_link = of_link.map_or(u32::MAX, |(_, most)| *most);
-    stated
-        .filter(|most| *most > 0)
-        .unwrap_or(u32::MAX)
-        .min(of_link)
+    let stated = stated.filter(|most| *most > 0).unwrap_or(u32::MAX);
+    flag(name, list, least..=stated.min(of_link))
 }
 
 fn unknown_stage(depth: &str, why: &str) -> String {
     format!("only one {depth} was measured, so the time of the slowest stage is unknown. {why}")
+}
+
+/// The flag with the values that are possible; `None` if fewer than two are.
+fn flag(name: &str, list: &[u32], possible: RangeInclusive<u32>) -> Option<String> {
+    let values = list.iter().filter(|value| possible.contains(*value));
+    let values: Vec<String> = values.map(|value| size(*value)).collect();
+    (values.len() > 1).then(|| format!("{name} {}", values.join(",")))
+}
+
+/// What to try; `otherwise` if there is neither another size nor another depth.
+fn proposal(flags: [Option<String>; 2], otherwise: &str) -> String {
+    let flags: Vec<String> = flags.into_iter().flatten().collect();
+    match flags.is_empty() {
+        true => otherwise.to_owned(),
+        false => format!("Try {}", flags.join(" ")),
+    }
+}
+
+/// A size as one writes it in a flag: 4k.
+fn size(bytes: u32) -> String {
+    match bytes % K {
+        0 => format!("{}k", bytes / K),
+        _ => bytes.to_string(),
+    }
 }

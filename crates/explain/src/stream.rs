@@ -1,24 +1,25 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
-use crate::ahead::buffered;
-use crate::busy::full_bus;
 use crate::modelled::{self, Modelled};
-use crate::verdict::{Larger, Queued, Verdict, WORTH};
+use crate::verdict::{BEHIND, REAL, Verdict, VerdictKind as Kind, full_bus, gain, tries};
 use serde::Serialize;
+use wiregauge_quantity::{percent, rate as shown_rate, time, times};
 use wiregauge_record::{
-    BusLimit, Direction, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
+    BusLimit, Disturbance, FlowSummary, StreamPlan, StreamPoint, StreamSummary, Way,
 };
 
 /// An application's part below this is not worth a queue by itself.
 const IDLE: f64 = 0.10;
-/// Fewer pending than this part of the queue means that the host does not keep up.
-const BEHIND: f64 = 0.75;
 /// A thread that computes this part of the time has none left.
 const BUSY: f64 = 0.90;
 /// A gain below this factor is within what two points of a run differ by anyway.
 const GAIN: f64 = 1.25;
-/// A queue that hides most gaps of one transfer; what to try first.
-const TRY_QUEUE: u32 = 4;
+/// A gain below this factor is none: the scatter of short runs.
+const WORTH: f64 = 1.05;
+/// Two rates of one flow differ by less than this factor.
+const SHARED: f64 = 1.05;
+/// The device's clock may be slower than the host's by this part.
+const CLOCKS_DIFFER: f64 = 0.05;
 
 /// A stream run explained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,7 +83,7 @@ pub fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> StreamExplanati
         for flow in &summary.flows {
             let mut split = split(plan, summary, flow);
             split.verdict = verdict(plan, points, summary, &split, flow);
-            split.words = split.verdict.to_string();
+            split.words.clone_from(&split.verdict.words);
             flows.push(split);
         }
     }
@@ -128,7 +129,7 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
         watched: stack_ns.and(flow.urb_time.as_ref()).map(|urb| urb.n),
         achieved_queue: flow.achieved_queue,
         bytes_s: carried(plan, summary, flow),
-        verdict: Verdict::Nothing,
+        verdict: Verdict::default(),
         words: String::new(),
     }
 }
@@ -167,6 +168,7 @@ fn per_second(bytes: u64, ns: u64) -> f64 {
     }
 }
 
+/// Which side limits one way of a point: the first that holds.
 fn verdict(
     plan: &StreamPlan,
     points: &[StreamSummary],
@@ -176,118 +178,184 @@ fn verdict(
 ) -> Verdict {
     let (Some(application_ns), Some(device_bus_ns)) = (split.application_ns, split.device_bus_ns)
     else {
-        return Verdict::Nothing;
+        return Verdict::new(Kind::Nothing, "nothing was measured at this point");
     };
-    let checked = plan.check && split.way == Way::In;
     let larger = larger_transfers(plan, points, split);
+    let unchecked = remedies(larger, ("--no-check", plan.check && split.way == Way::In));
+    let faster_host = remedies(larger, ("--priority, --pin", true));
     let busy = flow.cpu_ns_per_mb * rate(flow, summary.elapsed_ns) / 1e15;
     if busy >= BUSY {
-        return Verdict::Application {
-            share: busy.min(1.0),
-            between_calls: false,
-            checked,
-            larger,
-        };
+        let share = busy.min(1.0);
+        let finding = format!(
+            "the CPU of the host; the measuring thread is busy {} of the time",
+            percent(share)
+        );
+        return host(Kind::Application, &finding, &unchecked).with("share", share);
     }
     let share = |ns: f64| ns / split.cycle_ns.max(1.0);
     let limit = limit_of(plan, summary, flow);
     if let Some(limit) = &limit
         && let Some(used) = full_bus(limit)
     {
-        return Verdict::Bus {
-            bytes_s: split.bytes_s.min(limit.bytes_s),
-            used,
-            limit_bytes_s: limit.bytes_s,
-            source: limit.source.clone(),
-        };
+        return bus(split.bytes_s.min(limit.bytes_s), used, limit);
     }
-    let limit = limit.map(|limit| (limit.bytes_s, limit.used));
-    let queue = split.point.queue;
     let transfer_ns = split.transfer_ns.unwrap_or(split.cycle_ns);
-    let device = |in_calls: Option<f64>| Verdict::Device {
-        bytes_s: split.bytes_s,
-        transfer_ns,
-        in_calls,
-        limit,
-        larger,
+    let carried = shown_rate(split.bytes_s);
+    let device = || {
+        let finding = format!(
+            "the device or the bus, {carried} = {} per transfer",
+            time(transfer_ns)
+        );
+        device_or_link(&finding, "device or bus", split, limit.as_ref(), larger)
     };
     if !split.queued {
-        let application = share(application_ns);
-        return if application >= 0.5 {
-            Verdict::Application {
-                share: application,
-                between_calls: true,
-                checked,
-                larger,
-            }
-        } else {
-            device(Some(share(device_bus_ns)))
-        };
+        let between = share(application_ns);
+        if between >= 0.5 {
+            let finding = format!(
+                "the host; the measuring thread spends {} of the time between its system calls",
+                percent(between)
+            );
+            return host(Kind::Application, &finding, &unchecked).with("share", between);
+        }
+        let finding = format!(
+            "the link or the other end, {carried}; {} of the time is spent in system calls",
+            percent(share(device_bus_ns))
+        );
+        return device_or_link(&finding, "link or device", split, limit.as_ref(), larger);
     }
-    if queue == 1 {
+    let queue = f64::from(split.point.queue);
+    if split.point.queue == 1 {
         let idle = share(application_ns + split.stack_ns.unwrap_or(0.0));
-        let queued = larger_queue(points, split, transfer_ns);
+        let here = split.point;
+        let queued = fastest(plan, points, split, |there| {
+            there.queue > here.queue && there.transfer_bytes == here.transfer_bytes
+        });
+        let queued = queued.map(|(there, faster)| (there.queue, faster));
         // What a queue would gain if the host's pauses were all that it takes away.
         let hidden = 1.0 / (1.0 - idle).max(0.01);
-        let pauses = |faster: f64| faster >= (1.0 + hidden) / 2.0;
-        let hides_more = |faster: f64| faster >= GAIN * hidden;
-        return match queued {
-            Some(Queued { faster, .. })
-                if !hides_more(faster) && (idle < IDLE || !pauses(faster)) =>
-            {
-                device(None)
-            }
-            _ => Verdict::OneAtATime {
-                idle,
-                whole: split.stack_ns.is_some(),
-                queued,
-                try_queue: TRY_QUEUE,
-            },
+        let is_worth_it = |(_, faster): (u32, f64)| {
+            let is_for_pauses = idle >= IDLE && faster >= (1.0 + hidden) / 2.0;
+            is_for_pauses || faster >= GAIN * hidden
+        };
+        return match queued.is_none_or(is_worth_it) {
+            true => one_at_a_time(split, idle, queued),
+            false => device(),
         };
     }
-    if split.achieved_queue < BEHIND * f64::from(queue) {
-        return Verdict::HostBehind {
-            achieved: split.achieved_queue,
-            queue,
-            collects: false,
-            waited_ns: application_ns,
-            larger,
-        };
+    if split.achieved_queue < BEHIND * queue {
+        let finding = format!(
+            "the host; {:.1} of {queue} transfers were pending on average, and a free slot stayed empty for {}",
+            split.achieved_queue,
+            time(application_ns)
+        );
+        let verdict = host(Kind::HostBehind, &finding, &faster_host);
+        return verdict.with("achieved", split.achieved_queue);
     }
     if let Some(stack_ns) = split.stack_ns {
         // Little's law: URBs in flight are their time over the time between two of them.
         let in_flight = device_bus_ns / transfer_ns.max(1.0);
-        if in_flight < BEHIND * f64::from(queue) && share(stack_ns) > 1.0 - BEHIND {
-            return Verdict::HostBehind {
-                achieved: in_flight,
-                queue,
-                collects: true,
-                waited_ns: stack_ns,
-                larger,
-            };
+        if in_flight < BEHIND * queue && share(stack_ns) > 1.0 - BEHIND {
+            let finding = format!(
+                "the host; {in_flight:.1} of {queue} URBs were in flight on average; the others were complete and \
+                 waited {} to be reaped",
+                time(stack_ns)
+            );
+            let verdict = host(Kind::HostBehind, &finding, &faster_host);
+            return verdict.with("achieved", in_flight);
         }
     }
-    device(None)
+    device()
 }
 
-/// The fastest point that differs from this one in a larger queue only.
-fn larger_queue(points: &[StreamSummary], split: &FlowSplit, transfer_ns: f64) -> Option<Queued> {
-    let here = split.point;
-    let candidates = points.iter().filter(|other| {
-        let there = other.point;
-        there.queue > here.queue
-            && there.transfer_bytes == here.transfer_bytes
-            && key(there) == key(here)
-    });
-    let timed = candidates.filter_map(|other| {
-        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
-        Some((other.point.queue, flow.gap.as_ref()?.mean.value))
-    });
-    let (queue, queued_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (queued_ns > 0.0).then(|| Queued {
-        queue,
-        faster: transfer_ns / queued_ns,
-    })
+/// The host: its measuring thread, or it submits, or collects, too slowly.
+fn host(kind: Kind, finding: &str, remedies: &str) -> Verdict {
+    Verdict::new(kind, format!("{finding}{remedies}")).short("host")
+}
+
+/// The bus carries what it can.
+fn bus(bytes_s: f64, used: f64, limit: &BusLimit) -> Verdict {
+    let (part, most) = (percent(used), shown_rate(limit.bytes_s));
+    let used_by = match used * limit.bytes_s > SHARED * bytes_s {
+        true => format!("both directions together use {part} of its {most}"),
+        false => format!("{part} of its {most} is used"),
+    };
+    let words = format!(
+        "the bus, {}; {used_by} ({})",
+        shown_rate(bytes_s),
+        limit.source
+    );
+    let verdict = Verdict::new(Kind::Bus, words).short("bus");
+    verdict.with("used", used)
+}
+
+/// The host keeps enough pending, or its calls wait for the link: the device, or something between, takes no more.
+fn device_or_link(
+    finding: &str,
+    side: &str,
+    split: &FlowSplit,
+    limit: Option<&BusLimit>,
+    larger: Option<Larger>,
+) -> Verdict {
+    let beside = limit.map_or(String::new(), |limit| beside(split.bytes_s, limit));
+    let larger = larger.filter(|(_, faster)| *faster >= WORTH);
+    let more = larger.map_or(String::new(), gained);
+    let words = format!("{finding}{beside}{more}");
+    Verdict::new(Kind::Device, words).short(side)
+}
+
+/// Each transfer waits for the previous one.
+fn one_at_a_time(split: &FlowSplit, idle: f64, queued: Option<(u32, f64)>) -> Verdict {
+    // Without usbmon, the stack's part is not known and comes on top.
+    let at_least = split.stack_ns.map_or("at least ", |_| "");
+    let more = match queued {
+        Some((queue, faster)) => format!("; with --queue {queue} it is {} as fast", times(faster)),
+        None => ". Try --queue 1,4".to_owned(),
+    };
+    let words = format!(
+        "one transfer at a time: device and bus are idle {at_least}{} of the time while the host prepares the next \
+         one{more}",
+        percent(idle)
+    );
+    Verdict::new(Kind::OneAtATime, words)
+        .short("one at a time")
+        .with("idle", idle)
+        .with("queue", queued.map(|(queue, _)| f64::from(queue)))
+        .with("faster", queued.map(|(_, faster)| faster))
+}
+
+/// The physical limit, and the part of it that is used.
+fn beside(bytes_s: f64, limit: &BusLimit) -> String {
+    let (most, part) = (shown_rate(limit.bytes_s), percent(limit.used));
+    if limit.used > REAL {
+        return format!(
+            "; this exceeds the physical limit of {most}: buffers were still filling, or the limit is not that of what \
+             carried the data"
+        );
+    }
+    let used = match limit.used * limit.bytes_s > SHARED * bytes_s {
+        true => format!("both directions together use {part}"),
+        false => format!("{part} is used"),
+    };
+    format!("; the physical limit is {most}, of which {used}")
+}
+
+/// What larger transfers gain: of a point with such, its bytes per transfer, and how many times as many bytes a second it
+/// has.
+type Larger = (u32, f64);
+
+fn gained((transfer_bytes, faster): Larger) -> String {
+    match faster < WORTH {
+        true => "; in this run, larger --transfer is no faster".to_owned(),
+        false => format!(
+            "; with --transfer {transfer_bytes}, throughput is {}",
+            gain(faster)
+        ),
+    }
+}
+
+/// What larger transfers do, or that they are to be tried where the run has none; and another flag, if it is new.
+fn remedies(larger: Option<Larger>, other: (&str, bool)) -> String {
+    larger.map_or(String::new(), gained) + &tries(&[("larger --transfer", larger.is_none()), other])
 }
 
 /// What larger transfers gain by the points that differ from this one in that only: the fastest larger one;
@@ -298,39 +366,61 @@ fn larger_transfers(
     split: &FlowSplit,
 ) -> Option<Larger> {
     let here = split.point;
-    let alike = points.iter().filter(|other| {
-        let there = other.point;
-        there.queue == here.queue && key(there) == key(here)
+    let is_like = |there: StreamPoint| there.queue == here.queue;
+    let larger = fastest(plan, points, split, |there| {
+        is_like(there) && there.transfer_bytes > here.transfer_bytes
     });
-    let rates = alike.filter_map(|other| {
-        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
-        (flow.transfers > 0).then(|| (other.point.transfer_bytes, carried(plan, other, flow)))
-    });
-    let fastest = |larger: bool| {
-        let side = rates.clone().filter(|(bytes, _)| match larger {
-            true => *bytes > here.transfer_bytes,
-            false => *bytes < here.transfer_bytes,
-        });
-        side.max_by(|a, b| a.1.total_cmp(&b.1))
-    };
-    if split.bytes_s <= 0.0 {
-        return None;
+    if let Some((there, faster)) = larger {
+        return Some((there.transfer_bytes, faster));
     }
-    if let Some((transfer_bytes, bytes_s)) = fastest(true) {
-        return Some(Larger {
-            transfer_bytes,
-            faster: bytes_s / split.bytes_s,
-        });
-    }
-    let (_, bytes_s) = fastest(false)?;
-    let gained = Larger {
-        transfer_bytes: here.transfer_bytes,
-        faster: split.bytes_s / bytes_s,
-    };
-    (gained.faster < WORTH).then_some(gained)
+    let (_, slower) = fastest(plan, points, split, |there| {
+        is_like(there) && there.transfer_bytes < here.transfer_bytes
+    })?;
+    let faster = 1.0 / slower;
+    (faster < WORTH).then_some((here.transfer_bytes, faster))
 }
 
-/// What two points must have in common to be compared.
-fn key(point: StreamPoint) -> (Direction, u32, bool) {
-    (point.direction, point.link, point.together)
+/// The fastest of those points that have direction and link in common with this one, and how many times as fast it is.
+fn fastest(
+    plan: &StreamPlan,
+    points: &[StreamSummary],
+    split: &FlowSplit,
+    is_wanted: impl Fn(StreamPoint) -> bool,
+) -> Option<(StreamPoint, f64)> {
+    let key = |point: StreamPoint| (point.direction, point.link, point.together);
+    let wanted = points.iter().filter(|other| {
+        let there = other.point;
+        key(there) == key(split.point) && is_wanted(there)
+    });
+    let rates = wanted.filter_map(|other| {
+        let flow = other.flows.iter().find(|flow| flow.way == split.way)?;
+        (flow.transfers > 0).then(|| (other.point, carried(plan, other, flow)))
+    });
+    let (point, bytes_s) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (split.bytes_s > 0.0).then(|| (point, bytes_s / split.bytes_s))
+}
+
+/// The host's rate OUT as a multiple of the device's, if the host sent faster because buffers between host and device took the
+/// difference: the device was still receiving when the host had sent everything.
+pub fn ahead_of_device(
+    plan: &StreamPlan,
+    point: &StreamSummary,
+    flow: &FlowSummary,
+) -> Option<f64> {
+    let device = flow.device.as_ref().filter(|_| flow.way == Way::Out)?;
+    let received = device.bytes_s().filter(|&bytes_s| bytes_s > 0.0)?;
+    let sent = flow.rate?;
+    // One transfer may lie outside the time that was measured.
+    let one = 1.0 / flow.transfers.max(1) as f64;
+    let least = sent.low.unwrap_or(sent.value) * (1.0 - one);
+    let sending_ns = (plan.settle_ns + point.elapsed_ns) as f64;
+    let is_ahead = least > received * (1.0 + CLOCKS_DIFFER);
+    let receives_on = device.elapsed_ns as f64 > sending_ns * (1.0 + CLOCKS_DIFFER);
+    (is_ahead && receives_on).then(|| sent.value / received)
+}
+
+/// Bytes a second that the host counted and buffers between host and device took.
+fn buffered(plan: &StreamPlan, point: &StreamSummary, flow: &FlowSummary) -> f64 {
+    let ahead = ahead_of_device(plan, point, flow).zip(flow.rate);
+    ahead.map_or(0.0, |(times, sent)| sent.value - sent.value / times)
 }

@@ -3,5 +3,6 @@
 mod common;
 mod exchange;
 mod modbus;
-mod modelled;
+mod models;
+mod proposals;
 mod stream;

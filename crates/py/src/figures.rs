@@ -70,7 +70,7 @@ fn finished(figures: Vec<drawn::Figure>) -> Vec<Figure> {
 pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
     py.detach(|| {
         let runs = open(&dirs)?;
-        let subjects: Vec<Subject> = labels(&runs)
+        let subjects: Vec<Subject> = labels(runs.iter().map(AnyRun::stored))
             .into_iter()
             .zip(runs)
             .map(|(label, run)| {
@@ -101,6 +101,7 @@ pub fn figures_of_comparison(
         let is_wanted = |figure: &wiregauge_compare::Figure| {
             only.is_empty() || asked.contains(figure) || only.contains(&figure.to_string())
         };
+        let (before, after) = (AnyRun::all_stored(&before), AnyRun::all_stored(&after));
         let compared = wiregauge_compare::compare(&before, &after, &asked, &is_wanted, &|_| {})
             .map_err(|error| error.to_string())?;
         Ok(finished(drawn::of_comparison(&compared)))

@@ -3,21 +3,20 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stored;
 
 /// One label a run, in their order: what they were measured on if that differs, else when or under
 /// which name they were stored, else where.
-pub fn labels(runs: &[AnyRun]) -> Vec<String> {
-    let of = |run: &AnyRun| Facts {
-        address: run.stored().links(),
-        name: run.stored().name(),
+pub fn labels<'a>(runs: impl IntoIterator<Item = &'a dyn Stored>) -> Vec<String> {
+    let of = |run: &dyn Stored| Facts {
+        address: run.links(),
+        name: run.name(),
         dir: run
-            .stored()
             .dir()
             .canonicalize()
-            .unwrap_or_else(|_| run.stored().dir().to_owned()),
+            .unwrap_or_else(|_| run.dir().to_owned()),
     };
-    let facts: Vec<Facts> = runs.iter().map(of).collect();
+    let facts: Vec<Facts> = runs.into_iter().map(of).collect();
     choose(&facts).into_iter().map(printable).collect()
 }
 

@@ -24,16 +24,17 @@ pub use labels::labels;
 pub use reported::Reported;
 
 use load::Loaded;
+use std::sync::Arc;
 use tables::Tables;
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, Stream};
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, Stored, Stream, with_run};
 
 /// A run, ready to be drawn.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// What tells it from the other runs of the same report: short, unique.
     pub label: String,
-    /// The run.
-    pub run: AnyRun,
+    /// The run, of any kind.
+    pub run: Arc<dyn Stored>,
     /// Its words and tables.
     pub tables: Tables,
     /// Its samples, thinned.
@@ -73,13 +74,13 @@ impl Subject {
 
     /// The run and its points, if it is one of a control loop.
     pub(crate) fn control_run(&self) -> Option<(&Run<Control>, &[load::ControlSignals])> {
-        match (&self.run, &self.loaded) {
-            (AnyRun::Control(run), Loaded::Control(loaded)) => Some((run, loaded.as_slice())),
+        match &self.loaded {
+            Loaded::Control(loaded) => Some((self.run.as_kind()?, loaded.as_slice())),
             _ => None,
         }
     }
 
-    /// Reads the samples of a run whose tables exist already; see [`load::run`]. Points whose samples
+    /// Reads the samples of a run whose tables exist already; see [`Reported::load`]. Points whose samples
     /// cannot be read are in `loaded.missing()`. `cycles`: `None` are those of the run's schedule.
     pub fn load(
         label: String,
@@ -88,10 +89,22 @@ impl Subject {
         cycles: Option<load::ControlLoop>,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Subject {
-        let loaded = load::run(&run, progress);
-        let cycles = cycles.or_else(|| load::cycles_of_schedule(&run));
-        let deadlines = cycles.and_then(|cycles| load::deadlines_of_all(&run, cycles));
-        let tuned = load::answer_of_search(run.stored().dir());
+        with_run!(run, run => Subject::load_kind(label, run, tables, cycles, progress))
+    }
+
+    /// The same for a run whose kind is known.
+    pub fn load_kind<K: Reported>(
+        label: String,
+        run: Run<K>,
+        tables: Tables,
+        cycles: Option<load::ControlLoop>,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Subject {
+        let loaded = K::load(&run, progress);
+        let run: Arc<dyn Stored> = Arc::new(run);
+        let cycles = cycles.or_else(|| load::cycles_of_schedule(&*run));
+        let deadlines = cycles.and_then(|cycles| load::deadlines_of_all(&*run, cycles));
+        let tuned = load::answer_of_search(run.dir());
         Subject {
             deadlines,
             tuned,

@@ -15,8 +15,14 @@ pub trait Reported: Files {
     /// The summaries of a run as CSV: a header, and a row for each point or each way of a point.
     fn csv(file: &RunFile<Self>) -> String;
 
-    /// Reads the samples of all finished points for the figures.
-    fn load(run: &Run<Self>, progress: &(dyn Fn(f64) + Sync)) -> Loaded;
+    /// Reads the samples of all finished points for the figures, several points at once, in memory that does not grow
+    /// with their length. `progress` gets the part done, 0 to 1, now and then and from any thread.
+    ///
+    /// A point whose samples cannot be read has nothing to draw and says why in `missing`; the others
+    /// are not touched by that. A kind without figures reads nothing.
+    fn load(_run: &Run<Self>, _progress: &(dyn Fn(f64) + Sync)) -> Loaded {
+        Loaded::Nothing
+    }
 
     /// True of a run that failed before anything was answered: its error says what there is to say.
     fn is_unanswered(_file: &RunFile<Self>) -> bool {
@@ -88,9 +94,14 @@ impl Reported for Control {
 
 /// Tells of a run; with the confidence interval of every percentile if asked to.
 pub fn of(run: &AnyRun, confidence: bool) -> Tables {
+    with_run!(run, run => of_kind(run, confidence))
+}
+
+/// The same of a run whose kind is known.
+pub fn of_kind<K: Reported>(run: &Run<K>, confidence: bool) -> Tables {
     Tables {
-        ending: run.stored().ending_line(),
-        ..with_run!(run, run => Reported::tables(run, confidence))
+        ending: run.ending_line(),
+        ..K::tables(run, confidence)
     }
 }
 

@@ -171,6 +171,8 @@ fn a_buffer_of_few_transfers_is_drawn_at_the_rates_asked_for() {
         transfers(point, n, 3)
     });
     let figure = &drawn(&[subject("a", &run)], &["buffer-rate"])[0];
+    let few = ">transfers of 4,096 B<";
+    assert!(figure.svg.contains(few), "{}", figure.svg);
     let caption = &figure.caption;
     let words = "Of 100 transfers or fewer, only the rates of --rate are shown.";
     assert!(caption.contains(words), "{caption}");

@@ -113,8 +113,10 @@ fn hold_run(name: &str, make: impl FnOnce(&Path) -> AnyRun) {
     let all = tables::of(&run, false);
     hold_tables(name, &all);
     if IN_ALL_FORMATS.contains(&name) {
-        hold(&format!("{name}_markdown"), &tables::markdown(&run, &all));
-        hold(&format!("{name}_latex"), &tables::latex(&run, &all));
+        let stored = run.stored();
+        let markdown = tables::markdown(stored, &all);
+        hold(&format!("{name}_markdown"), &markdown);
+        hold(&format!("{name}_latex"), &tables::latex(stored, &all));
         hold(&format!("{name}_csv"), &turned(&tables::csv(&run)));
     }
 }
@@ -431,8 +433,9 @@ fn two_runs_of_which_one_is_slower() {
             })
         })
     };
-    let (before, after) = ([run("before", 0)], [run("after", 30_000)]);
-    let found = wiregauge_compare::compare(&before, &after, &[], &|_| true, &|_| ());
+    let (before, after) = (run("before", 0), run("after", 30_000));
+    let sides = ([before.stored()], [after.stored()]);
+    let found = wiregauge_compare::compare(&sides.0, &sides.1, &[], &|_| true, &|_| ());
     let found = tables::of_comparison(&found.expect("the samples can be read"));
     let sentences = found.heading.iter().chain(&found.answer);
     let sentences = sentences.chain(&found.caveat).chain(&found.hosts);

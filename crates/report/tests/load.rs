@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use wiregauge_record::*;
+use wiregauge_report::Reported;
 use wiregauge_report::load::{Loaded, Series};
-use wiregauge_run::{AnyRun, Exchange, Run, RunWriter};
+use wiregauge_run::{AnyRun, Exchange, Run, RunWriter, with_run};
 
 /// The points of a run of this kind.
 macro_rules! points_of {
@@ -230,7 +231,7 @@ fn many_points_share_the_room() {
     let run = exchange_run(dir.path(), &plan(100), |_| exchanges(400, 1));
     let tables = Mutex::new(Vec::new());
     let progress = |part: f64| tables.lock().expect("nobody panics").push(part);
-    let Loaded::Exchange(points) = wiregauge_report::load::run(&run, &progress) else {
+    let Loaded::Exchange(points) = with_run!(&run, run => Reported::load(run, &progress)) else {
         panic!("an exchange run")
     };
     assert_eq!(points.len(), 100);

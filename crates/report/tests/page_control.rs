@@ -41,9 +41,7 @@ pub fn with_traces(
         .expect("a controller");
     let model = Loop::new(plant.state_space().expect("proper"), controller, 6e-3).expect("a loop");
     let mut subject = subject(label, run);
-    let AnyRun::Exchange(run) = &subject.run else {
-        panic!("not an exchange run");
-    };
+    let run = subject.run.as_kind().expect("an exchange run");
     let all: Vec<usize> = (0..points).collect();
     let found = controls(run, &all, &model, Rules::default(), &mut |_| {}).expect("verdicts");
     let described = vec![("Model: flags".to_owned(), "--plant '<b>'".to_owned())];
@@ -85,9 +83,7 @@ fn a_control_loop_has_its_verdicts_side_by_side_then_figures_and_tables() {
         .figures()
         .map(|figure| figure.name.as_str())
         .collect();
-    let each = |point: &str| {
-        ["step", "variance", "cost"].map(|what| format!("control-{what}-run-{point}"))
-    };
+    let each = |point: &str| ["step", "cost"].map(|what| format!("control-{what}-run-{point}"));
     let points = [
         "2-in-48-b-depth-3",
         "3-in-48-b-depth-4",
@@ -95,8 +91,8 @@ fn a_control_loop_has_its_verdicts_side_by_side_then_figures_and_tables() {
     ];
     assert_eq!(names, points.map(each).concat());
     // The other figures are counted on.
-    assert!(section.contains("Figure 9: Cost against constant delay"));
-    assert!(page.contains("Figure 10: ") && !section.contains("Figure 10: "));
+    assert!(section.contains("Figure 6: Cost against constant delay"));
+    assert!(page.contains("Figure 7: ") && !section.contains("Figure 7: "));
     let names = ["summary", "control", "figures", "tables"];
     let places = names.map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
     assert!(places.is_sorted(), "{places:?}");
@@ -130,7 +126,7 @@ fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
     let section = between(&page, "<section id=\"control\">", "</section>");
     let finding = between(section, "<p class=\"lead\">", "</p>");
     assert!(
-        finding.contains("far off for a while") && section.contains("<td>held</td>"),
+        finding.contains("the highest SD 23.8 x") && section.contains("<td>held</td>"),
         "{section}"
     );
     let answer = between(&page, "<p class=\"answer\">", "</p>");
@@ -190,7 +186,7 @@ fn a_run_of_a_control_loop_has_a_page_with_its_signals_its_step_and_its_conditio
     let page = page_of(&subjects);
     for words in [
         "<h1>Control loop with tcp://a:1</h1>",
-        "<td>plant 1/s, PID 2,0,0</td>",
+        "control loop: plant 1/s, PID 2,0,0, period",
         "What do output and command do?",
         "2,940 cycles; of each 5 the lowest and the highest value are drawn.",
     ] {

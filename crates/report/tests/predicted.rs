@@ -248,28 +248,16 @@ fn what_is_predicted_is_marked_in_the_table_and_in_the_finding() {
     // Sampled far too slowly: half the period costs less.
     BOARD.measured(Schedule::EveryNs(12 * MS), &[(48, 1)], 1, |run| {
         let (found, predicted) = predicted(run, 12 * MS);
-        let flags = ["--model", "loop.toml", "--period", "12ms"].map(str::to_owned);
-        let tables = tables::of_controls_and_predictions(&run.file, &found, &predicted, &flags);
+        let tables = tables::of_controls_and_predictions(&run.file, &found, &predicted);
         let mut of_predictions = tables.tables.iter();
         let table = of_predictions
             .find(|table| table.title.starts_with("PREDICTED, NOT MEASURED"))
             .expect("a table");
-        assert!(table.rows.iter().any(|row| row.contains(&"6 ms".into())));
+        assert_eq!(table.rows.len(), 1);
         let promising = predicted.promising(&found).expect("a shorter period");
         assert!(promising.cost < Some(0.99 * cost_of(&found, 0)));
         let mut notes = tables.notes.iter();
-        let note = notes
-            .find(|note| note.starts_with("Predicted, not measured: a period of"))
-            .expect("a sentence");
-        assert!(
-            note.contains(
-                "wiregauge exchange tcp://127.0.0.1:7700 --out 16 --in 48 --depth 1 --interval"
-            ),
-            "{note}"
-        );
-        assert!(
-            note.contains("&& wiregauge control last --model loop.toml --period"),
-            "{note}"
-        );
+        let says = "Predicted, not measured: a period of";
+        assert!(notes.any(|note| note.starts_with(says)));
     });
 }

@@ -14,6 +14,7 @@ mod golden;
 mod isochronous;
 mod load;
 mod loop_sentences;
+mod made_up_kind;
 mod page;
 mod page_control;
 mod page_loops;

@@ -5,9 +5,11 @@ use crate::error::RunError;
 use crate::files::Files;
 use crate::kind::RunKind;
 use crate::kinds::for_every_kind;
+use crate::rows::{self, Record};
 use crate::run::Run;
 use crate::run_file::{State, Text};
 use std::any::Any;
+use std::fmt::Debug;
 use std::io::Write;
 use std::path::Path;
 use wiregauge_record::{Conditions, Disturbance};
@@ -21,7 +23,7 @@ macro_rules! with_run {
         }
     };
     ($any:expr, $run:ident => $body:expr) => {
-        $crate::with_run!(@of Exchange Stream Loop Control; $any, $run => $body)
+        $crate::with_every_kind!($any, $run => $body)
     };
 }
 
@@ -76,14 +78,28 @@ impl AnyRun {
         with_run!(self, run => run)
     }
 
+    /// The same of several runs.
+    pub fn all_stored(runs: &[AnyRun]) -> Vec<&dyn Stored> {
+        runs.iter().map(AnyRun::stored).collect()
+    }
+
     /// The run, if it is of this kind.
     pub fn as_kind<K: RunKind>(&self) -> Option<&Run<K>> {
-        with_run!(self, run => (run as &dyn Any).downcast_ref())
+        self.stored().as_kind()
+    }
+}
+
+impl dyn Stored + '_ {
+    /// The run, if it is of this kind.
+    pub fn as_kind<K: RunKind>(&self) -> Option<&Run<K>> {
+        self.as_any().downcast_ref()
     }
 }
 
 /// What every stored run can be asked.
-pub trait Stored {
+pub trait Stored: Debug + Send + Sync {
+    /// The run itself.
+    fn as_any(&self) -> &dyn Any;
     /// Its directory.
     fn dir(&self) -> &Path;
     /// The last part of the directory's path.
@@ -130,6 +146,10 @@ pub trait Stored {
         name: &str,
         take: &mut dyn FnMut(&[u64]),
     ) -> Result<(), RunError>;
+    /// How its rows lie in memory.
+    fn record(&self) -> Record;
+    /// The rows of a point, or of all points, as records one after the other.
+    fn records(&self, point: Option<usize>) -> Result<Vec<u8>, RunError>;
     /// See [`write_csv`](crate::write_csv).
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError>;
     /// See [`write_parquet`](crate::write_parquet).
@@ -139,6 +159,10 @@ pub trait Stored {
 }
 
 impl<K: Files> Stored for Run<K> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn dir(&self) -> &Path {
         &self.dir
     }
@@ -231,6 +255,14 @@ impl<K: Files> Stored for Run<K> {
         take: &mut dyn FnMut(&[u64]),
     ) -> Result<(), RunError> {
         crate::column::column(self, point, name, take)
+    }
+
+    fn record(&self) -> Record {
+        Record::new::<K>()
+    }
+
+    fn records(&self, point: Option<usize>) -> Result<Vec<u8>, RunError> {
+        rows::records(self, point)
     }
 
     fn write_csv(&self, out: &mut dyn Write, with_data: bool) -> Result<u64, RunError> {

@@ -17,19 +17,19 @@ impl<K: Files> Run<K> {
     /// Opens a run. One that is still being written, or whose writer was killed, gives all rows that are stored: the
     /// summary of the point in progress is computed from them. Fails where the run is of another kind.
     pub fn open(dir: &Path) -> Result<Run<K>, RunError> {
-        K::load(dir, Text::read(dir)?, Depth::Whole)
+        K::handler().load(dir, Text::read(dir)?, Depth::Whole)
     }
 
     /// The rows of a point, by its position in `file.points`.
     pub fn samples(&self, point: usize) -> Result<SampleReader<K>, RunError> {
-        K::open_samples(self, point, (0..K::COLUMNS.len()).collect())
+        K::handler().open_samples(self, point, (0..K::COLUMNS.len()).collect())
     }
 
     /// The rows of a point with these columns only, by the names that docs/run-format.md has for
     /// them: the other fields are left at their default and cost nothing, and so do the bytes of
     /// the answers.
     pub fn samples_of(&self, point: usize, columns: &[&str]) -> Result<SampleReader<K>, RunError> {
-        K::open_samples(self, point, self.places(columns)?)
+        K::handler().open_samples(self, point, self.places(columns)?)
     }
 }
 
@@ -38,7 +38,7 @@ impl<K: Files> SampleReader<K> {
     /// end. What [`Iterator::next`] gives one by one, at a fraction of the cost.
     pub fn next_rows(&mut self) -> Option<Result<&[K::Row], RunError>> {
         if self.is_taken()
-            && let Err(error) = K::make_ready(self)?
+            && let Err(error) = K::handler().make_ready(self)?
         {
             return Some(Err(error));
         }
@@ -51,7 +51,7 @@ impl<K: Files> Iterator for SampleReader<K> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_taken()
-            && let Err(error) = K::make_ready(self)?
+            && let Err(error) = K::handler().make_ready(self)?
         {
             return Some(Err(error));
         }
@@ -67,13 +67,13 @@ impl<K: Files> RunWriter<K> {
         plan: &K::Plan,
         conditions: &Conditions,
     ) -> Result<RunWriter<K>, RunError> {
-        K::create(dir, plan, conditions)
+        K::handler().create(dir, plan, conditions)
     }
 
     /// Begins the samples of a point. Where the disk does not let it, [`PointWriter::tick`] says so: the rows are then
     /// counted.
     pub fn begin_point(&mut self, point: K::Point) -> Result<PointWriter<K>, RunError> {
-        K::begin_point(self, point)
+        K::handler().begin_point(self, point)
     }
 
     /// Completes the samples of a point and adds it to `run.json`. It waits until the disk has
@@ -83,7 +83,7 @@ impl<K: Files> RunWriter<K> {
         writer: PointWriter<K>,
         summary: K::Summary,
     ) -> Result<(), RunError> {
-        K::end_point(self, writer, summary, &mut |_| ())
+        K::handler().end_point(self, writer, summary, &mut |_| ())
     }
 
     /// As [`end_point`](RunWriter::end_point), which takes a second for each million rows that are not Parquet yet.
@@ -94,13 +94,13 @@ impl<K: Files> RunWriter<K> {
         summary: K::Summary,
         left: &mut dyn FnMut(usize),
     ) -> Result<(), RunError> {
-        K::end_point(self, writer, summary, left)
+        K::handler().end_point(self, writer, summary, left)
     }
 
     /// Stores how the run ended. The rows of a point that was begun and never ended stay and are read as those of a
     /// point that was cut short.
     pub fn finish(&mut self, state: State) -> Result<(), RunError> {
-        K::finish(self, state)
+        K::handler().finish(self, state)
     }
 }
 
@@ -108,18 +108,18 @@ impl<K: Files> PointWriter<K> {
     /// Takes one row and the bytes of its answer. The bytes are stored where the plan says
     /// `keep_data`, and ignored elsewhere. After an error every further call fails alike, and its row is counted only.
     pub fn push(&mut self, row: &K::Row, data: &[u8]) -> Result<(), RunError> {
-        K::push(self, row, data)
+        K::handler().push(self, row, data)
     }
 
     /// Hands rows on whose time has come. To be called every 50 ms or so, whether rows come or not. Fails as
     /// [`push`](PointWriter::push) does.
     pub fn tick(&mut self) -> Result<(), RunError> {
-        K::tick(self)
+        K::handler().tick(self)
     }
 
     /// Hands all rows on to the system, so that they outlive this program.
     pub fn flush(&mut self) -> Result<(), RunError> {
-        K::flush(self)
+        K::handler().flush(self)
     }
 }
 
@@ -162,7 +162,8 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the rows of a finished point, by its position in `run.file.points`, and gives their
     /// number. All of them have left this program when it returns.
     pub fn point<K: Files>(&mut self, run: &Run<K>, at: usize) -> Result<u64, RunError> {
-        let rows = K::write_csv(run, at, self.with_data, &mut self.text, &mut self.out)?;
+        let rows =
+            K::handler().write_csv(run, at, self.with_data, &mut self.text, &mut self.out)?;
         self.flush()?;
         Ok(rows)
     }
@@ -176,5 +177,5 @@ impl<W: Write> CsvWriter<W> {
 /// the points apart, and gives the number of rows. The file appears under its name only when it is
 /// whole.
 pub fn write_parquet<K: Files>(run: &Run<K>, path: &Path) -> Result<u64, RunError> {
-    K::write_parquet(run, path)
+    K::handler().write_parquet(run, path)
 }

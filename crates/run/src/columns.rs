@@ -2,6 +2,7 @@
 //! Each kind of run has a table of them; writer, reader and schema are all driven by it.
 
 /// How a column is stored and which field it is.
+#[doc(hidden)]
 pub enum Kind<R> {
     /// UINT_64.
     Wide {
@@ -28,6 +29,7 @@ pub enum Kind<R> {
 }
 
 /// One column of a sample file.
+#[doc(hidden)]
 pub struct Column<R> {
     pub name: &'static str,
     pub kind: Kind<R>,

@@ -1,6 +1,6 @@
 //! What tells one kind of run from another: the nouns that it is made of and the columns of its
 //! rows. All else in this crate is the same for every kind. A new kind is one file beside
-//! `exchange.rs` and `stream.rs`, and its name in the list in `kinds.rs`.
+//! `exchange.rs` and `stream.rs`, and its name in the lists in `kinds.rs`; `report/tests/made_up_kind.rs` has one.
 
 use crate::columns::{Column, PointColumn};
 use serde::Serialize;
@@ -19,11 +19,11 @@ pub trait RunKind: Copy + Debug + PartialEq + Send + 'static {
     const ROWS: &'static str;
 
     /// What is to be measured.
-    type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    type Plan: Clone + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned;
     /// One cell of it.
     type Point: Copy + Debug + Display + PartialEq + Send + Serialize + DeserializeOwned;
     /// What the rows of a point amount to.
-    type Summary: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    type Summary: Clone + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned;
     /// One row of a sample file: a plain record of integers.
     type Row: Copy + Debug + Default + PartialEq + Send;
 

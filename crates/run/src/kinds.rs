@@ -1,4 +1,4 @@
-//! The kinds of run that this version knows.
+//! The kinds of run that this version knows: both lists.
 
 use crate::kind::RunKind;
 
@@ -6,6 +6,15 @@ use crate::kind::RunKind;
 macro_rules! for_every_kind {
     ($make:ident) => {
         $make!(Exchange, Stream, Loop, Control);
+    };
+}
+
+/// The same for an expression that handles a run of any kind.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_every_kind {
+    ($any:expr, $run:ident => $body:expr) => {
+        $crate::with_run!(@of Exchange Stream Loop Control; $any, $run => $body)
     };
 }
 

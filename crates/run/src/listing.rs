@@ -1,8 +1,8 @@
 //! The runs in one place: all of them, or the one that the user means.
 
-use crate::any::AnyRun;
+use crate::any::{AnyRun, Stored};
 use crate::error::RunError;
-use crate::run_file::FILE_NAME;
+use crate::run_file::{FILE_NAME, State};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -41,33 +41,9 @@ pub struct Listing {
 }
 
 impl Listing {
-    fn of(name: String, dir: PathBuf) -> Listing {
+    fn read(name: String, dir: PathBuf) -> Listing {
         match AnyRun::open_brief(&dir) {
-            Ok(run) => {
-                let run = run.stored();
-                let ending = run.ending_line();
-                Listing {
-                    name,
-                    dir,
-                    started: run.conditions().started.clone(),
-                    address: run.address().to_owned(),
-                    links: run.links(),
-                    state: run.state_word().to_owned(),
-                    points: run.points(),
-                    kind: run.kind(),
-                    measured: match ending {
-                        Some(_) => run.stored_rows(),
-                        None => run.measured(),
-                    },
-                    ending,
-                    rows: run.rows(),
-                    note: run.conditions().note.clone(),
-                    problem: match run.state() {
-                        crate::State::Failed { error } => Some(error.clone()),
-                        _ => None,
-                    },
-                }
-            }
+            Ok(run) => Listing::new(name, dir, run.stored()),
             Err(error) => Listing {
                 name,
                 dir,
@@ -82,6 +58,32 @@ impl Listing {
                 rows: "",
                 note: None,
                 problem: Some(error.to_string()),
+            },
+        }
+    }
+
+    /// A run that could be opened.
+    pub fn new(name: String, dir: PathBuf, run: &dyn Stored) -> Listing {
+        let ending = run.ending_line();
+        Listing {
+            name,
+            dir,
+            started: run.conditions().started.clone(),
+            address: run.address().to_owned(),
+            links: run.links(),
+            state: run.state_word().to_owned(),
+            points: run.points(),
+            kind: run.kind(),
+            measured: match ending {
+                Some(_) => run.stored_rows(),
+                None => run.measured(),
+            },
+            ending,
+            rows: run.rows(),
+            note: run.conditions().note.clone(),
+            problem: match run.state() {
+                State::Failed { error } => Some(error.clone()),
+                _ => None,
             },
         }
     }
@@ -109,7 +111,7 @@ impl Listing {
 pub fn list(home: &Path) -> Result<Vec<Listing>, RunError> {
     let mut runs: Vec<Listing> = directories(home)?
         .into_iter()
-        .map(|(name, dir)| Listing::of(name, dir))
+        .map(|(name, dir)| Listing::read(name, dir))
         .collect();
     runs.sort_by_cached_key(Listing::order);
     Ok(runs)

@@ -32,7 +32,8 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     };
     let of_conditions = args.fail_if.iter().map(FailIf::figure);
     let asked: Vec<Figure> = args.only.iter().copied().chain(of_conditions).collect();
-    let mut comparison = wiregauge_compare::compare(&before, &after, &asked, &wanted, &|_| {})?;
+    let (first, second) = (AnyRun::all_stored(&before), AnyRun::all_stored(&after));
+    let mut comparison = wiregauge_compare::compare(&first, &second, &asked, &wanted, &|_| {})?;
     comparison.notes.extend(on_both_sides(&before, &after));
     for name in &args.only {
         let figures = comparison.points.iter().flat_map(|point| &point.figures);

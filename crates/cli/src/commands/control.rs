@@ -49,10 +49,9 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
-        let flags = loop_model::flags(&args.model, &args.misses);
         let mut tables = Tables {
             verdict,
-            ..tables::of_controls_and_predictions(&run.file, &controls, &predictions, &flags)
+            ..tables::of_controls_and_predictions(&run.file, &controls, &predictions)
         };
         let period = exact_time(controls.period_ns);
         let of_loop = format!("control loop: {}, period {period}", asked.words);

@@ -11,8 +11,8 @@ use crate::output::{explained, modelled};
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_explain::{
-    Modelled, Wanted, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange,
-    of_modbus, of_stream,
+    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus,
+    of_stream,
 };
 use wiregauge_model::CannotPredict;
 use wiregauge_run::{Exchange, Stream};
@@ -82,10 +82,6 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
 
 /// Answers each --predict from each model that it fits.
 fn predict(models: &mut [Modelled], args: &ExplainArgs, is_stream: bool) -> anyhow::Result<()> {
-    let wanted: Vec<Wanted> = args.predict.iter().map(Asked::wanted).collect();
-    for modelled in models.iter_mut() {
-        modelled.enclose(&wanted);
-    }
     for asked in &args.predict {
         asked.check(is_stream)?;
         let mut answered = false;

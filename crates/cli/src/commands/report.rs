@@ -195,7 +195,7 @@ fn cycles(
 
 /// Reads the samples of all runs.
 fn load(runs: Vec<AnyRun>, cycles: &[Option<ControlLoop>], meter: Box<dyn Meter>) -> Vec<Subject> {
-    let labels = labels(&runs);
+    let labels = labels(runs.iter().map(AnyRun::stored));
     let rows = |run: &AnyRun| run.stored().measured().max(1) as f64;
     let all: f64 = runs.iter().map(rows).sum();
     // What gathers the samples tells of it from several threads.
@@ -246,7 +246,10 @@ fn compute(
     let mut meter = session.caller.meter(args.quiet);
     let all = subjects.len() as f64;
     for (at, (subject, asked)) in subjects.iter_mut().zip(loops).enumerate() {
-        let run = loop_assessment::exchange_run(&subject.run)?;
+        // `loops` has refused all others.
+        let Some(run) = subject.run.as_kind::<Exchange>() else {
+            continue;
+        };
         let points: Vec<usize> = (0..run.file.points.len()).collect();
         meter.says(format!("computing the control loop of {}", subject.label));
         let controls = loop_assessment::assess(run, &points, asked, &mut |part| {
@@ -268,11 +271,11 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
     let Some((first, others)) = subjects.split_first() else {
         return Vec::new();
     };
-    let before = std::slice::from_ref(&first.run);
     let compare = |other: &Subject| {
-        let after = std::slice::from_ref(&other.run);
+        let (before, after) = (&*first.run, &*other.run);
         // Where there is nothing to compare, the page says so beside the figures.
-        let compared = wiregauge_compare::compare(before, after, &[], &|_| true, &|_| {}).ok()?;
+        let compared =
+            wiregauge_compare::compare(&[before], &[after], &[], &|_| true, &|_| {}).ok()?;
         (!compared.points.is_empty()).then_some(compared)
     };
     others.iter().filter_map(compare).collect()
@@ -281,7 +284,7 @@ fn compared(subjects: &[Subject]) -> Vec<Comparison> {
 /// Says what is missing in the figures, so that nobody takes a part for the whole.
 fn complain(subjects: &[Subject], session: &Session<'_>) {
     for subject in subjects {
-        let run = subject.run.stored();
+        let run = &subject.run;
         let missing = subject.loaded.missing();
         if let Some((at, why)) = missing.first() {
             let more = match missing.len() {

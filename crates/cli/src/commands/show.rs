@@ -26,8 +26,8 @@ pub fn run(args: &ShowArgs, session: &Session<'_>) -> anyhow::Result<Outcome> {
             print(&run, Look { json, ..args.look }, session)?;
             return Ok(Outcome::Done);
         }
-        ShowFormat::Md => tables::markdown(&run, &tell()),
-        ShowFormat::Latex => tables::latex(&run, &tell()),
+        ShowFormat::Md => tables::markdown(run.stored(), &tell()),
+        ShowFormat::Latex => tables::latex(run.stored(), &tell()),
         ShowFormat::Csv => {
             ending::print([run.stored()], true, session)?;
             tables::csv(&run)

@@ -1,5 +1,4 @@
-//! The model of a loop as it was given: the flags, for a command line that is to describe the same loop, and the file, for a
-//! page.
+//! The model of a loop as it was given, for a page: the flags and the file.
 
 use crate::args::{MissArgs, ModelArgs};
 use anyhow::Context;
@@ -49,7 +48,7 @@ pub fn described(args: &ModelArgs, misses: &MissArgs) -> anyhow::Result<Vec<(Str
 }
 
 /// Those that were given, each followed by its value; relative paths stay relative.
-pub fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {
+fn flags(args: &ModelArgs, misses: &MissArgs) -> Vec<String> {
     let mut flags = Vec::new();
     let mut flag = |name: &str, value: Option<String>| {
         flags.extend(

@@ -4,7 +4,7 @@ mod flags;
 
 use crate::args::{MissArgs, ModelArgs};
 use anyhow::bail;
-pub use flags::{described, duration, flags, is_given};
+pub use flags::{described, duration, is_given};
 use std::time::Duration;
 use wiregauge_control::{Cost, Loop, Pid, Rules, StateSpace, TransferFunction};
 use wiregauge_program::model::{

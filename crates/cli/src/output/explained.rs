@@ -71,7 +71,7 @@ fn parts(flows: &[FlowSplit], links: bool) -> Table {
     timed(rest, |flow| flow.device_bus_ns);
     columns.add("per transfer", |flow| shown(unit, flow.transfer_ns));
     columns.add("MB/s", |flow| format!("{:.3}", flow.bytes_s / 1e6));
-    columns.add("bottleneck", |flow| flow.verdict.side());
+    columns.some("bottleneck", |flow| flow.verdict.short.clone());
     let title = format!(
         "Where the time of a transfer goes: means in {}, and % of the total",
         unit.name()

@@ -210,3 +210,59 @@ pub fn conditions_with_floor(floor_us: f64) -> Conditions {
         ..Conditions::default()
     }
 }
+
+/// An exchange with these sizes, in microseconds.
+pub fn exchange(out_bytes: u32, in_bytes: u32, depth: u32, rtt_us: f64) -> PointSummary {
+    let mut point = exchange_point(depth, rtt_us, None);
+    (point.point.out_bytes, point.point.in_bytes) = (out_bytes, in_bytes);
+    point
+}
+
+/// Exchanges of 16 B with responses of these sizes at each of these depths: `rtt_us` of the size and the depth.
+pub fn grid(sizes: &[u32], depths: &[u32], rtt_us: impl Fn(f64, f64) -> f64) -> Vec<PointSummary> {
+    let mut points = Vec::new();
+    for &in_bytes in sizes {
+        for &depth in depths {
+            let rtt_us = rtt_us(f64::from(in_bytes), f64::from(depth));
+            points.push(exchange(16, in_bytes, depth, rtt_us));
+        }
+    }
+    points
+}
+
+/// Mean TRTs in microseconds: of each size of a response those at these depths.
+pub fn measured(depths: &[u32], sizes: &[(u32, &[f64])]) -> Vec<PointSummary> {
+    let mut points = Vec::new();
+    for &(in_bytes, trts_us) in sizes {
+        for (&depth, trt_us) in depths.iter().zip(trts_us) {
+            points.push(exchange(16, in_bytes, depth, trt_us * f64::from(depth)));
+        }
+    }
+    points
+}
+
+/// Transfers of `fixed_us` and `ns_a_byte` alone, of which the slowest stage needs all but half of `fixed_us`.
+pub fn transfers(
+    sizes: &[u32],
+    queues: &[u32],
+    fixed_us: f64,
+    ns_a_byte: f64,
+) -> Vec<StreamSummary> {
+    let idle_us = 0.5 * fixed_us;
+    let mut points = Vec::new();
+    for &bytes in sizes {
+        for &queue in queues {
+            let alone = fixed_us + ns_a_byte * f64::from(bytes) / 1e3;
+            let each = (alone / f64::from(queue)).max(alone - idle_us);
+            points.push(stream_point(&Times {
+                bytes,
+                queue,
+                achieved: f64::from(queue),
+                application_us: 0.0,
+                transfer_us: each * f64::from(queue),
+                ..Times::default()
+            }));
+        }
+    }
+    points
+}

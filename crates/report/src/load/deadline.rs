@@ -8,7 +8,7 @@ use crate::tables::{Extent, no_tail};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use wiregauge_record::{Point, Sample, Schedule};
-use wiregauge_run::{AnyRun, Exchange, Run, RunError};
+use wiregauge_run::{Exchange, Run, RunError, Stored};
 use wiregauge_stats::{
     Confidence, CycleRule, Cycles, Distribution, Exceeding, FittedTail, Missed, NoTail, Responses,
 };
@@ -86,7 +86,7 @@ pub struct Beyond {
 }
 
 /// The cycles of a run with a schedule: each must be answered before the next begins. `None` of other runs.
-pub fn cycles_of_schedule(run: &AnyRun) -> Option<ControlLoop> {
+pub fn cycles_of_schedule(run: &dyn Stored) -> Option<ControlLoop> {
     let run = run.as_kind::<Exchange>()?;
     match run.file.plan.schedule {
         Schedule::EveryNs(period_ns) if period_ns > 0 => Some(ControlLoop {
@@ -101,7 +101,7 @@ pub fn cycles_of_schedule(run: &AnyRun) -> Option<ControlLoop> {
 
 /// All points of an exchange run on such cycles. `None` of other runs and where samples cannot be read, which the page
 /// says beside the figures.
-pub fn deadlines_of_all(run: &AnyRun, control_loop: ControlLoop) -> Option<Deadlines> {
+pub fn deadlines_of_all(run: &dyn Stored, control_loop: ControlLoop) -> Option<Deadlines> {
     let run = run.as_kind::<Exchange>()?;
     let all: Vec<usize> = (0..run.file.points.len()).collect();
     if all.is_empty() {

@@ -40,15 +40,3 @@ pub use types::{
     Bad, Buffer, ControlSignals, ExchangePoint, Flow, Loaded, LoopPoint, Series, Signal, Slice,
     Spot, StreamPoint,
 };
-
-use crate::Reported;
-use wiregauge_run::{AnyRun, with_run};
-
-/// Reads the samples of all finished points, several points at once, in memory that does not grow
-/// with their length. `progress` gets the part done, 0 to 1, now and then and from any thread.
-///
-/// A point whose samples cannot be read has nothing to draw and says why in `missing`; the others
-/// are not touched by that.
-pub fn run(run: &AnyRun, progress: &(dyn Fn(f64) + Sync)) -> Loaded {
-    with_run!(run, run => Reported::load(run, progress))
-}

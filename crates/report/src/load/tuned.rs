@@ -19,6 +19,9 @@ pub struct Tuned {
     /// The settings that nothing else beats in both latency and throughput.
     #[serde(default)]
     pub front: Vec<TunedRow>,
+    /// Why this choice.
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 /// What was to be minimised or maximised.

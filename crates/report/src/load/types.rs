@@ -14,6 +14,8 @@ pub enum Loaded {
     Loop(Vec<LoopPoint>),
     /// Of a run of a control loop: its one point, if it was finished.
     Control(Vec<ControlSignals>),
+    /// Of a kind of run without figures.
+    Nothing,
 }
 
 /// Values over time, every one counted, and the same counted from the intended start.
@@ -27,6 +29,7 @@ impl Loaded {
             Loaded::Stream(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
             Loaded::Loop(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
             Loaded::Control(points) => points.iter().map(|p| p.missing.as_deref()).collect(),
+            Loaded::Nothing => Vec::new(),
         };
         let reasons = reasons.into_iter().enumerate();
         reasons
@@ -59,7 +62,7 @@ impl Loaded {
                 let points = points.iter();
                 points.map(|p| (&p.series, &p.service, None)).collect()
             }
-            Loaded::Control(_) => Vec::new(),
+            Loaded::Control(_) | Loaded::Nothing => Vec::new(),
         }
     }
 }

@@ -38,7 +38,7 @@ fn run(subject: &Subject) -> Option<String> {
     let of_loop = of_loop.map_or_else(String::new, |brief| format!("{} ", brief.answer));
     let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
     let parts: Vec<String> = parts.into_iter().chain(missed).collect();
-    let progress = progress(subject.run.stored());
+    let progress = progress(&*subject.run);
     let first = sentence(&parts.join("; "));
     (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}"))
 }

@@ -177,8 +177,9 @@ fn runs(subject: &Subject, statuses: &[&str], room: Room) -> Vec<RunData> {
         Loaded::Stream(_) => ["Gap", "gaps", "gap"],
         Loaded::Loop(_) => ["Service delay", "blocks", "block"],
         Loaded::Control(_) => ["Cycle", "cycles", "cycle"],
+        Loaded::Nothing => ["Row", "rows", "row"],
     };
-    let (kind, values) = (subject.run.stored().kind(), subject.loaded.values());
+    let (kind, values) = (subject.run.kind(), subject.loaded.values());
     let mut all = vec![run(subject, kind, words, values, statuses, room)];
     if let Some((of, loaded)) = subject.exchange_run()
         && has_turnarounds(&of.file)

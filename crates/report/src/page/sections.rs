@@ -28,7 +28,7 @@ pub(super) fn title(subjects: &[Subject]) -> String {
     match subjects {
         [] => "No run".into(),
         [one] => {
-            let run = one.run.stored();
+            let run = &one.run;
             format!("{} with {}", run.title(), run.links())
         }
         several => {
@@ -70,7 +70,7 @@ pub(super) fn headings(subjects: &[Subject]) -> String {
         let note = subject.tables.note.iter();
         let note = note.map(|line| text(line).into_owned());
         let lines: Vec<String> = lines.chain(note).collect();
-        let when = match subject.run.stored().conditions().started.as_str() {
+        let when = match subject.run.conditions().started.as_str() {
             "" => String::new(),
             started => format!("<br><small>measured {}</small>", text(started)),
         };
@@ -91,7 +91,7 @@ pub(super) fn summary(subjects: &[Subject], comparisons: &[ComparisonTables]) ->
 }
 
 fn one(subject: &Subject) -> String {
-    let unfinished = summary::unfinished(&subject.run);
+    let unfinished = summary::unfinished(&*subject.run);
     let is_unfinished = unfinished.is_some();
     let unfinished = unfinished.map(|words| notice("notice bad", &prose(&words)));
     let brief = subject.tables.brief.as_ref();
@@ -111,7 +111,7 @@ fn warnings(subject: &Subject) -> String {
     };
     let mut out = String::new();
     // A failed run is reported at the top of its summary.
-    let failed = matches!(subject.run.stored().state(), State::Failed { .. });
+    let failed = matches!(subject.run.state(), State::Failed { .. });
     if let Some(error) = subject.tables.failed.as_ref().filter(|_| !failed) {
         out += &named("notice bad", "The run failed", &prose(error));
     }
@@ -232,7 +232,7 @@ pub(super) fn conditions(subjects: &[Subject]) -> String {
                 "<p>{}</p>\n<div class=\"command\"><pre><code \
                  id=\"command-{number}\">{}</code></pre><button type=\"button\" data-copy=\"command-{number}\" \
                  hidden>Copy</button></div>",
-                what_repeats(&subject.run.stored().conditions().command),
+                what_repeats(&subject.run.conditions().command),
                 unbroken_words(&subject.tables.command)
             );
         }
@@ -258,7 +258,7 @@ fn what_repeats(command: &[String]) -> &'static str {
 pub(super) fn footer(subjects: &[Subject], uplot: Option<&Uplot>, note: &str) -> String {
     let mut measured: Vec<&str> = subjects
         .iter()
-        .map(|s| &s.run.stored().conditions().version[..])
+        .map(|s| &s.run.conditions().version[..])
         .filter(|version| !version.is_empty())
         .collect();
     measured.dedup();

@@ -1,17 +1,17 @@
-//! What the summary of a run says beside its table: how it ended, what limits, the link in a few numbers.
+//! What the summary of a run says beside its table: how it ended, what limits, what the link model says.
 
 use crate::Subject;
 use crate::tables::{Places, flow_number, flow_places, sentence};
 use wiregauge_compare::link_name;
 use wiregauge_explain::Modelled;
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stored;
 
 /// Bottlenecks of a run that are named; `wiregauge explain` has those of all points.
 const MOST: usize = 3;
 
 /// How the run ended, if it was not measured and stored to its end.
-pub(super) fn unfinished(run: &AnyRun) -> Option<String> {
-    run.stored().ending_line().map(|line| sentences(&line))
+pub(super) fn unfinished(run: &dyn Stored) -> Option<String> {
+    run.ending_line().map(|line| sentences(&line))
 }
 
 /// Sentences of a line that has an error; the hint is one of its own.
@@ -23,7 +23,7 @@ fn sentences(line: &str) -> String {
     sentences.join(" ")
 }
 
-/// What limits, and the link in a few numbers.
+/// What limits, and what the link model says.
 pub(super) fn said(subject: &Subject) -> Vec<String> {
     if let Some((run, _)) = subject.exchange_run() {
         let file = &run.file;
@@ -79,26 +79,24 @@ fn bottlenecks(places: &Places, splits: impl Iterator<Item = (u32, String)>) -> 
     said
 }
 
-/// The link in a few numbers, a sentence a model.
+/// What each model says that describes its link.
 fn models(all: &[Modelled], links: bool) -> Vec<String> {
-    all.iter()
-        .filter_map(|modelled| {
-            let mut name = String::new();
-            if let (Some(direction), Some(way)) = (modelled.direction, modelled.way) {
-                name.push_str(&format!(", {}", direction.words_of(way)));
-            }
-            if links {
-                name.push_str(&format!(
-                    ", {}",
-                    link_name(modelled.link, modelled.together)
-                ));
-            }
-            Some(format!(
-                "Link model{name}: {}.",
-                modelled.in_short.as_ref()?
-            ))
-        })
-        .collect()
+    let mut said = Vec::new();
+    for modelled in all.iter().filter(|modelled| !modelled.is_doubtful()) {
+        let mut name = String::new();
+        if let (Some(direction), Some(way)) = (modelled.direction, modelled.way) {
+            name.push_str(&format!(", {}", direction.words_of(way)));
+        }
+        if links {
+            name.push_str(&format!(
+                ", {}",
+                link_name(modelled.link, modelled.together)
+            ));
+        }
+        let words = modelled.words.iter();
+        said.extend(words.map(|words| format!("Link model{name}: {words}.")));
+    }
+    said
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ impl<'a, Row: Copy + 'a> Columns<'a, Row> {
         self.some(format!("{name}_max_ns"), move |row| Some(of(row)?.max));
     }
 
-    fn write(&self, rows: Vec<Row>) -> String {
+    /// These rows as CSV, under the heads of the columns.
+    pub fn write(&self, rows: Vec<Row>) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let names = self.0.iter().map(|(name, _)| name.as_bytes());
         let mut written = out.write_record(names);

@@ -8,7 +8,6 @@ use super::places::Places;
 use super::point_columns::typical;
 use super::stages::stages;
 use super::table::Table;
-use super::warnings::{Missing, missing};
 use std::collections::BTreeMap;
 use wiregauge_quantity::{exact_time, grouped, percent, significant};
 use wiregauge_record::{BusLimit, Connect, Plan, PointSummary, QuerySummary, Schedule};
@@ -35,15 +34,6 @@ pub(super) fn tables(file: &RunFile, confidence: bool) -> Vec<Table> {
     tables.extend(unexpected(points, places));
     tables.extend(interference(points, places));
     tables
-        .into_iter()
-        .map(|table| explained(table, points))
-        .collect()
-}
-
-/// The table, with what `?` means in this run.
-pub(super) fn explained(mut table: Table, points: &[PointSummary]) -> Table {
-    table.no_bound = missing(points).map_or("", Missing::footnote);
-    table
 }
 
 fn times(points: &[PointSummary], places: &Places) -> Table {

@@ -3,7 +3,7 @@
 use super::{Table, Tables};
 use crate::signs::proper;
 use std::fmt::Write;
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stored;
 
 impl Table {
     /// The table as a float with its title as caption; `source` goes below it.
@@ -29,8 +29,7 @@ impl Table {
 
 /// Every table of a run. What deserves a second look stands in comments, so that whoever takes a
 /// table into a paper reads it.
-pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
-    let stored = run.stored();
+pub(super) fn document(stored: &dyn Stored, tables: &Tables) -> String {
     let conditions = stored.conditions();
     let source = format!(
         "Source: run {}, measured with wiregauge {} at {}.",

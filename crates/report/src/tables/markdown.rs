@@ -2,7 +2,7 @@
 
 use super::{FLOORS, FLOORS_ARE, Table, Tables};
 use std::fmt::Write;
-use wiregauge_run::AnyRun;
+use wiregauge_run::Stored;
 
 impl Table {
     /// The table in GitHub's Markdown, all columns right-aligned, without its title, and what its marks mean.
@@ -17,8 +17,7 @@ impl Table {
 }
 
 /// Everything that there is to tell of a run.
-pub(super) fn document(run: &AnyRun, tables: &Tables) -> String {
-    let stored = run.stored();
+pub(super) fn document(stored: &dyn Stored, tables: &Tables) -> String {
     let title = format!("wiregauge {}: {}", stored.kind(), stored.links());
     let mut out = format!("## {}\n\n", escape(&title));
     if let Some(ending) = &tables.ending {

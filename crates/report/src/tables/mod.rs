@@ -36,7 +36,7 @@ mod tuned;
 mod warnings;
 mod words;
 
-pub use crate::reported::{csv, of};
+pub use crate::reported::{csv, of, of_kind};
 pub use brief::Brief;
 pub use columns::Columns;
 pub use comparison::{ComparisonTables, of_comparison};
@@ -54,15 +54,15 @@ pub use words::{FLOORS, FLOORS_ARE, Tables};
 use crate::load::{LateStarts, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
-use wiregauge_run::{AnyRun, Control, Exchange, Files, Loop, Run, RunFile, State, Stream};
+use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stored, Stream};
 
 /// A run as Markdown, to be pasted into an issue.
-pub fn markdown(run: &AnyRun, tables: &Tables) -> String {
+pub fn markdown(run: &dyn Stored, tables: &Tables) -> String {
     markdown::document(run, tables)
 }
 
 /// A run as LaTeX tables, to be taken into a paper; needs booktabs.
-pub fn latex(run: &AnyRun, tables: &Tables) -> String {
+pub fn latex(run: &dyn Stored, tables: &Tables) -> String {
     latex::document(run, tables)
 }
 
@@ -157,7 +157,7 @@ pub fn command(conditions: &Conditions) -> String {
 }
 
 /// What is so in every kind of run.
-fn common<K: Files>(file: &RunFile<K>) -> Tables {
+pub fn common<K: Files>(file: &RunFile<K>) -> Tables {
     Tables {
         note: heading::note(&file.conditions),
         set_off: vec![K::address(&file.plan).to_owned()],

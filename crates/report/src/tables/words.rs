@@ -40,7 +40,7 @@ impl Tables {
     /// error has all that they would repeat.
     #[must_use]
     pub fn without_figures(self) -> Tables {
-        let repeated = [Code::Lost.name(), Code::Cut.name()];
+        let repeated = [Code::Lost, Code::Cut].map(|code| code.explained().code);
         let warnings = self.warnings.into_iter();
         Tables {
             brief: None,

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunWriter, State, Stream};
+use wiregauge_report::Reported;
+use wiregauge_run::{AnyRun, Control, Exchange, Loop, Run, RunWriter, State, Stream, with_run};
 
 /// One exchange of a point at depth 1, the first of which is kept apart.
 pub fn exchange(sequence: u64) -> Sample {
@@ -475,5 +476,5 @@ pub fn control_run(dir: &Path, plan: &ControlPlan, cycles: &[ControlCycle]) -> A
 
 /// Reads the samples of a run.
 pub fn samples_of(run: &AnyRun) -> wiregauge_report::load::Loaded {
-    wiregauge_report::load::run(run, &|_| {})
+    with_run!(run, run => Reported::load(run, &|_| {}))
 }

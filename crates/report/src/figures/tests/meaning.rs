@@ -85,7 +85,7 @@ fn each_link_of_several_runs_has_its_limit_drawn_and_named() {
             .expect("it is drawn");
         let before = [("1.216 MB/s", "link 0"), ("600.0 kB/s", "link 1")];
         for ((rate, before), after) in before.into_iter().zip(names) {
-            let named = format!("limit {rate} of ");
+            let named = format!("limit {rate} ");
             let is_it = |text: &&String| text.starts_with(&named);
             let count = texts(&figure).iter().filter(is_it).count();
             assert_eq!(count, panels, "{rate}: {:?}", texts(&figure));

@@ -4,7 +4,7 @@ use super::depths;
 use super::points::{carried, lost, of_limit, pace, troubles, varies};
 use crate::tables::places::Places;
 use crate::tables::warnings::spread;
-use wiregauge_explain::ExchangeVerdict;
+use wiregauge_explain::VerdictKind;
 use wiregauge_quantity::{RateUnit, grouped, percent, significant, time};
 use wiregauge_record::{
     Connect, Figure, Keeping, Part, Plan, Point, PointSummary, Schedule, Times,
@@ -179,9 +179,10 @@ fn span(mode: &Mode, is_slowest: bool) -> String {
 fn limited(file: &RunFile, point: &PointSummary) -> Option<String> {
     let points = std::slice::from_ref(point);
     let splits = wiregauge_explain::of_exchange(&file.plan, &file.conditions, points);
-    match &splits.first()?.verdict {
-        ExchangeVerdict::Behind { .. } => too_long(&file.plan, point),
-        verdict => verdict.short(),
+    let verdict = splits.into_iter().next()?.verdict;
+    match verdict.kind {
+        VerdictKind::Behind => too_long(&file.plan, point),
+        _ => verdict.short,
     }
 }
 

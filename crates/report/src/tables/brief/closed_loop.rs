@@ -22,13 +22,9 @@ pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let curves = of_aim(points, Aim::Curve);
     let held = of_aim(points, Aim::Hold);
     let places = &Places::of_loop(points).without_preload();
-    let wide = |table: Table, points: &[&LoopSummary]| Wide {
-        table: table.without(LEFT_OUT),
-        settings: places.heads().len(),
-        labels: points
-            .iter()
-            .map(|point| places.name(&[point.point.index]))
-            .collect(),
+    let wide = |table: Table, points: &[&LoopSummary]| {
+        let rows = points.iter().map(|point| point.point.index);
+        Wide::new(table.without(LEFT_OUT), places, rows)
     };
     let mut tables = Vec::new();
     if !curves.is_empty() {

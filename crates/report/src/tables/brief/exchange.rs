@@ -4,7 +4,7 @@ use super::answer;
 use super::points::{TROUBLES, carried, lost, troubles, varies};
 use super::{Brief, Wide, sentence};
 use crate::tables::can::can;
-use crate::tables::exchange::{below, explained, intervals, limits_of, queries, unexpected};
+use crate::tables::exchange::{below, intervals, limits_of, queries, unexpected};
 use crate::tables::percentile::{Marks, marked};
 use crate::tables::places::Places;
 use crate::tables::point_columns::{dashes, typical};
@@ -37,7 +37,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
     Brief {
         answer: sentence(&answer::of_exchange(file, &points)),
         tables: std::iter::once(table(file, &points, places, confidence))
-            .chain(others.map(|other| Wide::from(explained(other, &points))))
+            .chain(others.map(Wide::from))
             .collect(),
     }
 }
@@ -46,9 +46,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
 fn table(file: &RunFile, points: &[PointSummary], places: &Places, confidence: bool) -> Wide {
     let unit = typical(points, |point| point.rtt.as_ref());
     let mut title = format!("RTT in {}", unit.name());
-    let mut heads = places.heads();
-    let settings = heads.len();
-    heads.extend(["n", "lost"]);
+    let mut heads = places.heads_and(&["n", "lost"]);
     let seen: Vec<&str> = troubles(points).map(|(head, _)| head).collect();
     let seen = TROUBLES.iter().filter(|(head, _)| seen.contains(head));
     heads.extend(seen.clone().map(|(head, _)| *head));
@@ -95,15 +93,10 @@ fn table(file: &RunFile, points: &[PointSummary], places: &Places, confidence: b
         cells.extend(period_ns.map(|_| kept(&file.plan, point)));
         table.row(cells);
     }
-    let labels = points.iter().map(|point| places.name(&[point.point.index]));
     table
         .notes
         .extend(marks.note(few_samples::of(file).as_ref(), confidence));
-    Wide {
-        table,
-        settings,
-        labels: labels.collect(),
-    }
+    Wide::new(table, places, points.iter().map(|point| point.point.index))
 }
 
 /// What became of the schedule, in a cell.

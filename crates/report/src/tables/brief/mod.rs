@@ -56,6 +56,15 @@ impl From<Table> for Wide {
 }
 
 impl Wide {
+    /// A table with a row for each of these points, whose first columns name it.
+    fn new(table: Table, places: &Places, rows: impl Iterator<Item = u32>) -> Wide {
+        Wide {
+            table,
+            settings: places.heads().len(),
+            labels: rows.map(|index| places.name(&[index])).collect(),
+        }
+    }
+
     fn table(&self, width: usize) -> Table {
         match self.table.width() > width {
             true => self.table.labelled(self.settings, &self.labels),
@@ -66,7 +75,7 @@ impl Wide {
 
 impl Brief {
     /// A sentence and its tables.
-    pub(super) fn of_tables(answer: String, tables: impl Iterator<Item = Table>) -> Brief {
+    pub fn of_tables(answer: String, tables: impl Iterator<Item = Table>) -> Brief {
         Brief {
             answer,
             tables: tables.map(Wide::from).collect(),
@@ -75,14 +84,9 @@ impl Brief {
 
     /// A sentence and a table with a row for each of these points, whose first columns name it.
     pub(super) fn of_points(answer: String, table: Table, places: &Places, rows: &[u32]) -> Brief {
-        let wide = Wide {
-            table,
-            settings: places.heads().len(),
-            labels: rows.iter().map(|&index| places.name(&[index])).collect(),
-        };
         Brief {
             answer,
-            tables: vec![wide],
+            tables: vec![Wide::new(table, places, rows.iter().copied())],
         }
     }
 

@@ -21,11 +21,7 @@ const LEFT_OUT_OF_PACKETS: &[&str] = &["max", "jitter p50", "skipped"];
 
 /// One table and one sentence; and the buffers, which --rate requested.
 pub(in crate::tables) fn of_stream(plan: &StreamPlan, rows: &[Row<'_>], places: &Places) -> Brief {
-    let rates = Wide {
-        table: table(plan, rows, places),
-        settings: places.heads().len(),
-        labels: rows.iter().map(|row| places.name(&[number(row)])).collect(),
-    };
+    let rates = Wide::new(table(plan, rows, places), places, rows.iter().map(number));
     let packets = isochronous::table(rows, places);
     let packets = packets.map(|table| table.without(LEFT_OUT_OF_PACKETS));
     let others = packets.into_iter().chain(buffers(rows, places));

@@ -15,16 +15,6 @@ pub(super) fn table(shown: &Shown<'_>) -> Table {
     let title = "IN ANY ORDER: every sequence of delays within the range that was seen";
     let mut columns = Columns::<Assessed<'_>>::new();
     columns.add("verdict", |(_, one)| verdict(&one.any_order.verdict));
-    columns.add("min delay", |(_, one)| {
-        shown.delay(one.any_order.range.least_ns)
-    });
-    columns.add("max delay", |(_, one)| {
-        let range = one.any_order.range;
-        shown.delay(range.least_ns.saturating_add(range.jitter_ns))
-    });
-    columns.add("lost in a row", |(_, one)| {
-        one.any_order.range.losses_in_a_row
-    });
     columns.add("jitter incl. losses", |(_, one)| {
         let demanded_s = one.any_order.demanded_s;
         demanded_s.map_or("not covered".into(), of_seconds)
@@ -125,18 +115,10 @@ fn of_order(found: &AnyOrder, on_miss: OnMiss) -> Option<String> {
     }
 }
 
+/// Why nothing is stated of misses; what breaks the loop is in the table.
 fn of_misses(assessment: &Assessment) -> Option<String> {
     match &assessment.misses {
         Stated::None { reason } => Some(format!("{reason}.")),
-        Stated::Made(Misses {
-            broken: Some(broken),
-            longest_seen,
-            ..
-        }) if broken.in_a_row <= *longest_seen => Some(format!(
-            "{} misses in a row, as this run has, make the loop unstable if this pattern repeats: {}.",
-            broken.in_a_row,
-            pattern(&broken.delays)
-        )),
         Stated::Made(_) => None,
     }
 }

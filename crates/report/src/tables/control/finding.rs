@@ -207,14 +207,8 @@ fn of_best(one: &Assessment, place: &str) -> String {
         let delay = time(delay_ns as f64);
         format!(" The cost{place} is that of a constant delay of {delay}.")
     });
-    let far = match far_off(one) {
-        Some(_) => {
-            " Disturbances decayed on average, but late or lost responses threw the output far off for a while."
-        }
-        None => "",
-    };
     let ratio = times(ratio, 1.0);
-    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.{far}")
+    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.")
 }
 
 fn buffer(one: &Assessment, place: &str) -> String {
@@ -224,9 +218,6 @@ fn buffer(one: &Assessment, place: &str) -> String {
             time(buffer.delay_ns as f64),
             percent(1.0 - buffer.cost / buffer.cost_without)
         ),
-        Some(buffer) if buffer.cost_without > 0.0 => {
-            format!(" A buffer would not help{place}.")
-        }
-        Some(_) | None => String::new(),
+        _ => String::new(),
     }
 }

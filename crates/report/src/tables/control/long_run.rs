@@ -79,14 +79,6 @@ pub(super) fn in_bursts(found: &LongRun) -> Option<&Stationary> {
     }
 }
 
-/// What the columns are.
-pub(super) fn columns() -> &'static str {
-    "Long run: growth of the RMS per cycle, below 1 the loop holds; for independent delays, and in bursts as \
-     measured (a Markov chain of two states). Any order: the loop is proved to hold where the jitter, with what losses \
-     add to it, is below the jitter margin; broken: a sequence within the range makes it grow. Margins: misses in a row \
-     in any pattern, all other responses with the median delay."
-}
-
 /// Where independent delays mislead, and why there is no statement.
 pub(super) fn notes(shown: &Shown<'_>) -> Vec<String> {
     shown
@@ -117,9 +109,6 @@ fn note(assessment: &Assessment) -> Option<String> {
                  delays do not apply.",
                 chain.mean_burst
             ))
-        }
-        _ if is_near_limit(&found.independent, assessment) => {
-            Some("the growth is so near to 1 that a longer run may decide otherwise.".into())
         }
         _ => None,
     }

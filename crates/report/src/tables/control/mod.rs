@@ -45,18 +45,17 @@ impl LoopVerdicts {
     }
 }
 
-/// The same with what other periods would cost; `flags` describe the loop on a command line.
+/// The same with what other periods would cost.
 pub fn of_controls_and_predictions(
     file: &RunFile,
     controls: &Controls,
     predictions: &Predictions,
-    flags: &[String],
 ) -> Tables {
     let shown = Shown::new(controls);
     let mut all = of_controls(file, controls);
     all.tables.extend(predicted::table(&shown, predictions));
     // Right below the finding.
-    let notes = predicted::notes(&shown, &file.plan, predictions, flags);
+    let notes = predicted::notes(&shown, predictions);
     all.notes.splice(1..1, notes);
     all
 }
@@ -70,7 +69,6 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     tables.push(long_run::table(&shown));
     tables.push(any_order::table(&shown));
     tables.extend(any_order::margins(&shown));
-    tables.extend(on_trace::buffers(&shown));
     let mut notes = vec![finding::note(&shown)];
     notes.extend(long_run::notes(&shown));
     notes.extend(any_order::notes(&shown));
@@ -114,8 +112,7 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
     let controls = shown.controls;
     let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
     let mut notes = vec![
-        on_trace::note(shown),
-        long_run::columns().to_owned(),
+        on_trace::COLUMNS.to_owned(),
         words::rules(controls),
         taken::note(
             controls.taken,
@@ -124,7 +121,6 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
             Skipped::Unanswered,
         ),
     ];
-    notes.extend(parts::note(shown));
     let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
     if unsent > 0 {
         let cycles: u64 = controls.points.iter().map(|p| p.cycles.cycles).sum();

@@ -1,13 +1,16 @@
-//! The verdict on this trace: held or not, cost, step response, worst moment; and whether a buffer would lower the cost.
+//! The verdict on this trace: held or not, cost, step response, worst moment.
 
 use super::shown::{Assessed, Shown};
 use super::words::{growth, times};
 use crate::load::ControlPoint;
 use crate::tables::columns::Columns;
 use crate::tables::table::Table;
-use wiregauge_control::{Assessment, ConstantDelay, OnTrace, StepFigures};
-use wiregauge_quantity::{grouped, time};
-use wiregauge_quantity::{number, percent_number};
+use wiregauge_control::{ConstantDelay, OnTrace, StepFigures};
+use wiregauge_quantity::{number, percent_number, time};
+
+/// What the columns are.
+pub(super) const COLUMNS: &str = "Growth per cycle: below 1 disturbances decay. Highest SD: of the output, as a multiple of that without delay. Cost: \
+     mean of the cost rate, equal to that of a constant delay of the last column.";
 
 /// Whether the loop held.
 pub(super) fn held(verdict: &OnTrace) -> bool {
@@ -42,9 +45,6 @@ fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     columns.add("verdict", |(_, one)| verdict(&one.on_trace));
     columns.add("growth", |(_, one)| growth(one.on_trace.growth));
     columns.add("highest SD", |(_, one)| highest_cell(&one.on_trace));
-    columns.some("at cycle", |(_, one)| {
-        highest(&one.on_trace).map(|_| grouped(one.on_trace.worst_cycle as u64))
-    });
     shown.table(title, &columns)
 }
 
@@ -149,51 +149,4 @@ fn cells(figures: &StepFigures) -> [String; 3] {
         settling.unwrap_or("not settled".into()),
         number(figures.squared_error),
     ]
-}
-
-/// What the columns are.
-pub(super) fn note(shown: &Shown<'_>) -> String {
-    let starts = shown.assessed().find_map(|(_, one)| {
-        let step = one.on_trace.step.as_ref()?;
-        Some(step.starts)
-    });
-    let step = starts.map_or(String::new(), |starts| {
-        format!(
-            " Step response: median and worst of {} starting moments; settling to 2 %.",
-            grouped(starts as u64)
-        )
-    });
-    format!(
-        "Growth per cycle: below 1 disturbances decay. Highest SD: of the output, as a multiple of that without \
-         delay. Cost: mean of the cost rate, equal to that of a constant delay of the last column.{step}"
-    )
-}
-
-/// Whether each command should be held until a constant delay is over; `None` if that lowers the cost of no point.
-pub(super) fn buffers(shown: &Shown<'_>) -> Option<Table> {
-    let is_worth_it = |(_, one): (_, &Assessment)| {
-        let buffer = one.buffer.as_ref();
-        buffer.is_some_and(|buffer| buffer.is_worth_it())
-    };
-    if !shown.assessed().any(is_worth_it) {
-        return None;
-    }
-    let title = "Buffer: hold each command until a constant delay after its sample";
-    let mut columns = Columns::<Assessed<'_>>::new();
-    columns.some("best delay", |(_, one)| {
-        let buffer = one.buffer.as_ref()?;
-        Some(match buffer.is_worth_it() {
-            true => time(buffer.delay_ns as f64),
-            false => "none".to_owned(),
-        })
-    });
-    columns.some("cost", |(_, one)| {
-        let buffer = one.buffer.as_ref()?;
-        let change = 100.0 * (buffer.cost / buffer.cost_without - 1.0);
-        Some(match buffer.is_worth_it() {
-            true => format!("{change:+.1} %"),
-            false => "no better".to_owned(),
-        })
-    });
-    Some(shown.table(title, &columns))
 }

@@ -29,17 +29,7 @@ pub(super) fn table(shown: &Shown<'_>) -> Option<Table> {
     columns.some("uncertainty", |(point, _)| {
         Some(shown.unit.show(point.parts.as_ref()?.fixed_ns / 2.0))
     });
-    has_any(shown).then(|| shown.table(title, &columns))
-}
-
-/// What the parts mean for a loop, and why they are uncertain.
-pub(super) fn note(shown: &Shown<'_>) -> Option<String> {
-    let text = "Parts of the round trip: from the device is the way from the sensor to the host, to the device that from the \
-                host to the actuator. The clocks have different zeros, so the minimum of the sum of both is divided evenly: \
-                one may be longer, and the other shorter, by the uncertainty.";
-    has_any(shown).then(|| text.to_owned())
-}
-
-fn has_any(shown: &Shown<'_>) -> bool {
-    shown.assessed().any(|(point, _)| point.parts.is_some())
+    let mut assessed = shown.assessed();
+    let has_any = assessed.any(|(point, _)| point.parts.is_some());
+    has_any.then(|| shown.table(title, &columns))
 }

@@ -6,7 +6,6 @@ use crate::tables::places::Places;
 use crate::tables::table::Table;
 use wiregauge_control::Assessment;
 use wiregauge_quantity::TimeUnit;
-use wiregauge_record::Point;
 
 /// A point with its assessment: a row of the tables.
 pub(super) type Assessed<'a> = (&'a ControlPoint, &'a Assessment);
@@ -50,12 +49,6 @@ impl<'a> Shown<'a> {
     /// A table without rows, with the columns that name a point before these.
     pub(super) fn bare(&self, title: String, heads: &[&'static str]) -> Table {
         Table::new(title, &self.places.heads_and(heads))
-    }
-
-    /// A point by its index.
-    pub(super) fn point(&self, index: u32) -> Option<Point> {
-        let mut points = self.controls.points.iter().map(|point| point.point);
-        points.find(|point| point.index == index)
     }
 
     pub(super) fn assessed(&self) -> impl Iterator<Item = Assessed<'a>> + use<'a> {

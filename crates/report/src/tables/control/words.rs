@@ -32,36 +32,24 @@ pub(super) fn times(value: f64, reference: f64) -> String {
     }
 }
 
-/// What becomes of late and lost responses.
+/// The flags that say what becomes of late and lost responses.
 pub(super) fn rules(controls: &Controls) -> String {
     let rules = controls.rules;
     let order = match rules.order {
-        Order::Newest => "a response that a newer one has overtaken is ignored (--order newest)",
-        Order::Arrival => {
-            "the response that arrived last counts, even if it is older (--order arrival)"
-        }
+        Order::Newest => "newest",
+        Order::Arrival => "arrival",
     };
     let deadline = match rules.deadline_ns {
-        Some(deadline_ns) => format!(
-            "responses that take longer than {} are ignored (--deadline)",
-            exact_time(deadline_ns)
-        ),
-        None => "a response counts regardless of its delay (no --deadline)".into(),
+        Some(deadline_ns) => format!("--deadline {}", exact_time(deadline_ns)),
+        None => "no --deadline".to_owned(),
     };
     let miss = match rules.on_miss {
-        OnMiss::Hold => "keeps the last command (--on-miss hold)".into(),
-        OnMiss::ZeroAtDeadline => format!(
-            "sets the command to zero {} after its start (--on-miss zero-at-deadline)",
-            exact_time(rules.deadline_ns.unwrap_or(controls.period_ns))
-        ),
-        OnMiss::ZeroAtOnce => {
-            "sets the command to zero at its start (--on-miss zero-at-once)".into()
-        }
-        OnMiss::Skip => {
-            "keeps the last command, and the controller does not run (--on-miss skip)".to_owned()
-        }
+        OnMiss::Hold => "hold",
+        OnMiss::ZeroAtDeadline => "zero-at-deadline",
+        OnMiss::ZeroAtOnce => "zero-at-once",
+        OnMiss::Skip => "skip",
     };
-    format!("Rules: {order}; {deadline}; a cycle without a response {miss}.")
+    format!("Rules: --order {order}, {deadline}, --on-miss {miss}.")
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::codes::Code;
 use super::common;
-use super::warning::{Warning, named, spread};
+use super::warning::{Search, Warning, some};
 use crate::tables::places::Places;
 use wiregauge_quantity::{exact_time, grouped, percent, time};
-use wiregauge_record::{Aim, DeviceLate, Disturbance, Ending, LoopSummary, LoopWait, Verified};
+use wiregauge_record::{Aim, DeviceLate, Disturbance, LoopSummary, LoopWait, Verified};
 use wiregauge_run::{Loop, RunFile};
 
 /// A loop that works for more than this part of the time has nothing left for a bad moment.
@@ -17,141 +17,119 @@ const FEW: u64 = 1_000;
 /// The warnings that a run deserves.
 pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     let points = &file.points;
-    let mut found = Vec::new();
-    let indices = |keep: &dyn Fn(&LoopSummary) -> bool| -> Vec<u32> {
-        let kept = points.iter().filter(|point| keep(point));
-        kept.map(|point| point.point.index).collect()
-    };
-    let those = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
-        named(&|points| places.at_all(points), indices(keep))
-    };
-    let bracketed = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
-        named(&|points| places.bracketed(points), indices(keep))
-    };
+    let at_all = |points: &[u32]| places.at_all(points);
+    let bracketed = |points: &[u32]| places.bracketed(points);
     // A measured curve is of no preload.
     let curves = places.clone().without_preload();
-    let measured = |keep: &dyn Fn(&LoopSummary) -> bool| -> Option<String> {
-        named(&|points| curves.at_all(points), indices(keep))
-    };
-    let stalls = |p: &LoopSummary| p.overruns + p.underruns;
+    let measured = |points: &[u32]| curves.at_all(points);
+    let mut search = Search::new(points.iter().map(|p| (p.point.index, p)), &measured);
+    let stalls = |p: &LoopSummary| some(p.overruns + p.underruns);
     // A preload that was tested and is too short is another warning.
-    let stalled = |p: &LoopSummary| p.point.aim == Aim::Curve && stalls(p) > 0;
-    if let Some(at) = measured(&stalled) {
-        let counts = points.iter().filter(|p| stalled(p));
-        let counts = counts.map(|p| stalls(p) as f64);
-        let counts = spread(counts, |count| format!("{} stalls", grouped(count as u64)));
-        found.push(Warning::new(
-            Code::LoopStalled,
-            format!("{counts} (input lost, or output without data){at}"),
-            ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a larger \
-             --ring, --priority, or a lower --rate",
-        ));
-    }
-    let not_held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p) > 0;
-    // Asked for with --preload, a preload is not followed by a longer one.
-    let searched = file.plan.find;
-    if let Some(at) = bracketed(&|p| !searched && not_held(p)) {
-        found.push(Warning::new(
-            Code::PreloadTooShort,
-            format!("the requested preload was too short{at}"),
-            ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests preloads \
-             until one has no stall",
-        ));
-    }
+    search.range(
+        Code::LoopStalled,
+        |p| stalls(p).filter(|_| p.point.aim == Aim::Curve),
+        |count| format!("{} stalls", grouped(count as u64)),
+        |counts, at| format!("{counts} (input lost, or output without data){at}"),
+        ", although the rings should exceed any delay; the lowest latency is longer than shown. Try a larger \
+         --ring, --priority, or a lower --rate",
+    );
+    search.name = &bracketed;
+    let settings = |p: &LoopSummary| (p.point.rate_hz, p.point.channels, p.point.notify_bytes);
     let ever_held = |cell: &LoopSummary| {
-        points.iter().any(|p| {
-            let same =
-                |of: &LoopSummary| (of.point.rate_hz, of.point.channels, of.point.notify_bytes);
-            p.point.aim == Aim::Hold && same(p) == same(cell) && stalls(p) == 0
-        })
+        let held = |p: &LoopSummary| p.point.aim == Aim::Hold && stalls(p).is_none();
+        let mut like = points.iter().filter(|p| settings(p) == settings(cell));
+        like.any(held)
     };
-    if let Some(at) = bracketed(&|p| searched && not_held(p) && ever_held(p)) {
-        found.push(Warning::new(
-            Code::PreloadTooShort,
-            format!("the preload was too short{at}"),
-            ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer delays; \
-             rely on the confidence bound, not on one run",
-        ));
-    }
-    if let Some(at) = bracketed(&|p| searched && not_held(p) && !ever_held(p)) {
-        found.push(Warning::new(
-            Code::PreloadTooShort,
-            format!("every tested preload was too short{at}"),
-            ": input was lost, or the output had no data. Try --priority, --pin, or a less loaded machine",
-        ));
-    }
-    let wrong = |p: &LoopSummary| {
-        let verified = p.verified.as_ref();
-        stalls(p) == 0 && verified.is_some_and(|v| !v.holds() && !v.is_unheard())
+    let too_short = |p: &LoopSummary| {
+        let is_short = p.point.aim == Aim::Hold && stalls(p).is_some();
+        // Asked for with --preload, a preload is not followed by a longer one.
+        is_short.then(|| file.plan.find.then(|| ever_held(p)))
     };
-    if let Some(at) = those(&wrong) {
-        found.push(Warning::new(
-            Code::WrongOutput,
-            format!("the output{at} is not the processed input, delayed by the preload"),
-            ": the latency in the table is wrong",
-        ));
+    for (how, finding, advice) in TOO_SHORT {
+        let finding = |at: &str| format!("{finding}{at}");
+        let is_so = |p: &LoopSummary| too_short(p) == Some(how);
+        search.at(Code::PreloadTooShort, is_so, finding, advice);
     }
-    if let Some(at) = those(&|p| p.verified.as_ref().is_some_and(Verified::is_unheard)) {
-        found.push(Warning::new(
-            Code::Unverified,
-            format!("the marker sent{at} did not return"),
-            ", so the latency was not checked. Try a cable from output to input, the output's volume and the input's \
-             gain (alsamixer)",
-        ));
-    }
-    if let Some(at) = those(&|p| p.verified.is_none()) {
-        found.push(Warning::new(
-            Code::Unverified,
-            format!("the output{at} was not checked"),
-            ": too few blocks without a stall, or the run was cut short",
-        ));
-    }
-    if let Some(at) = those(&|p| p.duty > BUSY) {
-        let duties = points.iter().map(|p| p.duty);
-        let share = spread(duties.filter(|duty| *duty > BUSY), percent);
-        found.push(Warning::new(
-            Code::Busy,
-            format!("processing takes {share} of the time{at}"),
-            ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
-        ));
-    }
-    found.extend(throttled(file));
-    if let Some(at) = those(&|p| device_late(p).is_some()) {
-        let late = points.iter().filter_map(device_late);
-        let worst = late.max_by_key(|late| late.longest_ns).unwrap_or_default();
-        found.push(Warning::new(
-            Code::DeviceLate,
-            format!(
-                "the virtual device, a program on this host, was up to {} late{at}",
-                time(worst.longest_ns as f64)
-            ),
-            format!(
-                " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, which needs \
-                 no CPU time of its own and is never late, or --priority",
-                worst.times
-            ),
-        ));
-    }
-    let few = |p: &LoopSummary| p.point.aim == Aim::Curve && p.blocks < FEW;
-    if let Some(at) = measured(&few) {
-        let blocks = || points.iter().filter(|p| few(p)).map(|p| p.blocks);
-        let (fewest, most) = (blocks().min().unwrap_or(0), blocks().max().unwrap_or(0));
-        found.push(Warning::new(
-            Code::FewBlocks,
-            format!("only {} blocks{at}", from_to(fewest, most)),
-            ", too few for rare delays. Try a longer --duration",
-        ));
-    }
-    let cut = bracketed(&|p| p.ending != Ending::Complete);
-    found.extend(cut.map(|at| common::cut_at(&at)));
-    let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
-    found.extend(common::of_disturbances(
-        disturbed,
-        &file.plan.host,
-        &|points| places.bracketed(points),
-    ));
-    found
+    search.name = &at_all;
+    search.at(
+        Code::WrongOutput,
+        |p| {
+            let is_wrong = |v: &Verified| !v.holds() && !v.is_unheard();
+            stalls(p).is_none() && p.verified.as_ref().is_some_and(is_wrong)
+        },
+        |at| format!("the output{at} is not the processed input, delayed by the preload"),
+        ": the latency in the table is wrong",
+    );
+    search.at(
+        Code::Unverified,
+        |p| p.verified.as_ref().is_some_and(Verified::is_unheard),
+        |at| format!("the marker sent{at} did not return"),
+        ", so the latency was not checked. Try a cable from output to input, the output's volume and the input's \
+         gain (alsamixer)",
+    );
+    search.at(
+        Code::Unverified,
+        |p| p.verified.is_none(),
+        |at| format!("the output{at} was not checked"),
+        ": too few blocks without a stall, or the run was cut short",
+    );
+    search.range(
+        Code::Busy,
+        |p| Some(p.duty).filter(|duty| *duty > BUSY),
+        percent,
+        |share, at| format!("processing takes {share} of the time{at}"),
+        ": there is no reserve for delays. Try a lower --rate, fewer stages, or a larger --notify",
+    );
+    search.found.extend(throttled(file));
+    let late = points.iter().filter_map(device_late);
+    let worst = late.max_by_key(|late| late.longest_ns).unwrap_or_default();
+    search.at(
+        Code::DeviceLate,
+        |p| device_late(p).is_some(),
+        |at| {
+            let longest = time(worst.longest_ns as f64);
+            format!("the virtual device, a program on this host, was up to {longest} late{at}")
+        },
+        format!(
+            " ({} of the blocks by over 100 us): the delays of the loop include this. Try `virtual`, which needs \
+             no CPU time of its own and is never late, or --priority",
+            worst.times
+        ),
+    );
+    search.name = &measured;
+    search.range(
+        Code::FewBlocks,
+        |p| (p.point.aim == Aim::Curve && p.blocks < FEW).then_some(p.blocks as f64),
+        |blocks| grouped(blocks as u64),
+        |blocks, at| format!("only {blocks} blocks{at}"),
+        ", too few for rare delays. Try a longer --duration",
+    );
+    search.name = &bracketed;
+    common::cut(&mut search, |p| &p.ending);
+    common::disturbed(&mut search, |p| &p.disturbances[..], &file.plan.host);
+    search.found
 }
+
+/// A preload that was too short, by whether one of its kind held: `None` of one that was asked for.
+const TOO_SHORT: [(Option<bool>, &str, &str); 3] = [
+    (
+        None,
+        "the requested preload was too short",
+        ": input was lost, or the output had no data. Try a longer --preload, or --find, which tests preloads \
+         until one has no stall",
+    ),
+    (
+        Some(true),
+        "the preload was too short",
+        ": a longer delay occurred than in the run before. Longer runs (--duration, --hold) find longer delays; \
+         rely on the confidence bound, not on one run",
+    ),
+    (
+        Some(false),
+        "every tested preload was too short",
+        ": input was lost, or the output had no data. Try --priority, --pin, or a less loaded machine",
+    ),
+];
 
 /// The loop runs for so much of the time at a real-time priority that the kernel stops it: above its limit (sched(7):
 /// 950 ms a second by default), for the rest of the second. The period is a second where it was not changed
@@ -194,12 +172,4 @@ fn device_late(point: &LoopSummary) -> Option<DeviceLate> {
         Disturbance::DeviceLate(late) => Some(*late),
         _ => None,
     })
-}
-
-/// `31`, `31 to 306`.
-fn from_to(fewest: u64, most: u64) -> String {
-    match fewest == most {
-        true => grouped(fewest),
-        false => format!("{} to {}", grouped(fewest), grouped(most)),
-    }
 }

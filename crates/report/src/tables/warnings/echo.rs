@@ -2,7 +2,7 @@
 //! waits for the end of a line until its own timeout, or it adds bytes of its own.
 
 use super::codes::Code;
-use super::warning::{Name, Warning, named, spread};
+use super::warning::{Points, some};
 use wiregauge_quantity::{grouped, time};
 use wiregauge_record::{PointSummary, Protocol, Surplus};
 use wiregauge_run::RunFile;
@@ -30,9 +30,9 @@ const STRAY: f64 = 0.25;
 const FEWEST_COUNTED: u64 = 40;
 
 /// The warnings that an echo deserves.
-pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
+pub(super) fn of(file: &RunFile, search: &mut Points<'_>) {
     if file.plan.protocol != Protocol::Echo {
-        return Vec::new();
+        return;
     }
     let addresses: Vec<&str> = file.plan.links().collect();
     // A datagram ends by itself, so no device waits for its end.
@@ -40,66 +40,53 @@ pub(super) fn of(file: &RunFile, name: Name<'_>) -> Vec<Warning> {
         let address = addresses.get(point.point.link as usize);
         address.is_some_and(|address| !address.starts_with("udp:"))
     };
-    let mut found = Vec::new();
-    let those = |keep: &dyn Fn(&PointSummary) -> bool| -> Option<String> {
-        let points = file.points.iter().filter(|point| keep(point));
-        named(name, points.map(|point| point.point.index).collect())
-    };
-    let silence = |finding: String| {
-        Warning::new(
-            Code::Silence,
-            finding,
-            ": a device that waits for the end of a line answers only after its own timeout. Try --protocol lines, \
-             which ends each request with a newline.",
-        )
-    };
-    let silent = |point: &PointSummary| is_stream(point) && silence_ns(point).is_some();
-    if let Some(at) = those(&silent) {
-        let points = file.points.iter().filter(|p| silent(p));
-        let silences = spread(points.filter_map(silence_ns), time);
-        found.push(silence(format!(
-            "echoes come only after a constant silence of {silences}{at}"
-        )));
-    }
+    let lines = ": a device that waits for the end of a line answers only after its own timeout. Try --protocol lines, \
+                 which ends each request with a newline.";
+    search.range(
+        Code::Silence,
+        |point| silence_ns(point).filter(|_| is_stream(point)),
+        time,
+        |silence, at| format!("echoes come only after a constant silence of {silence}{at}"),
+        lines,
+    );
     let all_late = |point: &PointSummary| {
         let late = point.counts.late;
         is_stream(point) && late >= FEWEST && late == point.counts.exchanges
     };
-    let late = those(&all_late);
-    found.extend(late.map(|at| silence(format!("all echoes came after the timeout{at}"))));
-    let added = |finding: String| {
-        Warning::new(
-            Code::Unasked,
-            finding,
-            ": the device adds them, such as the line end of println. Try --protocol lines, or write instead of \
-             println in the device.",
-        )
-    };
-    let counted = |point: &PointSummary| surplus(point, file.plan.warmup);
-    if let Some(at) = those(&|point| counted(point).is_some()) {
-        let each = file.points.iter().filter_map(counted);
-        let each = spread(each.map(|bytes| bytes as f64), |bytes| {
-            format!("{} B", grouped(bytes as u64))
-        });
-        found.push(added(format!(
-            "each echo has {each} more than its request{at}"
-        )));
-    }
+    search.at(
+        Code::Silence,
+        all_late,
+        |at| format!("all echoes came after the timeout{at}"),
+        lines,
+    );
+    let added = ": the device adds them, such as the line end of println. Try --protocol lines, or write instead of \
+                 println in the device.";
+    search.range(
+        Code::Unasked,
+        |point| surplus(point, file.plan.warmup),
+        |bytes| format!("{} B", grouped(bytes as u64)),
+        |bytes, at| format!("each echo has {bytes} more than its request{at}"),
+        added,
+    );
     let by = file.points.iter().filter_map(|p| p.surplus.as_ref());
     let by: Vec<&Surplus> = by.collect();
-    if let Some(at) = those(&|point| point.surplus.is_some()) {
-        found.push(followed(&by, &at));
-    }
-    found.extend(those(&is_displaced).map(|at| {
-        added(format!(
-            "echoes are displaced by surplus bytes, and count as corrupted{at}"
-        ))
-    }));
-    found
+    search.at(
+        Code::Unasked,
+        |point| point.surplus.is_some(),
+        |at| followed(&by) + at,
+        ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write instead of \
+         println in the device, or --protocol lines.",
+    );
+    search.at(
+        Code::Unasked,
+        is_displaced,
+        |at| format!("echoes are displaced by surplus bytes, and count as corrupted{at}"),
+        added,
+    );
 }
 
 /// At each point the same bytes followed the echoes, and were recognised.
-fn followed(by: &[&Surplus], at: &str) -> Warning {
+fn followed(by: &[&Surplus]) -> String {
     let bytes = match by {
         [first, rest @ ..] if rest.iter().all(|one| one.bytes == first.bytes) => {
             let count = first.bytes.len();
@@ -109,20 +96,14 @@ fn followed(by: &[&Surplus], at: &str) -> Warning {
         _ => "extra bytes".to_owned(),
     };
     let times: u64 = by.iter().map(|one| one.times).sum();
-    let who = match by.iter().map(|one| one.missing).sum::<u64>() {
-        0 => "each response carries".to_owned(),
+    match by.iter().map(|one| one.missing).sum::<u64>() {
+        0 => format!("each response carries {bytes}"),
         missing => format!(
-            "{} of {} responses carry",
+            "{} of {} responses carry {bytes}",
             grouped(times),
             grouped(times + missing)
         ),
-    };
-    Warning::new(
-        Code::Unasked,
-        format!("{who} {bytes}{at}"),
-        ": RTT ends with the last byte of the echo, and the bytes behind it are in no figure. Use write instead of \
-         println in the device, or --protocol lines.",
-    )
+    }
 }
 
 /// The time after which all answers came, if it is long, constant, and not that of the link.
@@ -157,7 +138,7 @@ pub(super) fn is_displaced(point: &PointSummary) -> bool {
 
 /// Bytes that each answer has more than its request: the stray bytes are a whole number for each, those of the first
 /// exchange and of the warm-up included. Those of the last may not have come.
-fn surplus(point: &PointSummary, warmup: u64) -> Option<u64> {
+fn surplus(point: &PointSummary, warmup: u64) -> Option<f64> {
     let (stray, answered) = (point.counts.stray_bytes, point.counts.answered);
     // What is left of an echo that is not whole is stray, too.
     if stray == 0 || answered < FEWEST_COUNTED || answered < point.counts.exchanges {
@@ -167,7 +148,7 @@ fn surplus(point: &PointSummary, warmup: u64) -> Option<u64> {
     let answers = [all, all - 1]
         .into_iter()
         .find(|answers| stray.is_multiple_of(*answers))?;
-    Some(stray / answers)
+    some(stray / answers)
 }
 
 /// Bytes by their names, as people call them: `CR LF`, `0x3e`.

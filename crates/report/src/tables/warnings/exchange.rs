@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use super::few_samples::{self, FewSamples};
-use super::warning::{Name, Warning, named, spread};
+use super::warning::{Name, Points, Search, Warning, share};
 use super::{common, echo};
 use crate::load::LateStarts;
 use std::collections::BTreeSet;
@@ -11,235 +11,202 @@ use wiregauge_record::{CanCounts, Connect, Ending, PointSummary, Protocol, Sched
 use wiregauge_run::RunFile;
 
 /// The warnings that a run deserves.
-pub(super) fn of_run(
-    file: &RunFile,
+pub(super) fn of_run<'a>(
+    file: &'a RunFile,
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
-    name: Name<'_>,
+    name: Name<'a>,
 ) -> Vec<Warning> {
     let (plan, points) = (&file.plan, &file.points);
-    let mut found = Vec::new();
-    let those = |keep: &dyn Fn(&PointSummary) -> bool| -> Option<String> {
-        let kept = points.iter().filter(|p| keep(p));
-        named(name, kept.map(|p| p.point.index).collect())
-    };
-    // Of the points that have some.
-    let shares = |of: &dyn Fn(&PointSummary) -> f64| -> String {
-        spread(points.iter().map(of).filter(|share| *share > 0.0), percent)
-    };
-    let missing = |p: &PointSummary| {
-        (p.counts.lost + p.counts.late) as f64 / p.counts.exchanges.max(1) as f64
-    };
-    if let Some(at) = those(&|p| missing(p) > 0.0) {
-        let worst = points.iter().map(missing).fold(0.0, f64::max);
-        let is_deep = points.iter().any(|p| missing(p) > 0.0 && p.point.depth > 1);
-        let is_late = points.iter().any(|p| p.counts.late > 0);
-        let tries = [
-            is_deep.then_some("a lower --depth"),
-            matches!(plan.schedule, Schedule::EveryNs(_)).then_some("a lower --rate"),
-            is_late.then_some("a longer --timeout: some answers came after it"),
-        ];
-        let tries: Vec<&str> = tries.into_iter().flatten().collect();
-        let tries = match tries.is_empty() {
-            true => String::new(),
-            false => format!(" Try {}.", tries.join(", or ")),
-        };
-        let longer = match is_late {
-            true => "",
-            false => "; no answer came after the timeout, so a longer one does not help",
-        };
-        found.push(Warning::new(
-            Code::Lost,
-            format!(
-                "{} of the exchanges were not answered in time{at}",
-                shares(&missing)
-            ),
-            format!(
-                ". RTT figures are for the answered ones; over all exchanges, percentiles above {} are \
-                 undefined{longer}.{tries}",
-                percent(1.0 - worst)
-            ),
-        ));
-    }
+    let mut search = Search::new(points.iter().map(|p| (p.point.index, p)), name);
+    lost(&mut search, is_scheduled(file));
     // What is only displaced is not damaged.
     let displaced = |p: &PointSummary| plan.protocol == Protocol::Echo && echo::is_displaced(p);
-    if let Some(at) = those(&|p| p.counts.corrupted > 0 && !displaced(p)) {
-        found.push(Warning::new(
-            Code::Damaged,
-            format!("answers have wrong bytes{at}"),
-            ": this link is not reliable. Check cable, --baud and the buffers of the device.",
-        ));
-    }
-    let share = |p: &PointSummary| p.counts.unexpected as f64 / p.counts.exchanges.max(1) as f64;
-    if let Some(at) = those(&|p| share(p) > 0.0) {
-        found.push(Warning::new(
-            Code::Unexpected,
-            format!("{} of the replies are unexpected{at}", shares(&share)),
-            ": they are not part of the RTT figures. The table says what they were.",
-        ));
-    }
-    if plan.matches_by_order()
-        && let Some(at) = those(&|p| p.counts.stray_bytes > 0)
-    {
+    search.at(
+        Code::Damaged,
+        |p| p.counts.corrupted > 0 && !displaced(p),
+        |at| format!("answers have wrong bytes{at}"),
+        ": this link is not reliable. Check cable, --baud and the buffers of the device.",
+    );
+    search.range(
+        Code::Unexpected,
+        |p| share(p.counts.unexpected, p.counts.exchanges),
+        percent,
+        |share, at| format!("{share} of the replies are unexpected{at}"),
+        ": they are not part of the RTT figures. The table says what they were.",
+    );
+    if plan.matches_by_order() {
         let bytes: u64 = points.iter().map(|p| p.counts.stray_bytes).sum();
-        found.push(Warning::new(
+        search.at(
             Code::Unasked,
-            format!(
-                "{} B belong to no response, so RTTs may be those of other data{at}",
-                grouped(bytes)
-            ),
+            |p| p.counts.stray_bytes > 0,
+            |at| {
+                let bytes = grouped(bytes);
+                format!("{bytes} B belong to no response, so RTTs may be those of other data{at}")
+            },
             ". What comes first while a request is outstanding is taken for its response. If the device echoes queries, \
              turn that off, or take echo and answer as one reply (--protocol text --idle). Stop what it sends by itself, \
              or check replies with --protocol text --expect.",
-        ));
+        );
     }
     let first_errors = points.iter().filter_map(|p| p.instrument_errors.first());
     for error in BTreeSet::from_iter(first_errors) {
-        let at = those(&|p| p.instrument_errors.contains(error));
-        found.extend(at.map(|at| {
-            Warning::new(
-                Code::InstrumentErrors,
-                format!("the instrument reports an error: {error}{at}"),
-                ". Check the queries; a query that the instrument rejects may be answered at another speed.",
-            )
-        }));
+        search.at(
+            Code::InstrumentErrors,
+            |p| p.instrument_errors.contains(error),
+            |at| format!("the instrument reports an error: {error}{at}"),
+            ". Check the queries; a query that the instrument rejects may be answered at another speed.",
+        );
     }
-    if let Some(at) = those(&|p| p.can.is_some_and(|can| can.has_errors())) {
-        let all = points.iter().filter_map(|p| p.can);
-        let sum = |of: fn(&CanCounts) -> u64| grouped(all.clone().map(|can| of(&can)).sum());
-        found.push(Warning::new(
-            Code::CanErrors,
+    let all = points.iter().filter_map(|p| p.can);
+    let sum = |of: fn(&CanCounts) -> u64| grouped(all.clone().map(|can| of(&can)).sum());
+    search.at(
+        Code::CanErrors,
+        |p| p.can.is_some_and(|can| can.has_errors()),
+        |at| {
             format!(
                 "CAN: {} error frames, {} frames lost at the socket, {} failed messages of ISO-TP{at}",
                 sum(|can| can.error_frames),
                 sum(|can| can.lost_frames),
                 sum(|can| can.failed_messages)
-            ),
-            ". Check bit rates, termination and wiring.",
-        ));
-    }
-    found.extend(those(&|p| p.ending != Ending::Complete).map(|at| common::cut_at(&at)));
-    let scheduled = matches!(plan.schedule, Schedule::EveryNs(_));
+            )
+        },
+        ". Check bit rates, termination and wiring.",
+    );
+    common::cut(&mut search, |p| &p.ending);
     // A schedule decides by itself how many are outstanding.
-    let shallow = |p: &PointSummary| {
-        !scheduled
-            && p.counts.exchanges > 10 * u64::from(p.point.depth)
-            && p.point.depth > 1
-            && p.achieved_depth + p.drained_depth(plan.timeout_ns) < 0.8 * f64::from(p.point.depth)
-    };
-    let range = |keep: &dyn Fn(&PointSummary) -> bool,
-                 value: &dyn Fn(&PointSummary) -> f64,
-                 show: &dyn Fn(f64) -> String| {
-        spread(points.iter().filter(|p| keep(p)).map(value), show)
-    };
-    let depths = |keep: &dyn Fn(&PointSummary) -> bool| {
-        range(keep, &|p| f64::from(p.point.depth), &|depth| {
-            format!("{depth:.0}")
-        })
-    };
-    if let Some(at) = those(&shallow) {
-        let achieved = range(&shallow, &|p| p.achieved_depth, &|depth| {
-            format!("{depth:.1}")
-        });
-        found.push(Warning::new(
-            Code::Shallow,
-            format!(
-                "depth {} was requested, {achieved} achieved{at}",
-                depths(&shallow)
-            ),
-            ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait spin, or \
-             smaller sizes.",
-        ));
+    if !is_scheduled(file) {
+        shallow(&mut search, plan.timeout_ns);
     }
-    let fewer = |p: &PointSummary| {
-        let is_whole = p.ending == Ending::Complete && p.counts.exchanges > 0;
-        !scheduled && is_whole && p.counts.exchanges < u64::from(p.point.depth)
+    echo::of(file, &mut search);
+    let few = few_samples::of(file).map(|few| few_samples(&few, name));
+    search.found.extend(few);
+    search.range(
+        Code::UntrueReport,
+        |p| share(p.counts.impossible_device_times, p.counts.answered),
+        percent,
+        |share, at| format!("{share} of the device times are impossible, longer than the RTT{at}"),
+        ": they are left out of the device time, and the others may be wrong as well. Check where the device reads \
+         its clock, and its tick rate.",
+    );
+    let above = |p: &PointSummary| {
+        let used = p.limit.as_ref().map(|limit| limit.used);
+        used.filter(|used| is_above_all(*used))
     };
-    if let Some(at) = those(&fewer) {
-        let exchanges = range(&fewer, &|p| p.counts.exchanges as f64, &|count| {
-            let s = if count > 1.0 { "s" } else { "" };
-            format!("{} exchange{s}", grouped(count as u64))
-        });
-        found.push(Warning::new(
-            Code::Shallow,
-            format!(
-                "depth {} was requested, but the point has only {exchanges}{at}",
-                depths(&fewer)
-            ),
-            ": the depth was never reached, and TRT, the time from one start to the next, is that of the first \
-             requests. Use a --count of at least 10 times the depth, or a longer --duration.",
-        ));
-    }
-    found.extend(echo::of(file, name));
-    found.extend(few_samples::of(file).map(|few| few_samples(&few, name)));
-    let impossible = |p: &PointSummary| {
-        p.counts.impossible_device_times as f64 / p.counts.answered.max(1) as f64
-    };
-    if let Some(at) = those(&|p| impossible(p) > 0.0) {
-        found.push(Warning::new(
-            Code::UntrueReport,
-            format!(
-                "{} of the device times are impossible, longer than the RTT{at}",
-                shares(&impossible)
-            ),
-            ": they are left out of the device time, and the others may be wrong as well. Check where the device reads \
-             its clock, and its tick rate.",
-        ));
-    }
-    let used = |p: &PointSummary| p.limit.as_ref().map_or(0.0, |limit| limit.used);
-    let above = |p: &PointSummary| is_above_all(used(p));
-    let fullest = points.iter().filter(|p| above(p));
-    let fullest = fullest.max_by(|a, b| used(a).total_cmp(&used(b)));
-    let limit = fullest.and_then(|p| p.limit.as_ref());
-    if let (Some(limit), Some(at)) = (limit, those(&above)) {
-        found.push(Warning::new(
-            Code::AboveLimit,
-            format!(
-                "the throughput is {} of the limit{at}",
-                spread(points.iter().filter(|p| above(p)).map(used), percent)
-            ),
-            format!(
-                ": the limit ({}) is not that of what carried the data. An emulated bus, or another controller than \
-                 the reported one, may be faster.",
-                limit.source
-            ),
-        ));
-    }
-    found.extend(behind(file, late_starts, &those));
-    let disturbed = points.iter().map(|p| (p.point.index, &p.disturbances[..]));
-    found.extend(common::of_disturbances(disturbed, &plan.host, name));
+    let first = points.iter().find(|p| above(p).is_some());
+    let source = first.and_then(|p| p.limit.as_ref());
+    let source = source.map_or("", |limit| limit.source.as_str());
+    search.range(
+        Code::AboveLimit,
+        above,
+        percent,
+        |share, at| format!("the throughput is {share} of the limit{at}"),
+        format!(
+            ": the limit ({source}) is not that of what carried the data. An emulated bus, or another controller than \
+             the reported one, may be faster."
+        ),
+    );
+    behind(file, late_starts, &mut search);
+    common::disturbed(&mut search, |p| &p.disturbances[..], &plan.host);
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
         (p.point.depth == 1 && p.rtt.as_ref()?.p50.value < 1.5 * floor).then_some(floor)
     };
-    let near = points.iter().find_map(floor);
-    if let (Some(floor_ns), Some(at)) = (near, those(&|p| floor(p).is_some())) {
-        let floor = time(floor_ns);
-        found.push(Warning::new(
-            Code::NearFloor,
-            format!("the median RTT is close to that of a local echo, {floor}{at}"),
-            match plan.wait {
-                Wait::Block => {
-                    ": the times are mostly those of the host. --wait spin makes them shorter."
-                }
-                _ => ": the times are mostly those of the host.",
-            },
-        ));
-    }
-    found
+    search.range(
+        Code::NearFloor,
+        floor,
+        time,
+        |floor, at| format!("the median RTT is close to that of a local echo, {floor}{at}"),
+        match plan.wait {
+            Wait::Block => {
+                ": the times are mostly those of the host. --wait spin makes them shorter."
+            }
+            _ => ": the times are mostly those of the host.",
+        },
+    );
+    search.found
 }
 
-/// Those of a run for which this holds, by their name; `None` if it holds for none.
-type Those<'a> = &'a dyn Fn(&dyn Fn(&PointSummary) -> bool) -> Option<String>;
+fn is_scheduled(file: &RunFile) -> bool {
+    matches!(file.plan.schedule, Schedule::EveryNs(_))
+}
+
+/// Exchanges without an answer in time.
+fn lost(search: &mut Points<'_>, is_scheduled: bool) {
+    let missing = |p: &PointSummary| share(p.counts.lost + p.counts.late, p.counts.exchanges);
+    let is_deep = |p: &PointSummary| p.point.depth > 1 && missing(p).is_some();
+    let is_deep = search.rows().any(is_deep);
+    let is_late = search.rows().any(|p| p.counts.late > 0);
+    let tries = [
+        is_deep.then_some("a lower --depth"),
+        is_scheduled.then_some("a lower --rate"),
+        is_late.then_some("a longer --timeout: some answers came after it"),
+    ];
+    let tries: Vec<&str> = tries.into_iter().flatten().collect();
+    let tries = match tries.is_empty() {
+        true => String::new(),
+        false => format!(" Try {}.", tries.join(", or ")),
+    };
+    let longer = match is_late {
+        true => "",
+        false => "; no answer came after the timeout, so a longer one does not help",
+    };
+    let answered = percent(1.0 - search.most(missing));
+    search.range(
+        Code::Lost,
+        missing,
+        percent,
+        |share, at| format!("{share} of the exchanges were not answered in time{at}"),
+        format!(
+            ". RTT figures are for the answered ones; over all exchanges, percentiles above {answered} are \
+             undefined{longer}.{tries}"
+        ),
+    );
+}
+
+/// Points whose depth was not reached.
+fn shallow(search: &mut Points<'_>, timeout_ns: u64) {
+    let depth = |p: &PointSummary| f64::from(p.point.depth);
+    let shallow = |p: &PointSummary| {
+        let is_long = p.counts.exchanges > 10 * u64::from(p.point.depth);
+        let reached = p.achieved_depth + p.drained_depth(timeout_ns);
+        is_long && p.point.depth > 1 && reached < 0.8 * depth(p)
+    };
+    let fewer = |p: &PointSummary| {
+        let is_whole = p.ending == Ending::Complete && p.counts.exchanges > 0;
+        is_whole && p.counts.exchanges < u64::from(p.point.depth)
+    };
+    let whole = |depth: f64| format!("{depth:.0}");
+    let depths = search.spread(|p| shallow(p).then(|| depth(p)), whole);
+    search.range(
+        Code::Shallow,
+        |p| shallow(p).then_some(p.achieved_depth),
+        |achieved| format!("{achieved:.1}"),
+        |achieved, at| format!("depth {depths} was requested, {achieved} achieved{at}"),
+        ": the host or a full buffer delayed requests. TRT is that of the achieved depth; try --wait spin, or smaller \
+         sizes.",
+    );
+    let depths = search.spread(|p| fewer(p).then(|| depth(p)), whole);
+    search.range(
+        Code::Shallow,
+        |p| fewer(p).then_some(p.counts.exchanges as f64),
+        |count| {
+            let s = if count > 1.0 { "s" } else { "" };
+            format!("{} exchange{s}", grouped(count as u64))
+        },
+        |count, at| format!("depth {depths} was requested, but the point has only {count}{at}"),
+        ": the depth was never reached, and TRT, the time from one start to the next, is that of the first requests. \
+         Use a --count of at least 10 times the depth, or a longer --duration.",
+    );
+}
 
 /// Exchanges that started late.
 fn behind(
     file: &RunFile,
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
-    those: Those<'_>,
-) -> Option<Warning> {
+    search: &mut Points<'_>,
+) {
     let late = |p: &PointSummary| p.lateness.map_or(0, |lateness| lateness.late);
-    let at = those(&|p| late(p) > 0)?;
     let all = || file.points.iter().enumerate().filter(|(_, p)| late(p) > 0);
     let mut counted = all().map(|(place, _)| late_starts(place));
     let starts = counted.try_fold(LateStarts::default(), |sum, point| {
@@ -249,18 +216,21 @@ fn behind(
             waited: sum.waited + point.waited,
         })
     });
-    let delay = |p: &PointSummary| p.start_delay.as_ref().map_or(0.0, |delay| delay.max);
     let (why, help) = why_late(starts, file.plan.connect == Connect::Each);
-    Some(Warning::new(
+    let longest = search.most(|p| Some(p.start_delay.as_ref()?.max).filter(|_| late(p) > 0));
+    search.at(
         Code::Behind,
-        format!(
-            "{} of {} exchanges started more than a period late, up to {}{at}: {why}",
-            grouped(all().map(|(_, p)| late(p)).sum()),
-            grouped(all().map(|(_, p)| p.counts.exchanges).sum()),
-            time(all().map(|(_, p)| delay(p)).fold(0.0, f64::max))
-        ),
+        |p| late(p) > 0,
+        |at| {
+            format!(
+                "{} of {} exchanges started more than a period late, up to {}{at}: {why}",
+                grouped(all().map(|(_, p)| late(p)).sum()),
+                grouped(all().map(|(_, p)| p.counts.exchanges).sum()),
+                time(longest)
+            )
+        },
         format!(". Use the table from the intended start; try {help}."),
-    ))
+    );
 }
 
 /// Why exchanges started late, and what helps.
@@ -302,28 +272,14 @@ fn few_samples(few: &FewSamples, at: Name<'_>) -> Warning {
         true => "p99 from the intended start",
         false => "p99",
     };
-    let finding = format!("{which} has no upper confidence bound{}", at(&few.points));
-    let drift = ": parts of a point differ by more than chance explains, and more exchanges alone may give no \
-                 bound. Find what changes (RTT over time in wiregauge report), and repeat the run.";
-    let (finding, advice) = match (&few.scarcest, few.drifting.is_empty()) {
-        (None, _) => (format!("{finding}: the times drift"), drift.into()),
-        (Some(point), steady) => {
-            let mut advice = format!(
-                ": {} exchanges are worth {} independent samples at p99, too few.",
-                grouped(point.exchanges),
-                grouped(point.worth.floor() as u64)
-            );
-            advice += &match (steady, point.is_dependent) {
-                (false, _) => format!(" The times drift{}{drift}", at(&few.drifting)),
-                (true, true) => {
-                    " They depend on each other strongly. If they drift (RTT over time in wiregauge report), more \
-                     exchanges alone may give no bound."
-                        .to_owned()
-                }
-                (true, false) => String::new(),
-            };
-            (format!("{finding}; about {}", point.needed), advice)
+    let (at, why) = (at(&few.points), few.note());
+    let finding = format!("{which} has no upper confidence bound{at}: {why}");
+    let advice = match few.may_drift {
+        true => {
+            ". With a drift, more exchanges alone may give no bound. Find what changes (RTT over time in wiregauge \
+             report), and repeat the run."
         }
+        false => "",
     };
     Warning::new(Code::FewSamples, finding, advice)
 }

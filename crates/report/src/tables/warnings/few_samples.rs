@@ -1,8 +1,7 @@
 //! Points whose p99 has no upper confidence bound: because the times drift, or how many exchanges would give
 //! it one.
 
-use std::fmt;
-use wiregauge_quantity::{grouped, rounded_up};
+use wiregauge_quantity::rounded_up;
 use wiregauge_record::{Limit, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
@@ -11,59 +10,21 @@ use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
 pub(in crate::tables) struct FewSamples {
     /// Which.
     pub(super) points: Vec<u32>,
-    /// Those of them whose times drift.
-    pub(super) drifting: Vec<u32>,
-    /// The one of the others that requires most.
-    pub(super) scarcest: Option<Scarcest>,
+    /// The flag that would be enough for those whose times do not drift; `None` if all drift.
+    enough: Option<String>,
+    /// The times of some drift, or depend on each other so strongly that it may be a drift.
+    pub(super) may_drift: bool,
     /// Only the percentile from the intended start has no bound.
     pub(super) intended: bool,
 }
 
 impl FewSamples {
-    /// Why a percentile has no upper bound, in a line below a table.
+    /// Why a percentile has no upper bound.
     pub(in crate::tables) fn note(&self) -> String {
-        match (&self.scarcest, self.drifting.is_empty()) {
+        match (&self.enough, self.may_drift) {
             (None, _) => "the times drift".into(),
-            (Some(point), true) if !point.is_dependent => {
-                format!("too few samples ({})", point.needed.flag())
-            }
-            (Some(point), _) => format!("too few samples ({}) or drift", point.needed.flag()),
-        }
-    }
-}
-
-/// The point that requires most.
-pub(super) struct Scarcest {
-    /// Its exchanges.
-    pub(super) exchanges: u64,
-    /// How many independent samples these are worth.
-    pub(super) worth: f64,
-    /// What would be enough.
-    pub(super) needed: Needed,
-    /// They depend on each other so strongly that it may be a drift.
-    pub(super) is_dependent: bool,
-}
-
-/// Why bounds are missing at these points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// The independent samples are too few.
-    Few,
-    /// The times drift.
-    Drift,
-    /// One of both, or both.
-    FewOrDrift,
-}
-
-impl Missing {
-    /// What `?` means where bounds are missing for this reason.
-    pub(in crate::tables) fn footnote(self) -> &'static str {
-        match self {
-            Missing::Few => "?: too few independent samples for this bound of the 95 % interval",
-            Missing::Drift => "?: no bound of the 95 % interval, because the times drift",
-            Missing::FewOrDrift => {
-                "?: too few independent samples for this bound of the 95 % interval, or drift"
-            }
+            (Some(flag), false) => format!("too few samples ({flag})"),
+            (Some(flag), true) => format!("too few samples ({flag}) or drift"),
         }
     }
 }
@@ -71,57 +32,8 @@ impl Missing {
 /// Samples that are worth an independent one, from which on they depend on each other strongly.
 const DEPENDENT: f64 = 3.0;
 
-/// Why these points have percentiles without bounds; `None` if all are bounded.
-pub(crate) fn missing(points: &[PointSummary]) -> Option<Missing> {
-    let all = points.iter().flat_map(|p| [&p.rtt, &p.from_intended]);
-    let open = all.flatten().filter(|times| {
-        let all = [times.p50, times.p90, times.p99, times.p999];
-        all.iter()
-            .any(|one| one.low.is_none() || one.high.is_none())
-    });
-    open.map(|times| match drifts(times) {
-        true => Missing::Drift,
-        // Of strong dependence, samples alone do not show whether it is a drift.
-        false if is_dependent(times) => Missing::FewOrDrift,
-        false => Missing::Few,
-    })
-    .reduce(|a, b| if a == b { a } else { Missing::FewOrDrift })
-}
-
 fn is_dependent(times: &Distribution) -> bool {
     times.effective_n < times.n as f64 / DEPENDENT
-}
-
-/// What would be enough, in the flag that limits the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tables) enum Needed {
-    /// So many exchanges at each point.
-    Count(u64),
-    /// So many seconds for each point.
-    Seconds(u64),
-}
-
-impl Needed {
-    /// `--count 760`.
-    fn flag(self) -> String {
-        match self {
-            Needed::Count(count) => format!("--count {count}"),
-            Needed::Seconds(seconds) => format!("--duration {seconds}s"),
-        }
-    }
-}
-
-impl fmt::Display for Needed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Needed::Count(count) => write!(
-                f,
-                "{} exchanges are required (--count {count})",
-                grouped(count)
-            ),
-            Needed::Seconds(seconds) => write!(f, "{0} s are required (--duration {0}s)", seconds),
-        }
-    }
 }
 
 /// The times, if their p99 has no upper bound.
@@ -134,38 +46,26 @@ fn scarce(point: &PointSummary) -> Option<&Distribution> {
     open(&point.rtt).or_else(|| open(&point.from_intended))
 }
 
-/// The warning, if a point deserves it.
+/// What is to be said of a run, if a point has too few.
 pub(in crate::tables) fn of(file: &RunFile) -> Option<FewSamples> {
-    let points: Vec<&PointSummary> = file.points.iter().filter(|p| scarce(p).is_some()).collect();
+    let limit = file.plan.limit;
+    let points = file.points.iter();
+    let points = points.filter_map(|point| Some((point, scarce(point)?)));
+    let points: Vec<(&PointSummary, &Distribution)> = points.collect();
     points.first()?;
-    let index = |point: &&PointSummary| point.point.index;
-    let (drifting, few): (Vec<&PointSummary>, Vec<&PointSummary>) = points
-        .iter()
-        .partition(|point| scarce(point).is_some_and(drifts));
-    let scarcest = few.iter().filter_map(|point| {
-        let times = scarce(point)?;
-        Some(Scarcest {
-            exchanges: times.n,
-            worth: worth(times),
-            needed: needed(file.plan.limit, point, times),
-            is_dependent: is_dependent(times),
-        })
+    let steady = points.iter().filter(|(_, times)| !drifts(times));
+    let scarcest = steady.max_by_key(|(point, times)| needed(limit, point, times));
+    let enough = scarcest.map(|(point, times)| match limit {
+        Limit::Count(_) => format!("--count {}", needed(limit, point, times)),
+        Limit::DurationNs(_) => format!("--duration {}s", needed(limit, point, times)),
     });
+    let is_dependent = scarcest.is_some_and(|(_, times)| is_dependent(times));
     Some(FewSamples {
-        points: points.iter().map(index).collect(),
-        drifting: drifting.iter().map(index).collect(),
-        scarcest: scarcest.max_by_key(|point| amount(point.needed)),
-        intended: points.iter().all(|point| open(&point.rtt).is_none()),
+        points: points.iter().map(|(point, _)| point.point.index).collect(),
+        enough,
+        may_drift: is_dependent || points.iter().any(|(_, times)| drifts(times)),
+        intended: points.iter().all(|(point, _)| open(&point.rtt).is_none()),
     })
-}
-
-/// Independent samples at p99; those of the whole where these alone are too few.
-fn worth(times: &Distribution) -> f64 {
-    match times.p99_effective_n {
-        Some(worth) if times.effective_n >= FEWEST_SHOWN => worth,
-        Some(worth) => worth.min(times.effective_n),
-        None => times.effective_n,
-    }
 }
 
 /// More samples than these are said to be required of a point that has too few.
@@ -190,20 +90,15 @@ fn drifts(times: &Distribution) -> bool {
     enough && (unbounded || times.p99.high.is_none() && required(times) * MORE < times.n as f64)
 }
 
-fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> Needed {
+/// Exchanges, or seconds, that would be enough for a point.
+fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> u64 {
     let n = times.n.max(1) as f64;
     let samples = required(times).max(MORE * n);
     match limit {
-        Limit::Count(_) => Needed::Count(rounded_up(samples)),
+        Limit::Count(_) => rounded_up(samples),
         Limit::DurationNs(_) => {
             let seconds = samples / n * point.elapsed_ns as f64 / 1e9;
-            Needed::Seconds(rounded_up(seconds.max(1.0)))
+            rounded_up(seconds.max(1.0))
         }
-    }
-}
-
-fn amount(needed: Needed) -> u64 {
-    match needed {
-        Needed::Count(amount) | Needed::Seconds(amount) => amount,
     }
 }

@@ -11,7 +11,6 @@ mod warning;
 
 pub(super) use codes::Code;
 pub use codes::{Explained, RETIRED, WARNINGS};
-pub(crate) use few_samples::{Missing, missing};
 pub use warning::Warning;
 pub(super) use warning::spread;
 
@@ -34,10 +33,10 @@ const CAUSE: Code = Code::HostDelayed;
 
 /// Prints what may have caused a fault beside it.
 fn with_causes(mut found: Vec<Warning>) -> Vec<Warning> {
-    let is_fault = |one: &Warning| FAULTS.iter().any(|code| code.name() == one.code);
+    let is_fault = |one: &Warning| FAULTS.iter().any(|code| code.explained().code == one.code);
     if found.iter().any(is_fault) {
         for one in &mut found {
-            one.is_printed |= one.code == CAUSE.name();
+            one.is_printed |= one.code == CAUSE.explained().code;
         }
     }
     found
