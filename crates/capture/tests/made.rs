@@ -1,9 +1,7 @@
 //! A modelled bus whose limit is known: packets with their times, and what was counted while they were made.
 
 use fastrand::Rng;
-use wiregauge_capture::{
-    Bus, Explained, Pid, Speed, Window, Writer, explain, frame_ns, packet, wire_ns,
-};
+use wiregauge_capture::{Pid, Speed, Writer, frame_ns, packet, wire_ns};
 
 /// What limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +36,6 @@ pub struct Made {
     pub address: u8,
     pub endpoint: u8,
     pub max_packet: u32,
-}
-
-/// What is found in a part of a capture of a bus.
-pub fn bus_of(file: &[u8], window: Window) -> Bus {
-    match explain(|| Ok(file), window).expect("a whole capture") {
-        Explained::Bus(bus) => bus,
-        other => panic!("{other:?}"),
-    }
 }
 
 pub(crate) struct Wire {

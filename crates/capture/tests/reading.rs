@@ -1,6 +1,6 @@
 //! Files of every form, whole, cut off, damaged.
 
-use crate::made::{Limit, bus, bus_of};
+use crate::made::{Limit, bus};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
@@ -16,6 +16,14 @@ use wiregauge_capture::{
     Explained, Host, Pid, ReadError, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window,
     Writer, explain, packet,
 };
+
+/// What is found in a part of a capture of a bus.
+pub fn bus_of(file: &[u8], window: Window) -> wiregauge_capture::Bus {
+    match explain(|| Ok(file), window).expect("a whole capture") {
+        Explained::Bus(bus) => bus,
+        other => panic!("{other:?}"),
+    }
+}
 
 type Packet = (u64, Vec<u8>, Option<Speed>);
 type Classic = PcapWriter<Vec<u8>>;

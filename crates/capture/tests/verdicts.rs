@@ -1,6 +1,7 @@
 //! Figures and verdicts of buses whose limit is known.
 
-use crate::made::{Limit, Made, Pipe, Truth, Wire, bus, bus_of};
+use crate::made::{Limit, Made, Pipe, Truth, Wire, bus};
+use crate::reading::bus_of;
 use crate::responders::request_response;
 use fastrand::Rng;
 use wiregauge_capture::{Bus, Judged, Parts, Speed, Verdict, Window, frame_ns};

@@ -2,14 +2,14 @@
 
 use crate::common;
 
-use common::{exchange_run, plan};
-use wiregauge_record::{Phase, Plan, Point, Sample, Status};
+use common::{exchange, exchange_run, plan};
+use wiregauge_record::{Plan, Point, Sample, Status};
 use wiregauge_report::tables;
 
-const RTT_NS: u64 = 100_000;
+pub const RTT_NS: u64 = 100_000;
 const TIMEOUT_NS: u64 = 500_000_000;
 
-fn of_depth_two() -> Plan {
+pub fn of_depth_two() -> Plan {
     let point = Point {
         depth: 2,
         ..common::point(0)
@@ -23,7 +23,7 @@ fn of_depth_two() -> Plan {
 
 /// A thousand exchanges, two outstanding: each pair starts `pause_ns` after the one before it ended. Unless it is
 /// `Ok`, the last but one lasts as long as the timeout.
-fn pairs(pause_ns: u64, last_but_one: Status) -> impl Iterator<Item = Sample> {
+pub fn pairs(pause_ns: u64, last_but_one: Status) -> impl Iterator<Item = Sample> {
     (0..=1000_u64).map(move |sequence| {
         let status = match sequence {
             999 => last_but_one,
@@ -31,7 +31,6 @@ fn pairs(pause_ns: u64, last_but_one: Status) -> impl Iterator<Item = Sample> {
         };
         let start_ns = sequence / 2 * (RTT_NS + pause_ns);
         Sample {
-            sequence,
             intended_ns: start_ns,
             start_ns,
             rtt_ns: match status {
@@ -40,11 +39,7 @@ fn pairs(pause_ns: u64, last_but_one: Status) -> impl Iterator<Item = Sample> {
             },
             outstanding: 2,
             status,
-            phase: match sequence {
-                0 => Phase::First,
-                _ => Phase::Measured,
-            },
-            ..Sample::default()
+            ..exchange(sequence)
         }
     })
 }
@@ -71,25 +66,6 @@ fn requests_that_started_late_are_warned_about() {
 }
 
 #[test]
-fn the_depths_of_several_points_are_a_range() {
-    let mut plan = of_depth_two();
-    plan.points.push(Point {
-        index: 1,
-        depth: 4,
-        ..plan.points[0]
-    });
-    let home = tempfile::tempdir().expect("a directory");
-    let run = exchange_run(&home.path().join("run"), &plan, |_| {
-        pairs(RTT_NS, Status::Ok)
-    });
-    let warnings = tables::of(&run, false).warnings;
-    let shallow = warnings.iter().find(|warning| warning.code == "W04");
-    let finding = &shallow.expect("a warning").finding;
-    let expected = "depth 2 to 4 was requested, 1.0 achieved (all points)";
-    assert_eq!(finding, expected);
-}
-
-#[test]
 fn waiting_for_a_last_exchange_without_a_correct_response_delays_no_request() {
     for (status, code) in [(Status::Lost, "W01"), (Status::Corrupted, "W02")] {
         let (codes, achieved) = warned(0, status);
@@ -98,20 +74,4 @@ fn waiting_for_a_last_exchange_without_a_correct_response_delays_no_request() {
         assert!(!codes.contains(&"W04".to_owned()), "{codes:?}");
         assert!(codes.contains(&code.to_owned()), "{codes:?}");
     }
-}
-
-#[test]
-fn a_point_with_fewer_exchanges_than_its_depth_never_reached_it() {
-    let mut plan = of_depth_two();
-    plan.points[0].depth = 5000;
-    let home = tempfile::tempdir().expect("a directory");
-    let run = exchange_run(&home.path().join("run"), &plan, |_| pairs(0, Status::Ok));
-    let warnings = tables::of(&run, false).warnings;
-    let said: Vec<&str> = warnings
-        .iter()
-        .filter(|warning| warning.code == "W04")
-        .map(|warning| warning.finding.as_str())
-        .collect();
-    let expected = "depth 5000 was requested, but the point has only 1,000 exchanges";
-    assert_eq!(said, [expected]);
 }

@@ -1,5 +1,5 @@
 //! The page: what stands on it, in which order, and that nothing of a run can become markup. That it
-//! works in a browser, `tests/browser` looks at. The CSV of a loop is held against its summary too.
+//! works in a browser, `tests/browser` looks at.
 
 use crate::common;
 use crate::page_control::with_traces;
@@ -30,23 +30,7 @@ pub fn exchange(dir: &std::path::Path, points: u32, n: u64) -> AnyRun {
 
 /// A run whose point at depth d starts an exchange every 20 us / d, each of 20 us.
 fn steady(dir: &std::path::Path) -> AnyRun {
-    exchange_run(dir, &plan(4), |point| {
-        let trt_ns = 20_000 / u64::from(point.depth);
-        (0..=500).map(move |sequence| Sample {
-            sequence,
-            intended_ns: sequence * trt_ns,
-            start_ns: sequence * trt_ns,
-            rtt_ns: 20_000,
-            bytes_out: 16,
-            bytes_in: 48,
-            outstanding: point.depth,
-            phase: match sequence {
-                0 => Phase::First,
-                _ => Phase::Measured,
-            },
-            ..Sample::default()
-        })
-    })
+    exchange_run(dir, &plan(4), |point| paced(point.depth, 20_000, 500, 0))
 }
 
 /// The text between two marks.
@@ -111,13 +95,6 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     let summary = page.find("<section id=\"summary\">").unwrap();
     let answer = page.find("class=\"answer\"").unwrap();
     assert!(heading < answer && answer < contents && contents < summary);
-
-    let lossy = page_of(&[subject("run", exchange(&dir.path().join("lossy"), 2, 2000))]);
-    let answer = between(&lossy, "<p class=\"answer\">", "</p>");
-    assert!(
-        answer.replace('\u{a0}', " ").contains("; 2 of 4,000 lost"),
-        "{answer}"
-    );
 }
 
 #[test]
@@ -134,6 +111,27 @@ fn a_run_with_a_schedule_says_how_many_cycles_missed_their_deadline() {
         "{section}"
     );
     assert!(page.contains(": Responses against a deadline of 6 ms</h3>"));
+}
+
+#[test]
+fn the_cycles_of_all_links_are_counted_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut plan = plan(2);
+    plan.schedule = Schedule::EveryNs(25_000);
+    plan.more_links = vec!["tcp://10.0.0.1:7700".to_owned()];
+    (plan.points[1].link, plan.points[1].depth) = (1, 1);
+    let run = exchange_run(&dir.path().join("run"), &plan, |point| {
+        paced(1, 20_000 + 10_000 * u64::from(point.link), 200, 0)
+    });
+    let page = page_of(&[subject("run", run)]);
+    assert!(page.contains("<title>Exchange with tcp://127.0.0.1:7700 and 1 more</title>"));
+    let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
+    let starts = "Starts keep 40 kHz at all points; ";
+    let cycles = "cycles of 25 \u{b5}s missed their deadline, the end of the cycle (";
+    assert!(
+        answer.starts_with(starts) && answer.contains("; responses: ") && answer.contains(cycles),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -164,26 +162,6 @@ fn the_summary_has_the_table_that_the_terminal_prints() {
 }
 
 #[test]
-fn a_share_without_an_interval_has_none_in_its_table() {
-    let dir = tempfile::tempdir().unwrap();
-    let plan = Plan {
-        below_ns: vec![30_000],
-        ..plan(1)
-    };
-    // Each takes longer than the one before: they depend on each other as far as they can.
-    let run = exchange_run(&dir.path().join("run"), &plan, |_| {
-        (0..=300_u64).map(|sequence| Sample {
-            intended_ns: sequence * 2_000_000,
-            start_ns: sequence * 2_000_000,
-            rtt_ns: 20_000 + sequence * 100,
-            ..common::exchange(sequence)
-        })
-    });
-    let page = page_of(&[subject("run", run)]);
-    assert!(page.contains("<td>? .. ?</td>"), "{page}");
-}
-
-#[test]
 fn what_limits_stands_below_the_table_for_all_points_of_which_it_is_true() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(&[subject("run", exchange(&dir.path().join("run"), 2, 2000))]);
@@ -203,30 +181,6 @@ fn a_response_of_any_size_is_not_called_one_of_0_bytes() {
     let page = page_of(&[subject("run", run)]);
     assert!(page.contains("Shown: OUT 16 B, IN any size."));
     assert!(!page.contains("IN 0 B"));
-}
-
-#[test]
-fn a_stream_tells_the_buffer_for_a_rate_and_a_rate_that_no_point_sustained() {
-    let dir = tempfile::tempdir().unwrap();
-    let points = [Direction::In, Direction::Out, Direction::Both];
-    let points = (0..).zip(points).map(|(i, d)| stream_point(i, d)).collect();
-    let plan = StreamPlan {
-        rates_bytes_s: vec![2_000_000, 200_000_000],
-        ..stream_plan(points)
-    };
-    let run = stream_run(&dir.path().join("run"), &plan, |point| {
-        transfers(point, 3000, u64::from(point.index) + 1)
-    });
-    let page = page_of(&[subject("run", run)]);
-    let answer = between(&page, "<p class=\"answer\">", "</p>").replace('\u{a0}', " ");
-    for words in [
-        "IN at 2 MB/s needs a buffer of",
-        "IN carried 33.50 MB/s, less than 200 MB/s",
-        "; OUT at 2 MB/s",
-        ", longest gap between writes of the host ",
-    ] {
-        assert!(answer.contains(words), "{words}: {answer}");
-    }
 }
 
 #[test]
@@ -345,38 +299,6 @@ fn a_run_without_points_and_a_failed_one_make_a_page_that_says_so() {
     let page = make("running", None);
     assert!(page.contains("Was killed (SIGKILL, a crash or a power cut)"));
     assert!(page_of(&[]).contains("This report has no runs."));
-}
-
-#[test]
-fn the_answer_counts_the_losses_of_points_without_an_answer() {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, answered_depths, words) in
-        [("none", 0, "40 of 40 lost."), ("one", 1, "20 of 40 lost")]
-    {
-        let run = exchange_run(&dir.path().join(name), &plan(2), |point| {
-            let all_lost = point.depth > answered_depths;
-            exchanges(20, 3).map(move |sample| Sample {
-                status: if all_lost { Status::Lost } else { Status::Ok },
-                ..sample
-            })
-        });
-        let page = page_of(&[subject("run", run)]);
-        let answer = between(&page, "<p class=\"answer\">", "</p>");
-        assert!(answer.contains(words), "{answer}");
-    }
-}
-
-#[test]
-fn a_depth_that_was_measured_twice_is_not_compared_with_itself() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut twice = plan(2);
-    twice.points.iter_mut().for_each(|point| point.depth = 1);
-    let run = exchange_run(&dir.path().join("run"), &twice, |point| {
-        exchanges(200, u64::from(point.index) + 3)
-    });
-    let page = page_of(&[subject("run", run)]);
-    let answer = between(&page, "<p class=\"answer\">", "</p>");
-    assert!(!answer.contains("times as many"), "{answer}");
 }
 
 #[test]

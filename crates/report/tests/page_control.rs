@@ -137,7 +137,7 @@ fn a_loop_that_held_but_whose_output_was_thrown_far_off_is_marked() {
 }
 
 /// 3,000 cycles with a step of the reference to 2, which the output follows at once; every fiftieth was not sent.
-fn stepped(dir: &std::path::Path) -> AnyRun {
+pub fn stepped(dir: &std::path::Path) -> AnyRun {
     const PERIOD_NS: u64 = 5_000_000;
     let plan = ControlPlan {
         address: "tcp://a:1".into(),

@@ -9,6 +9,26 @@ use wiregauge_responder::bus::{
     BusTiming, Carried, DeviceTiming, Direction, NakRetry, PipeSpec, PipeTiming, Step, Traffic,
 };
 
+impl Work {
+    /// Transfers of one direction.
+    pub const fn stream(direction: Direction, transfer: u64, queue: usize) -> Work {
+        Work::Stream {
+            direction,
+            transfer,
+            queue,
+        }
+    }
+
+    /// Requests of 16 B.
+    pub const fn exchange(answer: u64, depth: usize) -> Work {
+        Work::Exchange {
+            out: 16,
+            answer,
+            depth,
+        }
+    }
+}
+
 const IDEAL: DeviceTiming = DeviceTiming {
     transfer_ns: 0,
     to_host: always_ready(),

@@ -167,12 +167,7 @@ pub fn batch(
     bytes: &[u8],
     (request, row): (usize, usize),
     depth: u32,
-) -> (
-    Result<(), (usize, LinkError)>,
-    Vec<u8>,
-    Vec<usize>,
-    Vec<Timing>,
-) {
+) -> Batch {
     let ends: Vec<usize> = (request..=bytes.len()).step_by(request).collect();
     let count = ends.len();
     let (mut rows, mut lengths) = (vec![0; count * row], vec![0; count]);

@@ -267,20 +267,4 @@ mod tests {
         assert_eq!(points.len(), 2);
         assert!(text.ends_with("Use about 30 s (--duration 30s)"), "{text}");
     }
-
-    #[test]
-    fn an_estimate_that_reaches_too_far_names_what_all_points_support() {
-        let far = |carried: f64, values_needed: f64| NoTail::TooFar {
-            asked: 1e6,
-            carried,
-            values_needed,
-        };
-        let found = by_reason(&[
-            refused(1, far(2_000.0, 5e5), COUNTED),
-            refused(2, far(1_300.0, 8e5), COUNTED),
-        ]);
-        assert_eq!(found.len(), 1);
-        assert!(found[0].1.contains("down to one in 1,300."), "{found:?}");
-        assert!(found[0].1.contains("(--count 800000)"), "{found:?}");
-    }
 }

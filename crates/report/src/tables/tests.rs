@@ -142,19 +142,6 @@ fn html_says_what_is_a_head_and_lets_no_markup_in() {
 }
 
 #[test]
-fn text_is_aligned_to_the_right() {
-    let mut table = Table::new("RTT in us", &["IN B", "p50"]);
-    table.row(vec!["48".into(), "12.34".into()]);
-    table.row(vec!["8000".into(), "9 (? .. ?)".into()]);
-    assert_eq!(
-        table.text(),
-        "  IN B         p50\n    48       12.34\n  8000  9 (? .. ?)\n  \
-         (low .. high): 95 % confidence interval, printed if open or over 20 % away\n  \
-         ?: too few independent samples for this bound of the 95 % interval, or drift\n"
-    );
-}
-
-#[test]
 fn words_of_a_user_or_a_device_are_written_as_they_are_and_have_no_footnote() {
     let mut table = Table::new("RTT in us", &["query", "p50"]).quoting(&["query"]);
     for query in ["WAIT 5 us", "A+-1>=2", "-", "?", "1 (2 .. ?)"] {

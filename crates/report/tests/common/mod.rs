@@ -66,6 +66,38 @@ pub fn on_ticks(period_ns: u64, rtts_ns: &[u64]) -> Vec<Sample> {
     .collect()
 }
 
+/// A run of 1,000 exchanges, one due every 100 us: how late each starts, and its RTT, in nanoseconds.
+pub fn late_run(dir: &Path, plan: &Plan, of: impl Fn(u64) -> (u64, u64)) -> AnyRun {
+    let plan = Plan {
+        schedule: Schedule::EveryNs(100_000),
+        ..plan.clone()
+    };
+    exchange_run(dir, &plan, |_| {
+        let samples = (0..=1000_u64).map(|sequence| {
+            let (late_ns, rtt_ns) = of(sequence);
+            Sample {
+                intended_ns: sequence * 100_000,
+                start_ns: sequence * 100_000 + late_ns,
+                rtt_ns,
+                ..exchange(sequence)
+            }
+        });
+        let mut samples: Vec<Sample> = samples.collect();
+        samples.sort_by_key(|sample| sample.start_ns + sample.rtt_ns);
+        samples.into_iter()
+    })
+}
+
+/// Starts of such a run: at first 19 wait for one of 2,000 us, twice; then the host is late by itself with every twentieth.
+pub fn late_by_both(sequence: u64) -> (u64, u64) {
+    match sequence {
+        0..100 if sequence.is_multiple_of(50) => (0, 2_000_000),
+        0..100 => (2_000_000 - sequence % 50 * 40_000, 1_000),
+        _ if sequence.is_multiple_of(20) => (150_000, 1_000),
+        _ => (0, 1_000),
+    }
+}
+
 /// An exchange run that has these samples at each of its points.
 pub fn run_of(dir: &tempfile::TempDir, plan: &Plan, samples: &[Sample]) -> Run<Exchange> {
     let dir = dir.path().join("run");
@@ -91,6 +123,16 @@ pub fn paced(depth: u32, rtt_ns: u64, n: u64, lost: u64) -> impl Iterator<Item =
         },
         ..exchange(sequence)
     })
+}
+
+/// The limit of USB at full speed, of which this part was used.
+pub fn full_speed(used: f64) -> BusLimit {
+    BusLimit {
+        bytes_s: 1_216_000.0,
+        shared: true,
+        source: "USB full-speed bulk".into(),
+        used,
+    }
 }
 
 /// Numbers that look random and are the same every time.

@@ -38,26 +38,6 @@ pub enum Work {
     },
 }
 
-impl Work {
-    /// Transfers of one direction.
-    pub const fn stream(direction: Direction, transfer: u64, queue: usize) -> Work {
-        Work::Stream {
-            direction,
-            transfer,
-            queue,
-        }
-    }
-
-    /// Requests of 16 B.
-    pub const fn exchange(answer: u64, depth: usize) -> Work {
-        Work::Exchange {
-            out: 16,
-            answer,
-            depth,
-        }
-    }
-}
-
 struct Node {
     out: PipeId,
     to_host: PipeId,

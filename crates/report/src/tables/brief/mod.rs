@@ -188,31 +188,6 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_too_wide_keeps_its_columns_and_has_its_settings_in_lines_of_their_own() {
-        let mut table = Table::new("RTT in us", &["depth", "n", "p50"]);
-        for depth in ["1", "1", "16"] {
-            table.row([depth, "1,000", "12.34"].map(str::to_owned).to_vec());
-        }
-        let wide = Wide {
-            settings: 1,
-            labels: ["depth 1", "depth 1", "depth 16"]
-                .map(str::to_owned)
-                .to_vec(),
-            table,
-        };
-        let fits = wide.table.width();
-        assert_eq!(wide.table(fits), wide.table);
-        let lines = "      n    p50\n  depth 1\n  1,000  12.34\n  1,000  12.34\n  depth 16\n  1,000  12.34\n";
-        assert_eq!(wide.table(fits - 1).text(), lines);
-    }
-
-    #[test]
-    fn a_sentence_begins_with_a_capital_and_ends_with_one_stop() {
-        assert_eq!(sentence("0 lost"), "0 lost.");
-        assert_eq!(sentence("no point was finished."), "No point was finished.");
-    }
-
-    #[test]
     fn a_part_that_does_not_fit_in_a_sentence_is_left_out() {
         let of = |count: usize| vec!["word"; count].join(" ");
         let parts = |counts: &[usize]| sentence_of(counts.iter().map(|&count| of(count)));
