@@ -64,7 +64,7 @@ fn words(words: &[u32]) -> Vec<u8> {
 }
 
 fn urbs_of(file: &[u8]) -> Host {
-    match explain(|| Ok(file), Window::default()).unwrap() {
+    match explain(|| Ok(file), Window::default()).expect("a capture") {
         Explained::Urbs(host) => host,
         other => panic!("{other:?}"),
     }
