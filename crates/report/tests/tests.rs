@@ -17,7 +17,6 @@ mod page_control;
 mod page_links;
 mod page_loops;
 mod peaks;
-mod predicted;
 mod speed;
 mod stages;
 mod warnings;

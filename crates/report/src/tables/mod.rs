@@ -40,7 +40,7 @@ pub use crate::reported::{csv, of, of_kind};
 pub use brief::Brief;
 pub use columns::Columns;
 pub use comparison::{ComparisonTables, of_comparison};
-pub use control::{LoopVerdicts, loop_figure, of_controls, of_controls_and_predictions};
+pub use control::{LoopVerdicts, loop_figure, of_controls};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};

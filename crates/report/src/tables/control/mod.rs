@@ -7,14 +7,13 @@ mod finding;
 mod long_run;
 mod on_trace;
 mod parts;
-mod predicted;
 mod shown;
 mod summary;
 mod words;
 
 use super::taken::{self, Skipped};
 use super::{Tables, heading};
-use crate::load::{ControlPoint, Controls, Predictions};
+use crate::load::{ControlPoint, Controls};
 use shown::Shown;
 use wiregauge_control::Assessment;
 use wiregauge_control::ControlError;
@@ -43,21 +42,6 @@ impl LoopVerdicts {
             any_order: any_order::verdict(&assessment.any_order.verdict),
         }
     }
-}
-
-/// The same with what other periods would cost.
-pub fn of_controls_and_predictions(
-    file: &RunFile,
-    controls: &Controls,
-    predictions: &Predictions,
-) -> Tables {
-    let shown = Shown::new(controls);
-    let mut all = of_controls(file, controls);
-    all.tables.extend(predicted::table(&shown, predictions));
-    // Right below the finding.
-    let notes = predicted::notes(&shown, predictions);
-    all.notes.splice(1..1, notes);
-    all
 }
 
 /// Tables of it, beside what the run was.
