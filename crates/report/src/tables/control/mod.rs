@@ -11,13 +11,11 @@ mod shown;
 mod summary;
 mod words;
 
-use super::taken::{self, Skipped};
-use super::{Tables, heading};
+use super::{Tables, heading, taken};
 use crate::load::{ControlPoint, Controls};
 use shown::Shown;
 use wiregauge_control::Assessment;
 use wiregauge_control::ControlError;
-use wiregauge_quantity::about_time;
 use wiregauge_quantity::grouped;
 use wiregauge_run::RunFile;
 pub use words::loop_figure;
@@ -56,7 +54,7 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let mut notes = vec![finding::note(&shown)];
     notes.extend(long_run::notes(&shown));
     notes.extend(any_order::notes(&shown));
-    notes.extend(self::notes(file, &shown));
+    notes.extend(self::notes(&shown));
     Tables {
         heading: heading::of_exchange(file),
         note: heading::note(&file.conditions),
@@ -92,18 +90,12 @@ fn not_computed(shown: &Shown<'_>) -> Vec<String> {
     reasons.into_iter().map(say).collect()
 }
 
-fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
+fn notes(shown: &Shown<'_>) -> Vec<String> {
     let controls = shown.controls;
-    let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
+    let of_unsent = "a cycle without a request";
     let mut notes = vec![
-        on_trace::COLUMNS.to_owned(),
         words::rules(controls),
-        taken::note(
-            controls.taken,
-            controls.period_ns,
-            has_depth,
-            Skipped::Unanswered,
-        ),
+        taken::note(controls.taken, controls.period_ns, of_unsent),
     ];
     let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
     if unsent > 0 {
@@ -125,11 +117,5 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
         ));
     }
     notes.extend(not_computed(shown));
-    let measured = file.points.iter().map(|point| point.elapsed_ns).max();
-    notes.push(format!(
-        "All figures assume a linear plant, samples at their ticks, and that host and link behave as in this run, of \
-         which a point lasted {} at most. Limits of the command count in the step response only.",
-        about_time(measured.unwrap_or(0) as f64)
-    ));
     notes
 }

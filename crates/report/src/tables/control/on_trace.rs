@@ -8,10 +8,6 @@ use crate::tables::table::Table;
 use wiregauge_control::{ConstantDelay, OnTrace, StepFigures};
 use wiregauge_quantity::{number, percent_number, time};
 
-/// What the columns are.
-pub(super) const COLUMNS: &str = "Growth per cycle: below 1 disturbances decay. Highest SD: of the output, as a multiple of that without delay. Cost: \
-     mean of the cost rate, equal to that of a constant delay of the last column.";
-
 /// Whether the loop held.
 pub(super) fn held(verdict: &OnTrace) -> bool {
     verdict.cost.is_some()
