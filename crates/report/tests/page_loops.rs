@@ -109,7 +109,6 @@ fn the_csv_of_a_loop_has_a_row_a_point_and_a_unit_in_every_name() {
     let bound = first.curve.last().expect("a curve").per_minute_high;
     assert_eq!(cell(0, "stalls_high_per_minute").parse::<f64>(), Ok(bound));
     assert_eq!(cell(0, "verified_method"), "sequence");
-    assert_eq!(cell(0, "stage_copy_bytes_s"), "7000000000");
     assert!(
         cell(0, "service_p99_ns")
             .parse::<f64>()

@@ -6,8 +6,8 @@ use super::columns::Columns;
 use serde::Serialize;
 use serde_json::Value;
 use wiregauge_record::{
-    Aim, BusCount, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary,
-    StreamSummary, Verified,
+    Aim, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary, StreamSummary,
+    Verified,
 };
 use wiregauge_run::{Control, Loop, RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate, poisson_high};
@@ -187,18 +187,6 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     columns.some("device_bytes", |(_, flow)| Some(flow.device?.bytes));
     columns.some("device_overruns", |(_, flow)| Some(flow.device?.overruns));
     columns.some("device_elapsed_ns", |(_, of)| Some(of.device?.elapsed_ns));
-    columns.some("bus_packets", |(_, flow)| Some(flow.device?.bus?.packets));
-    columns.some("bus_naks", |(_, flow)| Some(flow.device?.bus?.naks));
-    let share = |of: fn(&BusCount) -> u64| {
-        move |(_, flow): Row<'_>| {
-            let bus = flow.device?.bus?;
-            Some(bus.share(of(&bus)))
-        }
-    };
-    columns.some("bus_not_ready_share", share(|bus| bus.not_ready_ns));
-    columns.some("bus_packets_share", share(|bus| bus.packets_ns));
-    columns.some("bus_naks_share", share(|bus| bus.naks_ns));
-    columns.some("bus_others_share", share(|bus| bus.others_ns));
     columns.times("transfer_time", |(_, flow)| flow.transfer_time.as_ref());
     columns.times("gap", |(_, flow)| flow.gap.as_ref());
     columns.times("host_gap", |(_, flow)| flow.host_gap.as_ref());
@@ -274,18 +262,6 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
     columns.some("verified_compared", |p| Some(verified(p)?.compared));
     columns.some("verified_wrong", |p| Some(verified(p)?.wrong));
     columns.some("memory_bytes_s", |p| p.memory_bytes_s);
-    let mut stages: Vec<String> = Vec::new();
-    for speed in file.points.iter().flat_map(|point| &point.stages) {
-        if !stages.contains(&speed.stage) {
-            stages.push(speed.stage.clone());
-        }
-    }
-    for stage in stages {
-        columns.some(format!("stage_{stage}_bytes_s"), move |p| {
-            let mut speeds = p.stages.iter();
-            Some(speeds.find(|speed| speed.stage == stage)?.bytes_s)
-        });
-    }
     columns.add("run_delay_ns", |p| p.resources.run_delay_ns);
     columns.add("steal_ns", |p| p.resources.steal_ns);
     columns.add("disturbances", |p| disturbances(&p.disturbances));
