@@ -4,7 +4,6 @@
 
 use super::columns::Columns;
 use serde::Serialize;
-use serde_json::Value;
 use wiregauge_record::{
     Aim, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary, StreamSummary,
     Verified,
@@ -227,10 +226,7 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
     let mut columns = Columns(Vec::new());
     columns.add("point", |p: &LoopSummary| p.point.index);
     columns.add("address", |_| plan.address.clone());
-    columns.add("aim", |p| match p.point.aim {
-        Aim::Curve => "curve",
-        Aim::Hold => "hold",
-    });
+    columns.add("aim", |p| named(&p.point.aim, ""));
     columns.add("rate_hz", |p| p.point.rate_hz);
     columns.add("channels", |p| p.point.channels);
     columns.add("notify_bytes", |p| p.point.notify_bytes);
@@ -290,10 +286,10 @@ fn address(links: &[&str], link: u32) -> String {
     address.copied().unwrap_or_default().to_owned()
 }
 
-/// The name of a variant, as `run.json` has it in the field `tag`.
-fn named(variant: &impl Serialize, tag: &str) -> String {
+/// The name of a variant as JSON has it: in the field `tag` where variants have fields.
+pub(super) fn named(variant: &impl Serialize, tag: &str) -> String {
     let json = serde_json::to_value(variant).unwrap_or_default();
-    let name = json.get(tag).and_then(Value::as_str);
+    let name = json.get(tag).unwrap_or(&json).as_str();
     name.unwrap_or_default().to_owned()
 }
 
