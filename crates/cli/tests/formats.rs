@@ -149,7 +149,7 @@ fn markdown_has_all_that_an_issue_needs() {
             "### RTT in ",
             "### Warnings",
             "were not answered in time",
-            "### Floor: this host without the device",
+            "| Floor: this host without the device",
             "| kernel ",
             "| clock source ",
             "| Nagle ",

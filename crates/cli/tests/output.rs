@@ -208,7 +208,6 @@ fn every_warning_is_one_line_with_a_code_that_help_explains() {
     for unknown in ["help foo", "help exchange stream", "help W01 W02"] {
         desk.fails(unknown, 2, &["unrecognized subcommand"]);
     }
-    assert_eq!(desk.output("help w43"), "W43 is no longer used: see W41\n");
     desk.fails("help W99", 2, &["unknown warning code W99"]);
     let listed = desk.output("help warnings");
     for one in wiregauge_report::tables::WARNINGS {

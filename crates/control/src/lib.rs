@@ -71,5 +71,5 @@ pub use schedule::{OnMiss, Order, Rules, Schedule, schedule};
 pub use step::{Step, StepPlan, step};
 pub use system::{Matrix, StateSpace};
 pub use trace::{Maps, NoiseRun};
-pub use trace_cost::{Interval, TraceCost, trace_cost};
+pub use trace_cost::Interval;
 pub use transfer::TransferFunction;

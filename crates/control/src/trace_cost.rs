@@ -1,10 +1,8 @@
-//! Growth and cost of the loop on a trace of delays, without what else is said about it: for comparing many traces.
+//! Growth and cost of the loop on a trace of delays, with the interval of the cost.
 
 use crate::ControlError;
-use crate::delays::Delays;
 use crate::model::Loop;
-use crate::pattern::Flows;
-use crate::schedule::{Rules, Schedule, schedule};
+use crate::schedule::Schedule;
 use crate::trace::{Maps, NoiseRun};
 use serde::Serialize;
 
@@ -33,14 +31,13 @@ pub struct Interval {
 }
 
 /// What a trace costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TraceCost {
+pub(crate) struct TraceCost {
     /// Growth per cycle of the loop without noise; below 1 it held.
-    pub growth: f64,
+    pub(crate) growth: f64,
     /// Cost rate; `None` if the loop did not hold.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// Its interval, by blocks; `None` if the trace is too short for one, or a few moments cost more than all the rest.
-    pub interval: Option<Interval>,
+    pub(crate) interval: Option<Interval>,
 }
 
 impl TraceCost {
@@ -61,25 +58,6 @@ impl TraceCost {
         }
         found
     }
-}
-
-/// Growth and cost on these delays (`None`: lost), as [`on_trace`](crate::on_trace) finds them. Whether the loop is
-/// stable without delay is not checked.
-///
-/// # Errors
-/// [`ControlError::NoAnswer`] if no response counts, [`ControlError::TooLong`] if too many are outstanding together.
-pub fn trace_cost(
-    model: &Loop,
-    flows: &mut Flows,
-    delays: &[Option<u64>],
-    rules: Rules,
-) -> Result<TraceCost, ControlError> {
-    let period_ns = model.period_ns();
-    Delays::of(delays, period_ns, rules.deadline_ns).ok_or(ControlError::NoAnswer)?;
-    let made = schedule(delays, period_ns, flows.ticks(), rules);
-    check_outstanding(&made)?;
-    let maps = Maps::new(model, flows, &made);
-    Ok(TraceCost::of(model, &maps, &maps.usual_noise()))
 }
 
 /// Refuses what would take minutes: many commands outstanding together in a long trace.
@@ -123,29 +101,4 @@ fn interval(
         low: mean - half,
         high: mean + half,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Pid, TICKS, TransferFunction, on_trace};
-
-    #[test]
-    fn the_cost_alone_is_that_of_the_whole_verdict() {
-        let plant = TransferFunction::parse("plant", 's', "1000/(s^2+s)")
-            .and_then(|read| read.state_space())
-            .expect("a plant");
-        let controller = (Pid::new(0.96, 0.0, 0.049).state_space(6e-3)).expect("a controller");
-        let model = Loop::new(plant, controller, 6e-3).expect("a loop");
-        let delay = |k: u64| (k % 13 != 12).then_some(600_000 + 4_800_000 * (7 * k % 11) / 11);
-        let delays: Vec<Option<u64>> = (0..600).map(delay).collect();
-        let mut flows = Flows::new(&model, TICKS);
-        let rules = Rules::default();
-        let whole = on_trace(&model, &mut flows, &delays, 6_000_000, rules).expect("a verdict");
-        let alone = trace_cost(&model, &mut flows, &delays, rules).expect("a cost");
-        assert_eq!((alone.growth, alone.cost), (whole.growth, whole.cost));
-        assert_eq!(alone.interval, whole.interval);
-        let silent = trace_cost(&model, &mut flows, &[None; 300], rules);
-        assert_eq!(silent, Err(ControlError::NoAnswer));
-    }
 }

@@ -3,7 +3,6 @@
 
 use crate::depth::{EQUAL, is_telling, most_outstanding, needed, silence_ns, unanswered};
 use crate::exchange::{ExchangeSplit, name_of_rest, split};
-use crate::modelled::Modelled;
 use crate::verdict::{BEHIND, Verdict, VerdictKind as Kind, busy_device, full_bus, gain, tries};
 use wiregauge_quantity::{about_time, exact_time, percent, time, times};
 use wiregauge_record::{
@@ -54,25 +53,6 @@ pub fn of_exchange(
         split.verdict = verdict;
     }
     splits
-}
-
-/// Where the run itself does not show whether a higher depth is faster, what its model predicts.
-pub fn add_predictions(splits: &mut [ExchangeSplit], models: &[Modelled]) {
-    for split in splits {
-        let (point, verdict) = (split.point, &split.verdict);
-        let mut models = models.iter();
-        let model =
-            models.find(|model| (model.link, model.together) == (point.link, point.together));
-        let enough = model.and_then(|model| model.enough_at(point.out_bytes, point.in_bytes));
-        let is_open = verdict.kind == Kind::DepthUnknown
-            && verdict.figure("try_depth").is_some()
-            && point.depth > 1;
-        if let Some(enough) = enough.filter(|_| is_open) {
-            split.words = format!(
-                "no bottleneck found; the model predicts a gain of 5 % or less beyond depth {enough}"
-            );
-        }
-    }
 }
 
 /// A point with its run.

@@ -16,7 +16,7 @@ mod verdict;
 
 pub use depth::{has_timeouts, silence_ns};
 pub use exchange::{ExchangeSplit, name_of_rest};
-pub use exchange_verdict::{add_predictions, of_exchange};
+pub use exchange_verdict::of_exchange;
 pub use modbus::{ModbusSplit, of_modbus};
 pub use modelled::{Modelled, Predicted, models_of_exchange};
 pub use stream::{FlowSplit, StreamExplanation, ahead_of_device, of_stream};

@@ -85,15 +85,6 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
     said.into_iter().flatten().collect()
 }
 
-/// The depth beyond which nothing is to be gained with these sizes, by the model and by every point.
-pub(crate) fn enough_at(model: &LinkModel, sizes: (u32, u32)) -> Option<u32> {
-    let figures = model.figures();
-    figures.slowest.as_ref().filter(|_| describes(&figures))?;
-    let saturation = model.saturation_depth(sizes.0, sizes.1)?;
-    let enough = beyond_depth(&figures, saturation).max(measured_enough(&figures, sizes));
-    (enough <= farthest(&figures)).then_some(enough)
-}
-
 /// No predicted depth beyond this one is worth a number.
 fn farthest(figures: &Figures) -> u32 {
     figures.to.depth.saturating_mul(FARTHEST)

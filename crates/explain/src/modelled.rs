@@ -121,13 +121,6 @@ impl Modelled {
         (self.limit_bytes_s).map_or(0.0, |bytes_s| carried * 1e9 / bytes_s)
     }
 
-    /// The depth beyond which it predicts no gain with these sizes; `None` where it predicts none that is near the
-    /// measured ones.
-    pub fn enough_at(&self, out_bytes: u32, in_bytes: u32) -> Option<u32> {
-        let model = self.model.as_ref().filter(|_| self.why_not.is_none())?;
-        meaning::enough_at(model, (out_bytes, in_bytes))
-    }
-
     /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
     /// are worth little.
     pub fn is_doubtful(&self) -> bool {

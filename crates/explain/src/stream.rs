@@ -156,15 +156,10 @@ fn limit_of(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> O
 
 /// Bytes a second of one way, by the count of the host.
 fn rate(flow: &FlowSummary, elapsed_ns: u64) -> f64 {
-    flow.rate
-        .map_or_else(|| per_second(flow.bytes, elapsed_ns), |rate| rate.value)
-}
-
-fn per_second(bytes: u64, ns: u64) -> f64 {
-    if ns == 0 {
-        0.0
-    } else {
-        bytes as f64 * 1e9 / ns as f64
+    match flow.rate {
+        Some(rate) => rate.value,
+        None if elapsed_ns == 0 => 0.0,
+        None => flow.bytes as f64 * 1e9 / elapsed_ns as f64,
     }
 }
 

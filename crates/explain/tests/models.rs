@@ -276,20 +276,6 @@ fn a_larger_depth_helps_nobody_whose_bus_is_full() {
 }
 
 #[test]
-fn a_depth_that_the_model_predicts_for_a_point_is_that_of_its_sizes_and_near_the_measured_ones() {
-    let points = shallow(0.015);
-    let models = [of_exchanges(&points)];
-    // From 4,000 B on, a soft knee at 69 us alone and 62 us in the slowest stage.
-    assert_eq!(models[0].enough_at(16, 4_000), Some(4));
-    // At 48 B the model's depth is far beyond the deepest measured one.
-    assert_eq!(models[0].enough_at(16, 48), None);
-    let mut splits = wiregauge_explain::of_exchange(&plan(), &Conditions::default(), &points);
-    wiregauge_explain::add_predictions(&mut splits, &models);
-    let words = &splits[2].words;
-    assert!(words.contains("Try --depth 8"), "{words}");
-}
-
-#[test]
 fn no_prediction_exceeds_the_physical_limit() {
     for (shared, carried) in [(true, 8_016.0), (false, 8_000.0)] {
         let mut points = grid(&[48, 500, 2_000], &[1, 2, 4], |bytes, _| {

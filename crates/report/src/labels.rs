@@ -32,16 +32,8 @@ fn choose(facts: &[Facts]) -> Vec<String> {
     }
     let addresses: Vec<String> = facts.iter().map(|run| run.address.clone()).collect();
     let names: Vec<String> = facts.iter().map(|run| run.name.clone()).collect();
-    let tries = [
-        Some(addresses),
-        times(facts),
-        Some(names.clone()),
-        Some(places(facts)),
-    ];
-    let unique = tries
-        .into_iter()
-        .flatten()
-        .find(|labels: &Vec<String>| all_differ(labels));
+    let tries = [addresses, times(facts), names.clone(), places(facts)];
+    let unique = tries.into_iter().find(|labels| all_differ(labels));
     unique.unwrap_or_else(|| {
         let numbered = names.iter().zip(1..);
         numbered
@@ -56,32 +48,11 @@ fn all_differ(labels: &[String]) -> bool {
     labels.all(|label| !label.is_empty() && seen.insert(label))
 }
 
-/// When runs of one link were measured, by the names that they got by themselves.
-fn times(facts: &[Facts]) -> Option<Vec<String>> {
-    let same = facts.iter().all(|run| run.address == facts[0].address);
-    let stamps: Option<Vec<(String, String)>> = facts.iter().map(|run| stamp(&run.name)).collect();
-    let stamps = stamps.filter(|_| same)?;
-    let one_day = stamps.iter().all(|(day, _)| *day == stamps[0].0);
-    let label = |(day, time): &(String, String)| match one_day {
-        true => time.clone(),
-        false => format!("{day} {time}"),
-    };
-    Some(stamps.iter().map(label).collect())
-}
-
-/// Day and time of a name such as `2026-11-21T14-36-05Z-tcp-10.0.0.5-7`.
-fn stamp(name: &str) -> Option<(String, String)> {
-    const SHAPE: &str = "dddd-dd-ddTdd-dd-ddZ";
-    let stamp = name.get(..SHAPE.len())?;
-    let fits = stamp
-        .bytes()
-        .zip(SHAPE.bytes())
-        .all(|(is, want)| match want {
-            b'd' => is.is_ascii_digit(),
-            want => is == want,
-        });
-    let (day, time) = stamp.trim_end_matches('Z').split_once('T')?;
-    fits.then(|| (day.to_owned(), time.replace('-', ":")))
+/// When runs were measured, by the names that they got by themselves: `2026-11-21T14-36-05`.
+fn times(facts: &[Facts]) -> Vec<String> {
+    let name = facts.iter().map(|run| run.name.as_str());
+    let time = name.map(|name| name.split_once("Z-").map_or(name, |(time, _)| time));
+    time.map(str::to_owned).collect()
 }
 
 /// The parts of the paths that differ.
@@ -135,13 +106,11 @@ mod tests {
     fn labels_are_what_differs_as_short_as_can_be() {
         let one = "/r/2026-11-21T14-36-05Z-tcp-a-7";
         let hour = "/r/2026-11-21T15-00-00Z-tcp-a-7";
-        let day = "/r/2026-11-22T15-00-00Z-tcp-a-7";
         let same_second = "/r/2026-11-21T14-36-05Z-tcp-a-7-2";
         let of_one_link = |dirs: [&str; 2]| of(&dirs.map(|dir| ("tcp://a:7", dir)));
         for (dirs, labels) in [
             (["/r/before", "/r/after"], ["before", "after"]),
-            ([one, hour], ["14:36:05", "15:00:00"]),
-            ([one, day], ["2026-11-21 14:36:05", "2026-11-22 15:00:00"]),
+            ([one, hour], ["2026-11-21T14-36-05", "2026-11-21T15-00-00"]),
             ([one, same_second], [&one[3..], &same_second[3..]]),
             (["/x/old/fw/run", "/x/new/fw/run"], ["old", "new"]),
             (["/x/run", "/x/run"], ["run (1)", "run (2)"]),

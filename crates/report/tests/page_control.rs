@@ -68,7 +68,6 @@ fn a_control_loop_has_its_verdicts_side_by_side_then_figures_and_tables() {
     let broken = "<td>did not hold</td><td>does not hold</td><td>broken</td>";
     assert!(verdicts.contains(broken), "{verdicts}");
     for words in [
-        "The cost at IN 48 B, depth 3 is that of a constant delay of 3.000 ms.",
         "13.41 ms",
         "<summary>Figures at IN 48 B, depth 4</summary>",
         "<summary>Figures at IN 96 B, depth 1</summary>",

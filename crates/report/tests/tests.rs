@@ -18,7 +18,6 @@ mod made_up_kind;
 mod page;
 mod page_control;
 mod page_loops;
-mod predicted;
 mod speed;
 mod stream_sentences;
 mod warnings;

@@ -25,7 +25,7 @@ requests are outstanding.
 Prints whether the loop holds, at which points and at what cost, and for each point three verdicts:
 on this trace (exact replay of the measured delays), in the long run (stationary statistics of the
 delays), in any order (a proof for every sequence of such delays). --full: also margins, step
-responses, what a buffer would gain, and predictions for other periods.
+responses, and what a buffer would gain.
 
 --require: control.cost<NUMBER tests the upper bound of the 95 % interval, so a run that is too short
 for one misses it; control.growth<NUMBER tests the growth per cycle on this trace; held, holds and
@@ -58,7 +58,7 @@ pub struct ControlArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub force: ForceArg,
-    /// Print all tables and notes, and the predictions.
+    /// Print all tables and notes.
     #[arg(long)]
     pub full: bool,
     /// Print JSON.

@@ -14,7 +14,7 @@ use crate::loop_model;
 use crate::output::files;
 use wiregauge_quantity::exact_time;
 use wiregauge_report::figures::{self, Figure};
-use wiregauge_report::load::{self, Controls};
+use wiregauge_report::load::Controls;
 use wiregauge_report::tables::{self, Places, Tables};
 
 /// Runs the command.
@@ -29,29 +29,23 @@ pub fn run(args: &ControlArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     }
     let mut meter = session.caller.meter(args.json);
     meter.says(format!("reading {}", run.name()));
-    let predicted = assess(run, &chosen, &asked, &mut |part| meter.update(part)).map(|controls| {
-        meter.says("predicting".into());
-        let found = load::predictions(run, &controls, &asked.model, asked.pid);
-        (controls, found)
-    });
+    let controls = assess(run, &chosen, &asked, &mut |part| meter.update(part));
     meter.clear();
     drop(meter);
-    let (controls, predictions) = predicted?;
-    let predictions = predictions?;
+    let controls = controls?;
     let judged = judged(args, &controls);
     let verdict = unmet::verdict(&judged);
     let unmet: Vec<Unmet> = judged.into_iter().flat_map(|one| one.unmet).collect();
     if args.json {
         let mut value = serde_json::to_value(&controls)?;
         value["run"] = run.name().into();
-        value["predicted"] = serde_json::to_value(&predictions)?;
         value["require"] = args.require.iter().map(ControlLimit::text).collect();
         value["missed_limits"] = unmet.iter().map(Unmet::whole).collect();
         printed::json_value(&value, session)?;
     } else {
         let mut tables = Tables {
             verdict,
-            ..tables::of_controls_and_predictions(&run.file, &controls, &predictions)
+            ..tables::of_controls(&run.file, &controls)
         };
         let period = exact_time(controls.period_ns);
         let of_loop = format!("control loop: {}, period {period}", asked.words);

@@ -11,8 +11,7 @@ use crate::output::{explained, modelled};
 use anyhow::bail;
 use std::io::Write;
 use wiregauge_explain::{
-    Modelled, add_predictions, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus,
-    of_stream,
+    Modelled, has_interrupt_endpoints, models_of_exchange, of_exchange, of_modbus, of_stream,
 };
 use wiregauge_model::CannotPredict;
 use wiregauge_run::{Exchange, Stream};
@@ -38,9 +37,8 @@ pub fn run(args: &ExplainArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
     let (name, kind) = (stored.name(), stored.kind());
     let (mut value, models, links) = if let Some(run) = run.as_kind::<Exchange>() {
         let file = &run.file;
-        let mut splits = of_exchange(&file.plan, &file.conditions, &file.points);
+        let splits = of_exchange(&file.plan, &file.conditions, &file.points);
         let mut models = models_of_exchange(&file.plan, &file.conditions, &file.points);
-        add_predictions(&mut splits, &models);
         predict(&mut models, args, false)?;
         let modbus = of_modbus(&file.plan, &file.conditions, &file.points);
         if !args.json {

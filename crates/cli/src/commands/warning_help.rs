@@ -7,7 +7,7 @@ use crate::output::style::{HEADING, RESET};
 use anyhow::Context;
 use std::ffi::OsString;
 use std::io::Write;
-use wiregauge_report::tables::{Explained, RETIRED, WARNINGS};
+use wiregauge_report::tables::{Explained, WARNINGS};
 
 /// The topic, if these words ask for the help of a warning.
 pub fn topic(words: &[OsString]) -> Option<&str> {
@@ -38,13 +38,8 @@ pub fn run(topic: &str, session: &Session<'_>) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let is_topic = |code: &str| number(code) == number(topic);
-    let retired = RETIRED.iter().find(|(code, _)| is_topic(code));
-    if let Some((code, now)) = retired {
-        writeln!(out, "{HEADING}{code}{RESET} is no longer used: see {now}")?;
-        return Ok(Outcome::Done);
-    }
-    let found = WARNINGS.iter().find(|one| is_topic(one.code));
+    let mut all = WARNINGS.iter();
+    let found = all.find(|one| number(one.code) == number(topic));
     let Explained {
         code,
         finding,

@@ -18,8 +18,6 @@ pub struct LoopModel {
     pub model: Loop,
     /// Which responses become commands.
     pub rules: Rules,
-    /// The controller, if it is a PID controller, which another period discretises anew.
-    pub pid: Option<Pid>,
     /// Plant and controller as they were given, such as `plant 1/s, PID 2,0,0`.
     pub words: String,
 }
@@ -103,7 +101,6 @@ fn resolved(
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Ok(LoopModel {
         model: of_file.names(model.checked())?,
-        pid,
         words: words.join(", "),
         rules: Rules {
             order: misses

@@ -3,9 +3,7 @@
 
 use super::points::{TIMED, read_rows};
 use serde::Serialize;
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use wiregauge_record::{Connect, Phase, Sample, Schedule};
 use wiregauge_run::{Exchange, Run, RunError};
 
@@ -106,30 +104,18 @@ impl InOrder {
     }
 }
 
-/// Hands over the measured exchanges of a point in the order of their requests, at most so many, with these columns
-/// beside the usual ones.
+/// Hands over the measured exchanges of a point (by its place in `run.file.points`) in the order of their requests, with
+/// these columns beside the usual ones.
 pub(super) fn each_measured(
     run: &Run<Exchange>,
     at: usize,
     columns: &[&str],
-    most: usize,
     mut take: impl FnMut(&Sample),
 ) -> Result<(), RunError> {
     let mut in_order = InOrder::from_sequence(run.file.plan.warmup.saturating_add(1));
-    let left = Cell::new(most);
-    let mut take = |sample: &Sample| {
-        if let Some(rest) = left.get().checked_sub(1) {
-            left.set(rest);
-            take(sample);
-        }
-    };
     read_rows(run, at, &[&TIMED[..], columns].concat(), |rows| {
         let measured = rows.iter().filter(|row| row.phase == Phase::Measured);
         measured.for_each(|sample| in_order.push(sample, &mut take));
-        match left.get() {
-            0 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
     })?;
     in_order.finish(take);
     Ok(())

@@ -1,11 +1,8 @@
 //! The delay of the command in every cycle of a control loop, from the exchanges of a point: what `wiregauge control`
 //! computes with.
 
-use super::cycle_answers::{InOrder, OF_RESPONSE, Taken};
-use super::points::{TIMED, read_rows};
+use super::cycle_answers::{OF_RESPONSE, Taken, each_measured};
 use serde::Serialize;
-use std::ops::ControlFlow;
-use wiregauge_record::{Connect, Phase, Plan, Sample};
 use wiregauge_run::{Exchange, Run, RunError};
 use wiregauge_stats::Replay;
 
@@ -30,7 +27,7 @@ pub struct CycleDelays {
 }
 
 /// Makes cycles of responses, in the order of their requests.
-pub(super) struct Cycles {
+struct Cycles {
     /// `None`: each response has a cycle of its own.
     replay: Option<Replay>,
     /// Further cycles are left out.
@@ -39,7 +36,7 @@ pub(super) struct Cycles {
 }
 
 impl Cycles {
-    pub(super) fn new(replay: Option<Replay>, most: usize) -> Cycles {
+    fn new(replay: Option<Replay>, most: usize) -> Cycles {
         Cycles {
             replay,
             most,
@@ -47,7 +44,7 @@ impl Cycles {
         }
     }
 
-    pub(super) fn push(&mut self, response_ns: u64, is_right: bool) {
+    fn push(&mut self, response_ns: u64, is_right: bool) {
         let ticks = self.replay.as_mut().map_or(0, |of| of.request(response_ns));
         self.skip(ticks);
         let found = &mut self.found;
@@ -71,7 +68,7 @@ impl Cycles {
         found.left_out = found.left_out.saturating_add(ticks - used as u64);
     }
 
-    pub(super) fn finish(mut self) -> CycleDelays {
+    fn finish(mut self) -> CycleDelays {
         // The ticks that the last response holds up belong to it.
         let ticks = self.replay.as_mut().map_or(0, Replay::wait);
         self.skip(ticks);
@@ -79,50 +76,8 @@ impl Cycles {
     }
 }
 
-/// Makes cycles of the exchanges of a point. A run without the loop's schedule is
-/// replayed: each request is sent at the next tick at which the loop can send it.
-struct CycleRecorder {
-    taken: Taken,
-    connect: Connect,
-    in_order: InOrder,
-    cycles: Cycles,
-}
-
-impl CycleRecorder {
-    /// Of a point of this plan with this depth, for a loop with this period.
-    fn new(plan: &Plan, depth: u32, period_ns: u64) -> CycleRecorder {
-        let taken = Taken::of(plan.schedule, period_ns);
-        let is_replayed = taken != Taken::AsScheduled;
-        let replay = is_replayed.then(|| Replay::new(period_ns, depth));
-        CycleRecorder {
-            taken,
-            connect: plan.connect,
-            in_order: InOrder::from_sequence(plan.warmup.saturating_add(1)),
-            cycles: Cycles::new(replay, MOST_CYCLES),
-        }
-    }
-
-    /// Takes a sample, in the order in which the exchanges ended.
-    fn push(&mut self, sample: &Sample) {
-        if sample.phase == Phase::Measured {
-            let (taken, connect, cycles) = (self.taken, self.connect, &mut self.cycles);
-            self.in_order.push(sample, |sample| {
-                cycles.push(taken.response_ns(sample, connect), sample.status.is_timed());
-            });
-        }
-    }
-
-    /// All cycles.
-    pub fn finish(self) -> CycleDelays {
-        let (taken, connect, mut cycles) = (self.taken, self.connect, self.cycles);
-        self.in_order.finish(|sample| {
-            cycles.push(taken.response_ns(sample, connect), sample.status.is_timed());
-        });
-        cycles.finish()
-    }
-}
-
-/// Reads the cycles of a point (by its place in `run.file.points`) for a loop with this period.
+/// Reads the cycles of a point (by its place in `run.file.points`) for a loop with this period. A run without the loop's
+/// schedule is replayed: each request is sent at the next tick at which the loop can send it.
 ///
 /// # Errors
 /// The samples cannot be read.
@@ -131,14 +86,16 @@ pub fn cycle_delays(
     at: usize,
     period_ns: u64,
 ) -> Result<CycleDelays, RunError> {
-    let depth = run.file.points[at].point.depth;
-    let mut recorder = CycleRecorder::new(&run.file.plan, depth, period_ns);
-    let columns = [&TIMED[..], &OF_RESPONSE].concat();
-    read_rows(run, at, &columns, |rows| {
-        rows.iter().for_each(|sample| recorder.push(sample));
-        ControlFlow::Continue(())
+    let (plan, depth) = (&run.file.plan, run.file.points[at].point.depth);
+    let taken = Taken::of(plan.schedule, period_ns);
+    let is_replayed = taken != Taken::AsScheduled;
+    let replay = is_replayed.then(|| Replay::new(period_ns, depth));
+    let mut cycles = Cycles::new(replay, MOST_CYCLES);
+    each_measured(run, at, &OF_RESPONSE, |sample| {
+        let response_ns = taken.response_ns(sample, plan.connect);
+        cycles.push(response_ns, sample.status.is_timed());
     })?;
-    Ok(recorder.finish())
+    Ok(cycles.finish())
 }
 
 #[cfg(test)]

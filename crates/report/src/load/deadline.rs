@@ -159,7 +159,7 @@ fn point(
             Taken::Replayed | Taken::ReplayedFrom { .. } => cycles.replay(response_ns, is_right),
         }
     };
-    each_measured(run, at, &OF_RESPONSE, usize::MAX, |sample| {
+    each_measured(run, at, &OF_RESPONSE, |sample| {
         if sample.status.is_timed() {
             let response_ns = taken.response_ns(sample, connect);
             responses.push(response_ns);
@@ -174,9 +174,7 @@ fn point(
         let median = response.p50.value as u64;
         rule.between = Some((median.saturating_sub(jitter), median.saturating_add(jitter)));
         cycles = Cycles::new(rule);
-        each_measured(run, at, &OF_RESPONSE, usize::MAX, |sample| {
-            put(&mut cycles, sample)
-        })?;
+        each_measured(run, at, &OF_RESPONSE, |sample| put(&mut cycles, sample))?;
     }
     let latest = rule.between.map_or(u64::MAX, |(_, latest)| latest);
     let limit_ns = rule.deadline.min(latest) as f64;

@@ -64,7 +64,7 @@ pub fn delay_parts(run: &Run<Exchange>, at: usize) -> Result<Option<DelayParts>,
     }
     let ticks = ["device_rx_ticks", "device_tx_ticks"];
     let mut directions = Directions::new(clock.tick_hz, clock.tick_bits);
-    each_measured(run, at, &ticks, usize::MAX, |sample| {
+    each_measured(run, at, &ticks, |sample| {
         if sample.status.is_timed() {
             directions.push(stamps_of(sample));
         }

@@ -2,7 +2,6 @@
 
 use super::cycle_answers::InOrder;
 use super::points::{TIMED, read_rows};
-use std::ops::ControlFlow;
 use wiregauge_explain::silence_ns;
 use wiregauge_record::{Phase, Sample, Schedule};
 use wiregauge_run::{Exchange, Run, RunError};
@@ -40,7 +39,6 @@ pub(crate) fn late_starts(run: &Run<Exchange>, at: usize) -> Result<LateStarts, 
     let columns = [&TIMED[..], &["intended_ns"]].concat();
     read_rows(run, at, &columns, |rows| {
         rows.iter().for_each(|row| in_order.push(row, &mut take));
-        ControlFlow::Continue(())
     })?;
     in_order.finish(take);
     Ok(found)

@@ -14,8 +14,6 @@ mod late_starts;
 mod longest;
 mod pieces;
 pub(crate) mod points;
-mod predicted;
-mod requests;
 mod room;
 pub(crate) mod signals;
 mod slices;
@@ -31,7 +29,6 @@ pub use deadline::{
 };
 pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use late_starts::{LateStarts, late_starts};
-pub use predicted::{PredictedPeriod, Predictions, predictions};
 pub(crate) use room::Room;
 pub(crate) use tuned::answer_of_search;
 pub use tuned::{Confirmed, Limit, Objective, Tuned, TunedRow};

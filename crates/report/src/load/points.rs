@@ -6,7 +6,6 @@ use super::longest::Longest;
 use super::slices::Slices;
 use super::types::{Series, Spot};
 use hdrhistogram::Histogram;
-use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -43,19 +42,16 @@ pub(crate) trait Gather<K: Files> {
     fn finish(self, missing: Option<String>) -> Self::Point;
 }
 
-/// Hands over the rows of a point (by its place in `run.file.points`) with these columns, some thousands at once, until
-/// `take` has enough.
+/// Hands over the rows of a point (by its place in `run.file.points`) with these columns, some thousands at once.
 pub(super) fn read_rows<K: Files>(
     run: &Run<K>,
     at: usize,
     columns: &[&str],
-    mut take: impl FnMut(&[K::Row]) -> ControlFlow<()>,
+    mut take: impl FnMut(&[K::Row]),
 ) -> Result<(), RunError> {
     let mut reader = run.samples_of(at, columns)?;
     while let Some(rows) = reader.next_rows() {
-        if take(rows?).is_break() {
-            break;
-        }
+        take(rows?);
     }
     Ok(())
 }
@@ -72,7 +68,6 @@ fn point<K: Files, G: Gather<K>>(
     let read = read_rows(run, at, &point.columns(), |rows| {
         rows.iter().for_each(|row| point.push(row));
         progress.add(rows.len() as u64);
-        ControlFlow::Continue(())
     });
     match read {
         Ok(()) => point.finish(None),

@@ -5,7 +5,7 @@ use super::columns::{Columns, MAX, Statistic, under};
 use super::places::Places;
 use super::table::Table;
 use std::collections::BTreeSet;
-use wiregauge_quantity::{TimeUnit, grouped, megasamples, percent, time};
+use wiregauge_quantity::{TimeUnit, grouped, percent, time};
 use wiregauge_record::{Aim, LoopPath, LoopPoint, LoopSummary, StageSpeed, StallRate, Verified};
 
 /// Rungs of the curve shown for each point; the figure has them all.
@@ -20,7 +20,6 @@ pub(super) fn tables(points: &[LoopSummary]) -> Vec<Table> {
     if !curves.is_empty() {
         let of_each: [fn(&[&LoopSummary], &Places) -> Table; 3] = [needed, times, delays];
         tables.extend(of_each.map(|table| table(&curves, places)));
-        tables.extend(paths(&curves));
         tables.push(stalls(&curves, places));
     }
     if !held.is_empty() {
@@ -155,37 +154,6 @@ fn delays(points: &[&LoopSummary], places: &Places) -> Table {
         Some(cpu.map_or("any".into(), |cpu| cpu.to_string()))
     });
     columns.table(title, places, points.iter().copied())
-}
-
-/// The ways of a block beside each other, those of one rate and block together; nothing where there was
-/// no GPU.
-pub(super) fn paths(points: &[&LoopSummary]) -> Option<Table> {
-    points.iter().find(|point| point.point.path.is_gpu())?;
-    let title =
-        "GPU paths, host to GPU to host: time per block (work, in us) and the resulting latency";
-    let ms = |ns: f64| TimeUnit::Milli.show(ns);
-    let mut columns = Columns::<&LoopSummary>::new();
-    columns.add("MS/s", |p| megasamples(p.point.rate_hz));
-    columns.add("channels", |p| p.point.channels);
-    columns.add("notify B", |p| grouped(p.point.notify_bytes.into()));
-    columns.add("path", |p| p.point.path);
-    let work = [P50, P999, MAX];
-    columns.statistics(TimeUnit::Micro, |p| p.work.as_ref(), &work);
-    columns.some("% of period", |p| {
-        Some(percent(p.work.as_ref()?.p50.value / p.point.period_ns()))
-    });
-    columns.some("latency ms", |p| p.needed_ns.map(ms));
-    columns.some("floor ms", |p| p.floor_ns.map(ms));
-    columns.some("output check", |p| {
-        let verified = p.verified.as_ref()?;
-        Some(match verified.holds() {
-            true => verified.method.as_str(),
-            false => "WRONG",
-        })
-    });
-    let mut sorted = points.to_vec();
-    sorted.sort_by_key(|p| (p.point.rate_hz, p.point.channels, p.point.notify_bytes));
-    Some(columns.of_rows(title, sorted))
 }
 
 fn stalls(points: &[&LoopSummary], places: &Places) -> Table {

@@ -4,10 +4,9 @@
 
 use super::columns::Columns;
 use serde::Serialize;
-use serde_json::Value;
 use wiregauge_record::{
-    Aim, BusCount, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary,
-    StreamSummary, Verified,
+    Aim, ControlSummary, Disturbance, FlowSummary, LoopSummary, PointSummary, StreamSummary,
+    Verified,
 };
 use wiregauge_run::{Control, Loop, RunFile, Stream};
 use wiregauge_stats::{Distribution, Estimate, poisson_high};
@@ -187,18 +186,6 @@ pub(crate) fn of_stream(file: &RunFile<Stream>) -> String {
     columns.some("device_bytes", |(_, flow)| Some(flow.device?.bytes));
     columns.some("device_overruns", |(_, flow)| Some(flow.device?.overruns));
     columns.some("device_elapsed_ns", |(_, of)| Some(of.device?.elapsed_ns));
-    columns.some("bus_packets", |(_, flow)| Some(flow.device?.bus?.packets));
-    columns.some("bus_naks", |(_, flow)| Some(flow.device?.bus?.naks));
-    let share = |of: fn(&BusCount) -> u64| {
-        move |(_, flow): Row<'_>| {
-            let bus = flow.device?.bus?;
-            Some(bus.share(of(&bus)))
-        }
-    };
-    columns.some("bus_not_ready_share", share(|bus| bus.not_ready_ns));
-    columns.some("bus_packets_share", share(|bus| bus.packets_ns));
-    columns.some("bus_naks_share", share(|bus| bus.naks_ns));
-    columns.some("bus_others_share", share(|bus| bus.others_ns));
     columns.times("transfer_time", |(_, flow)| flow.transfer_time.as_ref());
     columns.times("gap", |(_, flow)| flow.gap.as_ref());
     columns.times("host_gap", |(_, flow)| flow.host_gap.as_ref());
@@ -239,10 +226,7 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
     let mut columns = Columns(Vec::new());
     columns.add("point", |p: &LoopSummary| p.point.index);
     columns.add("address", |_| plan.address.clone());
-    columns.add("aim", |p| match p.point.aim {
-        Aim::Curve => "curve",
-        Aim::Hold => "hold",
-    });
+    columns.add("aim", |p| named(&p.point.aim, ""));
     columns.add("rate_hz", |p| p.point.rate_hz);
     columns.add("channels", |p| p.point.channels);
     columns.add("notify_bytes", |p| p.point.notify_bytes);
@@ -274,18 +258,6 @@ pub(crate) fn of_loop(file: &RunFile<Loop>) -> String {
     columns.some("verified_compared", |p| Some(verified(p)?.compared));
     columns.some("verified_wrong", |p| Some(verified(p)?.wrong));
     columns.some("memory_bytes_s", |p| p.memory_bytes_s);
-    let mut stages: Vec<String> = Vec::new();
-    for speed in file.points.iter().flat_map(|point| &point.stages) {
-        if !stages.contains(&speed.stage) {
-            stages.push(speed.stage.clone());
-        }
-    }
-    for stage in stages {
-        columns.some(format!("stage_{stage}_bytes_s"), move |p| {
-            let mut speeds = p.stages.iter();
-            Some(speeds.find(|speed| speed.stage == stage)?.bytes_s)
-        });
-    }
     columns.add("run_delay_ns", |p| p.resources.run_delay_ns);
     columns.add("steal_ns", |p| p.resources.steal_ns);
     columns.add("disturbances", |p| disturbances(&p.disturbances));
@@ -314,10 +286,10 @@ fn address(links: &[&str], link: u32) -> String {
     address.copied().unwrap_or_default().to_owned()
 }
 
-/// The name of a variant, as `run.json` has it in the field `tag`.
-fn named(variant: &impl Serialize, tag: &str) -> String {
+/// The name of a variant as JSON has it: in the field `tag` where variants have fields.
+pub(super) fn named(variant: &impl Serialize, tag: &str) -> String {
     let json = serde_json::to_value(variant).unwrap_or_default();
-    let name = json.get(tag).and_then(Value::as_str);
+    let name = json.get(tag).unwrap_or(&json).as_str();
     name.unwrap_or_default().to_owned()
 }
 

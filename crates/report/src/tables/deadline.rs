@@ -4,9 +4,8 @@ use super::columns::{Columns, MAX, Numbered, P999};
 use super::no_tail::{Extent, Refused, by_reason};
 use super::places::Places;
 use super::table::Table;
-use super::taken::{self, Skipped};
 use super::warnings::{Code, Warning};
-use super::{Tables, heading};
+use super::{Tables, heading, taken};
 use crate::load::{DeadlinePoint, Deadlines, Taken};
 use wiregauge_quantity::{
     TimeUnit, about, about_time, exact_time, grouped, percent_number, two_digits,
@@ -176,14 +175,8 @@ fn tail(point: &DeadlinePoint) -> Option<&FittedTail> {
 }
 
 fn notes(deadlines: &Deadlines) -> Vec<String> {
-    let has_depth = deadlines.points.iter().any(|p| p.point.depth > 1);
     let period_ns = deadlines.control_loop.period_ns;
-    let mut notes = vec![taken::note(
-        deadlines.taken,
-        period_ns,
-        has_depth,
-        Skipped::Missed,
-    )];
+    let mut notes = vec![taken::note(deadlines.taken, period_ns, "missed")];
     let none_missed = |point: &&DeadlinePoint| point.cycles.missed == 0 && point.cycles.cycles > 0;
     if deadlines.points.iter().any(|point| none_missed(&point)) {
         notes.push(

@@ -1,6 +1,6 @@
 //! A run as Markdown, to be pasted into an issue: GitHub's dialect, readable as plain text too.
 
-use super::{FLOORS, FLOORS_ARE, Table, Tables};
+use super::{Table, Tables};
 use std::fmt::Write;
 use wiregauge_run::Stored;
 
@@ -37,13 +37,6 @@ pub(super) fn document(stored: &dyn Stored, tables: &Tables) -> String {
     }
     for note in &tables.notes {
         let _ = writeln!(out, "{}\n", line_of(note));
-    }
-    if !tables.floors.is_empty() {
-        let _ = writeln!(
-            out,
-            "### {FLOORS} ({FLOORS_ARE})\n\n{}",
-            list(&tables.floors)
-        );
     }
     if !tables.warnings.is_empty() {
         let warnings = tables.warnings.iter();

@@ -40,7 +40,7 @@ pub use crate::reported::{csv, of, of_kind};
 pub use brief::Brief;
 pub use columns::Columns;
 pub use comparison::{ComparisonTables, of_comparison};
-pub use control::{LoopVerdicts, loop_figure, of_controls, of_controls_and_predictions};
+pub use control::{LoopVerdicts, loop_figure, of_controls};
 pub use deadline::{missed_share, of_deadlines};
 pub(crate) use flow_rows::flow_number;
 pub(crate) use no_tail::{Extent, no_tail};
@@ -48,7 +48,7 @@ pub use places::Places;
 pub(crate) use sentence::sentence;
 pub use table::Table;
 pub use tuned::of_tuned;
-pub use warnings::{Explained, RETIRED, WARNINGS, Warning};
+pub use warnings::{Explained, WARNINGS, Warning};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::load::{LateStarts, late_starts};

@@ -1,7 +1,7 @@
 //! A loop run in one table and one sentence.
 
 use super::{Brief, Wide, sentence};
-use crate::tables::closed_loop::{needed, of_aim, paths, settings, tested};
+use crate::tables::closed_loop::{needed, of_aim, settings, tested};
 use crate::tables::places::Places;
 use crate::tables::table::Table;
 use wiregauge_quantity::{TimeUnit, about_time, grouped};
@@ -17,7 +17,7 @@ const LEFT_OUT: &[&str] = &[
     "measured latency",
 ];
 
-/// One table and one sentence; and the GPU paths and tested preloads, which a flag requested.
+/// One table and one sentence; and the tested preloads, which a flag requested.
 pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let curves = of_aim(points, Aim::Curve);
     let held = of_aim(points, Aim::Hold);
@@ -29,7 +29,6 @@ pub(in crate::tables) fn of_loop(points: &[LoopSummary]) -> Brief {
     let mut tables = Vec::new();
     if !curves.is_empty() {
         tables.push(wide(needed(&curves, places), &curves));
-        tables.extend(paths(&curves).map(Wide::from));
     }
     if !held.is_empty() {
         tables.push(wide(tested(&held, places), &held));

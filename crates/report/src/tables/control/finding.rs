@@ -186,29 +186,13 @@ fn far_off(one: &Assessment) -> Option<f64> {
     highest(&one.on_trace).filter(|ratio| *ratio > FAR)
 }
 
-/// The answer, and more about the point with the lowest cost.
+/// The answer, and whether a buffer would lower the lowest cost.
 pub(super) fn note(shown: &Shown<'_>) -> String {
     let ranked = shown.controls.ranked();
-    let best = ranked.first();
-    let more = best.map_or(String::new(), |(point, one)| {
-        let place = shown.places.at(point.point.index);
-        format!("{}{}", of_best(one, &place), buffer(one, &place))
+    let buffer = ranked.first().map_or(String::new(), |(point, one)| {
+        buffer(one, &shown.places.at(point.point.index))
     });
-    format!("Finding: {}{more}", answer(shown))
-}
-
-/// What its cost is like, and how far the output came.
-fn of_best(one: &Assessment, place: &str) -> String {
-    let Some(ratio) = highest(&one.on_trace) else {
-        return String::new();
-    };
-    let equal = one.on_trace.equal_delay_ns.filter(|delay_ns| *delay_ns > 0);
-    let equal = equal.map_or(String::new(), |delay_ns| {
-        let delay = time(delay_ns as f64);
-        format!(" The cost{place} is that of a constant delay of {delay}.")
-    });
-    let ratio = times(ratio, 1.0);
-    format!("{equal} The SD of the output{place} rose to at most {ratio} that without delay.")
+    format!("Finding: {}{buffer}", answer(shown))
 }
 
 fn buffer(one: &Assessment, place: &str) -> String {

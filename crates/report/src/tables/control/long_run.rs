@@ -5,7 +5,7 @@ use super::words::growth;
 use crate::tables::columns::Columns;
 use crate::tables::table::Table;
 use wiregauge_control::{Assessment, Bursts, LongRun, Stated, Stationary};
-use wiregauge_quantity::{number, time};
+use wiregauge_quantity::number;
 
 /// A loop whose disturbances decay at less than this part of the rate without delay is near the limit.
 const NEAR: f64 = 0.1;
@@ -79,37 +79,20 @@ pub(super) fn in_bursts(found: &LongRun) -> Option<&Stationary> {
     }
 }
 
-/// Where independent delays mislead, and why there is no statement.
+/// Why there is no statement, or none of bursts.
 pub(super) fn notes(shown: &Shown<'_>) -> Vec<String> {
-    shown
-        .assessed()
-        .filter_map(|(point, assessment)| {
-            let place = shown.places.at(point.point.index);
-            note(assessment).map(|text| format!("IN THE LONG RUN{place}: {text}"))
-        })
-        .collect()
-}
-
-fn note(assessment: &Assessment) -> Option<String> {
-    let found = match &assessment.long_run {
-        Stated::None { reason } => return Some(format!("no statement: {reason}.")),
-        Stated::Made(found) => found,
-    };
-    match &found.bursts {
-        Bursts::NotComputed { reason, .. } => {
-            Some(format!("the bursts are not taken into account: {reason}."))
-        }
-        Bursts::Found { chain, .. } if found.differs => {
-            let bad = match chain.edge_ns {
-                Some(edge_ns) => format!("late (over {}) or lost responses", time(edge_ns as f64)),
-                None => "lost responses".into(),
-            };
-            Some(format!(
-                "{bad} come in bursts of {:.1} cycles on average, and that matters: the figures for independent \
-                 delays do not apply.",
-                chain.mean_burst
-            ))
-        }
-        _ => None,
-    }
+    let notes = shown.assessed().filter_map(|(point, assessment)| {
+        let note = match &assessment.long_run {
+            Stated::None { reason } => format!("no statement: {reason}."),
+            Stated::Made(found) => match &found.bursts {
+                Bursts::NotComputed { reason, .. } => {
+                    format!("the bursts are not taken into account: {reason}.")
+                }
+                Bursts::None | Bursts::Found { .. } => return None,
+            },
+        };
+        let place = shown.places.at(point.point.index);
+        Some(format!("IN THE LONG RUN{place}: {note}"))
+    });
+    notes.collect()
 }

@@ -7,18 +7,15 @@ mod finding;
 mod long_run;
 mod on_trace;
 mod parts;
-mod predicted;
 mod shown;
 mod summary;
 mod words;
 
-use super::taken::{self, Skipped};
-use super::{Tables, heading};
-use crate::load::{ControlPoint, Controls, Predictions};
+use super::{Tables, heading, taken};
+use crate::load::{ControlPoint, Controls};
 use shown::Shown;
 use wiregauge_control::Assessment;
 use wiregauge_control::ControlError;
-use wiregauge_quantity::about_time;
 use wiregauge_quantity::grouped;
 use wiregauge_run::RunFile;
 pub use words::loop_figure;
@@ -45,21 +42,6 @@ impl LoopVerdicts {
     }
 }
 
-/// The same with what other periods would cost.
-pub fn of_controls_and_predictions(
-    file: &RunFile,
-    controls: &Controls,
-    predictions: &Predictions,
-) -> Tables {
-    let shown = Shown::new(controls);
-    let mut all = of_controls(file, controls);
-    all.tables.extend(predicted::table(&shown, predictions));
-    // Right below the finding.
-    let notes = predicted::notes(&shown, predictions);
-    all.notes.splice(1..1, notes);
-    all
-}
-
 /// Tables of it, beside what the run was.
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);
@@ -72,7 +54,7 @@ pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let mut notes = vec![finding::note(&shown)];
     notes.extend(long_run::notes(&shown));
     notes.extend(any_order::notes(&shown));
-    notes.extend(self::notes(file, &shown));
+    notes.extend(self::notes(&shown));
     Tables {
         heading: heading::of_exchange(file),
         note: heading::note(&file.conditions),
@@ -108,18 +90,12 @@ fn not_computed(shown: &Shown<'_>) -> Vec<String> {
     reasons.into_iter().map(say).collect()
 }
 
-fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
+fn notes(shown: &Shown<'_>) -> Vec<String> {
     let controls = shown.controls;
-    let has_depth = controls.points.iter().any(|p| p.point.depth > 1);
+    let of_unsent = "a cycle without a request";
     let mut notes = vec![
-        on_trace::COLUMNS.to_owned(),
         words::rules(controls),
-        taken::note(
-            controls.taken,
-            controls.period_ns,
-            has_depth,
-            Skipped::Unanswered,
-        ),
+        taken::note(controls.taken, controls.period_ns, of_unsent),
     ];
     let unsent: u64 = controls.points.iter().map(|p| p.cycles.unsent).sum();
     if unsent > 0 {
@@ -141,11 +117,5 @@ fn notes(file: &RunFile, shown: &Shown<'_>) -> Vec<String> {
         ));
     }
     notes.extend(not_computed(shown));
-    let measured = file.points.iter().map(|point| point.elapsed_ns).max();
-    notes.push(format!(
-        "All figures assume a linear plant, samples at their ticks, and that host and link behave as in this run, of \
-         which a point lasted {} at most. Limits of the command count in the step response only.",
-        about_time(measured.unwrap_or(0) as f64)
-    ));
     notes
 }

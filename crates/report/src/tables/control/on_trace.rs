@@ -8,10 +8,6 @@ use crate::tables::table::Table;
 use wiregauge_control::{ConstantDelay, OnTrace, StepFigures};
 use wiregauge_quantity::{number, percent_number, time};
 
-/// What the columns are.
-pub(super) const COLUMNS: &str = "Growth per cycle: below 1 disturbances decay. Highest SD: of the output, as a multiple of that without delay. Cost: \
-     mean of the cost rate, equal to that of a constant delay of the last column.";
-
 /// Whether the loop held.
 pub(super) fn held(verdict: &OnTrace) -> bool {
     verdict.cost.is_some()
@@ -30,45 +26,25 @@ pub(super) fn tables(shown: &Shown<'_>) -> Vec<Table> {
     let Some((_, first)) = shown.assessed().next() else {
         return Vec::new();
     };
-    let no_delay = &first.on_trace.no_delay;
-    let mut tables = vec![verdicts(shown, no_delay), costs(shown, no_delay)];
+    let mut tables = vec![verdicts(shown, &first.on_trace.no_delay)];
     tables.extend(steps(shown));
     tables
 }
 
 fn verdicts(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
+    let marked = match shown.controls.lowest_cost {
+        Some(_) => "; lowest cost: *",
+        None => "",
+    };
     let title = format!(
-        "ON THIS TRACE: measured delays in their order (growth per cycle without delay {})",
-        growth(no_delay.growth)
+        "ON THIS TRACE: measured delays in their order (without delay: growth {} per cycle, cost {}){marked}",
+        growth(no_delay.growth),
+        of_constant(no_delay)
     );
     let mut columns = Columns::<Assessed<'_>>::new();
     columns.add("verdict", |(_, one)| verdict(&one.on_trace));
     columns.add("growth", |(_, one)| growth(one.on_trace.growth));
     columns.add("highest SD", |(_, one)| highest_cell(&one.on_trace));
-    shown.table(title, &columns)
-}
-
-/// The highest standard deviation of the output, as a multiple of that without delay; `None` if the loop did not hold, and
-/// without noise, when the output has none.
-pub(super) fn highest(verdict: &OnTrace) -> Option<f64> {
-    let is_known = held(verdict) && verdict.no_delay.cost != Some(0.0);
-    is_known.then_some(verdict.worst_ratio)
-}
-
-pub(super) fn highest_cell(verdict: &OnTrace) -> String {
-    highest(verdict).map_or("-".into(), |ratio| times(ratio, 1.0))
-}
-
-fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
-    let marked = match shown.controls.lowest_cost {
-        Some(_) => "; the lowest is marked *",
-        None => "",
-    };
-    let title = format!(
-        "Cost rate on this trace (without delay {}){marked}",
-        of_constant(no_delay)
-    );
-    let mut columns = Columns::<Assessed<'_>>::new();
     columns.add("cost", |(point, one)| {
         cost_cell(shown, point, &one.on_trace)
     });
@@ -89,6 +65,17 @@ fn costs(shown: &Shown<'_>, no_delay: &ConstantDelay) -> Table {
     let mut table = shown.table(title, &columns);
     table.no_bound = "?: a tenth of the run is shorter than ten time constants of the loop (use a longer run), or a few cycles dominate the cost";
     table
+}
+
+/// The highest standard deviation of the output, as a multiple of that without delay; `None` if the loop did not hold, and
+/// without noise, when the output has none.
+pub(super) fn highest(verdict: &OnTrace) -> Option<f64> {
+    let is_known = held(verdict) && verdict.no_delay.cost != Some(0.0);
+    is_known.then_some(verdict.worst_ratio)
+}
+
+pub(super) fn highest_cell(verdict: &OnTrace) -> String {
+    highest(verdict).map_or("-".into(), |ratio| times(ratio, 1.0))
 }
 
 /// The cost; the lowest is marked.

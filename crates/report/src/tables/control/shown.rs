@@ -46,11 +46,6 @@ impl<'a> Shown<'a> {
         columns.table(title, self.places, self.assessed())
     }
 
-    /// A table without rows, with the columns that name a point before these.
-    pub(super) fn bare(&self, title: String, heads: &[&'static str]) -> Table {
-        Table::new(title, &self.places.heads_and(heads))
-    }
-
     pub(super) fn assessed(&self) -> impl Iterator<Item = Assessed<'a>> + use<'a> {
         let points = self.controls.points.iter();
         points.filter_map(|point| Some((point, point.assessment.as_ref()?)))

@@ -1,7 +1,7 @@
 //! Numbers and rules in words.
 
 use crate::load::Controls;
-use wiregauge_control::{OnMiss, Order};
+use crate::tables::csv::named;
 use wiregauge_quantity::{exact_time, number};
 use wiregauge_record::LoopFigure;
 
@@ -35,19 +35,10 @@ pub(super) fn times(value: f64, reference: f64) -> String {
 /// The flags that say what becomes of late and lost responses.
 pub(super) fn rules(controls: &Controls) -> String {
     let rules = controls.rules;
-    let order = match rules.order {
-        Order::Newest => "newest",
-        Order::Arrival => "arrival",
-    };
+    let (order, miss) = (named(&rules.order, ""), named(&rules.on_miss, ""));
     let deadline = match rules.deadline_ns {
         Some(deadline_ns) => format!("--deadline {}", exact_time(deadline_ns)),
         None => "no --deadline".to_owned(),
-    };
-    let miss = match rules.on_miss {
-        OnMiss::Hold => "hold",
-        OnMiss::ZeroAtDeadline => "zero-at-deadline",
-        OnMiss::ZeroAtOnce => "zero-at-once",
-        OnMiss::Skip => "skip",
     };
     format!("Rules: --order {order}, {deadline}, --on-miss {miss}.")
 }

@@ -164,29 +164,6 @@ codes! {
         "Find the cause of the losses first: wiregauge show RUN.";
 }
 
-/// Codes that are no longer used, each with what says their finding now: another code, or the conditions.
-pub const RETIRED: &[(&str, &str)] = &[
-    ("W08", "W07"),
-    ("W09", "W07"),
-    ("W10", "W07"),
-    ("W14", "the conditions of a run"),
-    ("W20", "W01"),
-    ("W21", "W02"),
-    ("W22", "W16"),
-    ("W24", "W04"),
-    ("W25", "W17"),
-    ("W26", "W17"),
-    ("W27", "W05"),
-    ("W29", "the conditions of a run"),
-    ("W30", "W16"),
-    ("W31", "W17"),
-    ("W35", "W11"),
-    ("W37", "W19"),
-    ("W42", "W41"),
-    ("W43", "W41"),
-    ("W46", "W45"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,16 +177,6 @@ mod tests {
             for text in [one.finding, one.consequence, one.remedy] {
                 assert!(text.ends_with('.') && text.len() > 10, "{one:?}");
             }
-        }
-    }
-
-    #[test]
-    fn a_retired_code_is_not_used_again_and_refers_to_one_that_is() {
-        let is_used = |code: &str| WARNINGS.iter().any(|one| one.code == code);
-        assert!(RETIRED.is_sorted_by(|a, b| a.0 < b.0));
-        for &(code, now) in RETIRED {
-            assert!(!is_used(code), "{code}");
-            assert!(is_used(now) || now.contains(' '), "{code} {now}");
         }
     }
 }

@@ -10,7 +10,7 @@ mod stream;
 mod warning;
 
 pub(super) use codes::Code;
-pub use codes::{Explained, RETIRED, WARNINGS};
+pub use codes::{Explained, WARNINGS};
 pub use warning::Warning;
 pub(super) use warning::spread;
 
