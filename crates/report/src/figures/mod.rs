@@ -26,7 +26,6 @@ mod rtt;
 mod series;
 mod service;
 mod signals;
-mod split;
 mod stalls;
 mod svg;
 mod sweep;
@@ -58,7 +57,6 @@ pub fn of(subjects: &[Subject]) -> Vec<Figure> {
         series::draw_turnarounds(subjects),
         histogram::draw_turnarounds(subjects),
         against::draw(subjects),
-        split::draw(subjects),
         flows::draw(subjects),
         buffer::draw(subjects),
         stalls::draw(subjects),

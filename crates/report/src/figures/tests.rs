@@ -31,7 +31,6 @@ fn every_point_of_an_exchange_run_is_in_its_figures() {
     // RTT and TRT at three depths of four sizes, and an ideal for each size.
     assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [4; 8]);
     assert_eq!(shapes(&figures["rtt-trt-depth"], "ideal"), [1; 4]);
-    assert!(!figures.contains_key("connect-access-transfer"));
 }
 
 #[test]
@@ -41,14 +40,13 @@ fn every_axis_names_its_unit() {
     let exchanges = exchange("a", plan, likely);
     let streams = stream("b", &[64, 4096], &[1, 4], |_, _| 5e6);
     let figures = sound(&[exchanges, streams]);
-    let units: [(&str, &[&str]); 6] = [
+    let units: [(&str, &[&str]); 5] = [
         ("rtt-size-in", &["IN size (B, log)", "RTT (ms"]),
         (
             "throughput-size-in",
             &["IN size (B, log)", "IN throughput (MB/s"],
         ),
         ("rtt-trt-depth", &["Depth (log)", "Time (ms, log)"]),
-        ("connect-access-transfer", &["Mean time (ms)"]),
         (
             "rate-transfer-queue",
             &["Transfer size (B, k = 1,024, log)", "Rate (MB/s)"],
