@@ -294,31 +294,19 @@ impl Frame {
         }
     }
 
-    /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
+    /// Confidence bounds: `(x, low, high)`, as thin bars. An end that is cut by the frame is not marked.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (x, low, high) in bounds {
-            self.whisker([(*x, *low), (*x, *high)], (3.0, 0.0), colour);
-        }
-    }
-
-    /// The same for values along the horizontal axis: `(low, high, y)`.
-    pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
-        for (low, high, y) in bounds {
-            self.whisker([(*low, *y), (*high, *y)], (0.0, 3.0), colour);
-        }
-    }
-
-    /// A line with an end where the end is seen; one that is cut by the frame has none.
-    fn whisker(&self, ends: [(f64, f64); 2], half: (f64, f64), colour: &str) {
-        let places = self.places(&ends);
-        if places.len() < ends.len() {
-            return;
-        }
-        self.svg.line(&places, (colour, 1.2, 0));
-        for (end, (x, y)) in ends.into_iter().zip(places) {
-            if self.holds(end) {
-                let ends = [(x - half.0, y - half.1), (x + half.0, y + half.1)];
-                self.svg.line(&ends, (colour, 1.2, 0));
+            let ends = [(*x, *low), (*x, *high)];
+            let places = self.places(&ends);
+            if places.len() < ends.len() {
+                continue;
+            }
+            self.svg.line(&places, (colour, 1.2, 0));
+            for (end, (x, y)) in ends.into_iter().zip(places) {
+                if self.holds(end) {
+                    self.svg.line(&[(x - 3.0, y), (x + 3.0, y)], (colour, 1.2, 0));
+                }
             }
         }
     }

@@ -7,7 +7,6 @@ mod buffer;
 mod bus;
 mod canvas;
 mod cells;
-mod compare;
 mod control;
 mod deadline;
 mod figure;
@@ -35,7 +34,6 @@ mod which;
 
 pub(crate) use bus::BUS_KINDS;
 pub use bus::of_bus;
-pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;

@@ -5,7 +5,7 @@ use crate::figures::Figure;
 use std::fmt::Write;
 
 /// Questions, and the beginnings of the names of the figures that answer them.
-const QUESTIONS: [(&str, &[&str]); 10] = [
+const QUESTIONS: [(&str, &[&str]); 9] = [
     (
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
@@ -30,7 +30,6 @@ const QUESTIONS: [(&str, &[&str]); 10] = [
         "What is the effect of the delay on the loop?",
         &["control-"],
     ),
-    ("What differs?", &["compare"]),
 ];
 
 /// A section of the page.
