@@ -52,6 +52,12 @@ pub(crate) fn bounds(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
         })
 }
 
+/// A range that is no narrower than a tenth of its values: what hardly varies shall look so.
+pub(crate) fn roomy(low: f64, high: f64) -> (f64, f64) {
+    let missing = (0.1 * high - (high - low)).max(0.0);
+    ((low - missing / 2.0).max(0.0), high + missing / 2.0)
+}
+
 /// Units of an axis, the smallest first: how many of the stored unit each is, and its name.
 type Units = [(f64, &'static str)];
 

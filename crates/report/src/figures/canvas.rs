@@ -277,9 +277,16 @@ impl Frame {
 
     /// A line with markers.
     pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
+        self.curve_marked(points, points.len().max(1), series);
+    }
+
+    /// A line with at most so many markers, one of them at its end.
+    pub(crate) fn curve_marked(&self, points: &[(f64, f64)], most: usize, series: Series) {
+        let every = points.len().div_ceil(most).max(1);
+        let marked: Vec<_> = points.iter().rev().step_by(every).copied().collect();
         self.svg.open("curve");
         self.line(points, series);
-        self.markers(points, series);
+        self.markers(&marked, series);
         self.svg.close();
     }
 

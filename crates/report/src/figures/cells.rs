@@ -250,16 +250,6 @@ pub(super) fn few<T: Clone>(
     (drawn, left_out)
 }
 
-/// The settings that all of these runs have; if there are none, all that there are.
-pub(super) fn common<T: Copy + Ord>(measured: &[(usize, T)], runs: &[usize]) -> Vec<T> {
-    let mut all = distinct(measured.iter().map(|(_, cell)| *cell));
-    let is_common = |cell: &T| runs.iter().all(|run| measured.contains(&(*run, *cell)));
-    if all.iter().any(is_common) {
-        all.retain(is_common);
-    }
-    all
-}
-
 /// The low and the high end of what is to be drawn, confidence bounds included.
 pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64, f64) {
     let mut all = Vec::new();
