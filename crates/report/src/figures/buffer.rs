@@ -75,7 +75,6 @@ pub(crate) fn draw(subjects: &[Subject]) -> Option<Figure> {
             name: format!("--rate {}", rate_name(rate)),
         };
         let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
-        canvas.open("panel");
         let frame = canvas.frame(place, flows::title(*way), x, y);
         frame.limits_x(&asked);
         for one in curves {
@@ -91,7 +90,6 @@ pub(crate) fn draw(subjects: &[Subject]) -> Option<Figure> {
             }
             frame.close();
         }
-        canvas.close();
     }
     let caption = caption(&drawn, loss, &beyond);
     Some(canvas.finish("buffer-rate", "Buffer needed against rate", &caption))

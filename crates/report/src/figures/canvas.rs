@@ -68,7 +68,7 @@ impl Canvas {
     }
 
     /// What is left of the sheet, divided among so many panels, so many a row.
-    pub(crate) fn panels(&self, count: usize, columns: usize) -> Vec<Place> {
+    fn panels(&self, count: usize, columns: usize) -> Vec<Place> {
         let columns = columns.clamp(1, count.max(1));
         let rows = count.div_ceil(columns).max(1);
         let all = self.place();
@@ -81,16 +81,6 @@ impl Canvas {
                 height,
             })
             .collect()
-    }
-
-    /// Groups what is drawn until `close`, under a class by which it can be found.
-    pub(crate) fn open(&self, class: &str) {
-        self.svg.open(class);
-    }
-
-    /// Ends a group.
-    pub(crate) fn close(&self) {
-        self.svg.close();
     }
 
     /// A frame with axes, grid and labels, in a place; its title, if it is not empty, stands above it.

@@ -86,7 +86,6 @@ pub(crate) fn draw_rates(subjects: &[Subject]) -> Option<Figure> {
     let (canvas, places) = drawn.sheet(&drawn.legend());
     for ((way, curves), place) in drawn.panels.iter().zip(places) {
         let x = Axis::elapsed("Measured time", longest);
-        canvas.open("panel");
         let frame = canvas.frame(place, title(*way), x, Axis::rate("Rate", high));
         for curve in curves {
             let flow = curve.point.summary;
@@ -96,7 +95,6 @@ pub(crate) fn draw_rates(subjects: &[Subject]) -> Option<Figure> {
             let points: Vec<(f64, f64)> = points.collect();
             frame.curve_marked(&points, MOST_MARKERS, curve.look);
         }
-        canvas.close();
     }
     let caption = format!(
         "Each point is the mean over one second, or over 0.1 s if the run is shorter than 3 s. Start-up is \

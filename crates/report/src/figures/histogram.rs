@@ -80,7 +80,6 @@ fn figure(subjects: &[Subject], points: Vec<OfExchange<'_>>, name: &str) -> Opti
         let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
         let head = head.min(0.6);
         let y = counts_axis(&drawn, &bars, is_share, head);
-        canvas.open("panel");
         let frame = canvas.frame(place, &selection.name(cell), x, y);
         has_below |= !limits.is_empty();
         unnamed += draw_limits(&frame, limits, &drawn);
@@ -112,7 +111,6 @@ fn figure(subjects: &[Subject], points: Vec<OfExchange<'_>>, name: &str) -> Opti
                 frame.close();
             }
         }
-        canvas.close();
     }
     let mut caption = match is_share {
         true => "Percentage of each run's exchanges in each bar".to_owned(),

@@ -71,7 +71,6 @@ pub(super) fn panel(
     };
     let title_of_x = format!("Percentile of the {things}");
     let x = Axis::percentiles(&title_of_x, most.unwrap_or(1));
-    canvas.open("panel");
     let frame = canvas.frame(place, title, x, y);
     for (series, values) in curves {
         let end = 1.0 - 1.0 / (values.len() as f64).max(2.0);
@@ -84,7 +83,6 @@ pub(super) fn panel(
         frame.markers(&[(end, values.max() as f64)], *series);
         frame.close();
     }
-    canvas.close();
 }
 
 /// What is said of every such figure.

@@ -174,7 +174,7 @@ impl<'a, S: Clone, L: Clone> Selection<'a, S, L> {
     /// Of at most `most_runs` runs the cells that all of them have, or all cells if there are none. `most`: how many of
     /// them, by the number of runs; spread evenly, at least one. `None` if there are no points.
     pub(super) fn of(
-        points: Vec<Sampled<'a, S, L>>,
+        mut points: Vec<Sampled<'a, S, L>>,
         most_runs: usize,
         most: impl Fn(usize) -> usize,
     ) -> Option<Selection<'a, S, L>> {
@@ -182,6 +182,7 @@ impl<'a, S: Clone, L: Clone> Selection<'a, S, L> {
         let mut runs = of_runs.clone();
         runs.truncate(most_runs);
         runs.first()?;
+        points.retain(|point| runs.contains(&point.subject));
         let mut all = distinct(points.iter().map(|point| point.cell.clone()));
         let is_common = |cell: &Cell| {
             let mut runs = runs.iter();

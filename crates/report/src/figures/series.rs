@@ -160,17 +160,13 @@ fn figure<S: Clone, L: Clone>(
         let name = format!("{status} ({})", grouped(*n));
         legend.push(Key::Mark(bad_mark(status)).named(name));
     }
-    let rows = panels.len().div_ceil(2);
-    let height = if rows == 1 { HEIGHT } else { 230 * rows as u32 };
     let columns = if runs == 3 { 3 } else { 2 };
-    let canvas = Canvas::new(height, &legend);
+    let (canvas, places) = Canvas::with_panels((panels.len(), columns), (HEIGHT, 230), &legend);
     let mut spots_left_out = 0;
-    // The part of a panel that the marks at its top take up.
-    let inner = f64::from(height) / rows as f64 - 95.0;
-    let head = MARK_ROW * statuses.len() as f64 / inner;
-    for (at, one) in panels.iter().enumerate() {
-        let place = canvas.panels(panels.len(), columns)[at];
+    for (one, place) in panels.iter().zip(places) {
         let series = one.series;
+        // The part of the panel that the marks at its top take up.
+        let head = MARK_ROW * statuses.len() as f64 / (place.height - 95.0);
         // Runs are compared along a row: the same axis for all of it.
         let row: Vec<&Thinned> = match runs {
             1 => vec![series],
@@ -180,15 +176,10 @@ fn figure<S: Clone, L: Clone>(
                 .map(|other| other.series)
                 .collect(),
         };
-        canvas.open("panel");
-        let frame = canvas.frame(
-            place,
-            &one.title,
-            elapsed_axis(series, &row),
-            value_axis(of.axis, &row, head),
-        );
+        let x = elapsed_axis(series, &row);
+        let y = value_axis(of.axis, &row, head);
+        let frame = canvas.frame(place, &one.title, x, y);
         spots_left_out += panel(&frame, series, panels.len(), &statuses);
-        canvas.close();
     }
     let caption = caption(of, &panels, spots_left_out) + of.meaning + &selection.rule;
     Some(canvas.finish(of.name, of.title, &caption))
