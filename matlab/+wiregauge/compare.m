@@ -6,7 +6,6 @@ function result = compare(before, after, varargin)
 %   Options are the flags of `wiregauge compare`:
 %     'FailIf'     conditions such as 'p99 > 5% worse', {'lost > 0.1% more', 'in=48: p50 > 3% worse'}
 %     'Only'       only these figures: 'p50,p99'. Fewer figures detect smaller differences
-%     'Figures'    write a figure to this folder, as SVG and PNG
 %     'Full', 'Format'    of the printed tables
 %
 %   result has the fields of `wiregauge compare --json` (docs/compare.md); times are in ns, rates per second, shares 0 to 1,

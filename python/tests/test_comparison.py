@@ -1,4 +1,4 @@
-"""A comparison is the same in its text, its tables and its figures."""
+"""A comparison is the same in its text and its tables."""
 
 import re
 
@@ -22,12 +22,6 @@ def test_the_text_and_the_markdown_have_the_chosen_figures_only(stored: wg.Run, 
         for text in (str(comparison), comparison.markdown()):
             assert re.search(r"\bp50\b", text)
             assert not re.search(r"\b(mean|p90|max3|trt)\b", text, re.IGNORECASE), text
-
-
-def test_the_figure_has_the_chosen_figures_only(stored: wg.Run, other: wg.Run) -> None:
-    (chosen,) = wg.compare(stored, other, only="p50").figures.values()
-    (every,) = wg.compare(stored, other).figures.values()
-    assert len(chosen.svg) < len(every.svg) / 2
 
 
 def test_a_table_has_numbers_and_units_and_joins_with_a_summary(stored: wg.Run, other: wg.Run) -> None:

@@ -316,7 +316,6 @@ def test_a_run_is_explained_and_compared_and_reported(stored, address, tmp_path)
     assert table["before"][0] == stored.points[0]["rtt"]["p50"]["value"]
     assert "before: " in str(comparison)
     assert comparison.markdown().startswith("## wiregauge compare")
-    assert comparison.figures
     met = wg.compare(stored, [other], fail_if=["p50 > 0.000001% different", "lost > 50% more"])
     assert all("p50" in text for text in met.met)
     page = stored.report(tmp_path / "page.html")

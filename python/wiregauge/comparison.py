@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _call, _frames, _native
+from . import _call, _frames
 from ._html import Text
 from ._optional import need
 from ._words import in_python
-from .figure import Figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,20 +112,6 @@ class Comparison(Text):
                     }
                 )
         return rows
-
-    @cached_property
-    def figures(self) -> Figures:
-        """The figure of it, by its name."""
-        before, after = ([_native.find(run) for run in self._runs(side)] for side in self._sides)
-        only = [name.strip() for names in self._only for name in names.split(",")]
-        return Figures(_native.figures_of_comparison(before, after, only))
-
-    @staticmethod
-    def _runs(side: str) -> list[str]:
-        from pathlib import Path
-
-        # A directory may have a comma in its name.
-        return [side] if Path(side).is_dir() else side.split(",")
 
     @cached_property
     def _text(self) -> str:

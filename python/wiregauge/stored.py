@@ -360,8 +360,6 @@ def compare(
     *,
     fail_if: v.Repeated | None = None,
     only: v.Texts | None = None,
-    figures: v.File | None = None,
-    force: bool = False,
 ) -> Comparison:
     """Compare stored runs, with confidence intervals.
 
@@ -374,10 +372,6 @@ def compare(
         meets are in ``comparison.met``, those whose bound it contains in ``comparison.undecided``.
     only
         Compare only these figures, such as ``["p50", "p99"]``.
-    figures
-        Write a figure of the comparison to this directory, as SVG and PNG.
-    force
-        Overwrite existing files.
 
     Returns
     -------

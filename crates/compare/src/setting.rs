@@ -122,7 +122,7 @@ fn list(values: &[&String]) -> String {
 }
 
 /// The settings of a point, with their values as they are shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Settings(pub Vec<(Setting, String)>);
 
 impl Settings {

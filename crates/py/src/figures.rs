@@ -4,7 +4,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use wiregauge_record::Figure as Named;
 use wiregauge_report::{Subject, figures as drawn, labels, tables};
 use wiregauge_run::{AnyRun, RunError};
 
@@ -81,30 +80,4 @@ pub fn figures(py: Python<'_>, dirs: Vec<PathBuf>) -> PyResult<Vec<Figure>> {
         Ok(finished(drawn::of(&subjects)))
     })
     .map_err(|error: RunError| PyValueError::new_err(error.to_string()))
-}
-
-/// The figures of what differs between two sides of runs, in the figures of these names; in all, if there are none.
-#[pyfunction]
-pub fn figures_of_comparison(
-    py: Python<'_>,
-    before: Vec<PathBuf>,
-    after: Vec<PathBuf>,
-    only: Vec<String>,
-) -> PyResult<Vec<Figure>> {
-    py.detach(|| {
-        let (before, after) = (
-            open(&before).map_err(|error| error.to_string())?,
-            open(&after).map_err(|error| error.to_string())?,
-        );
-        let named = only.iter().filter_map(|name| Named::parse(name));
-        let asked: Vec<_> = named.map(wiregauge_compare::Figure::Named).collect();
-        let is_wanted = |figure: &wiregauge_compare::Figure| {
-            only.is_empty() || asked.contains(figure) || only.contains(&figure.to_string())
-        };
-        let (before, after) = (AnyRun::all_stored(&before), AnyRun::all_stored(&after));
-        let compared = wiregauge_compare::compare(&before, &after, &asked, &is_wanted, &|_| {})
-            .map_err(|error| error.to_string())?;
-        Ok(finished(drawn::of_comparison(&compared)))
-    })
-    .map_err(|error: String| PyValueError::new_err(error))
 }

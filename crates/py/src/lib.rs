@@ -20,7 +20,7 @@ mod _native {
     #[pymodule_export]
     use super::device::RawDevice;
     #[pymodule_export]
-    use super::figures::{Figure, figures, figures_of_comparison};
+    use super::figures::{Figure, figures};
     #[pymodule_export]
     use super::responder::Responder;
     #[pymodule_export]

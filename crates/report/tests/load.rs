@@ -137,7 +137,6 @@ fn a_point_of_one_sample_and_one_of_none_are_gathered() {
     let points = points_of!(Exchange, &run);
     let of: Vec<u64> = points.iter().map(|point| point.series.of).collect();
     assert_eq!(of, [0, 1, 2]);
-    assert!(points.iter().all(|point| point.first.is_some()));
     assert!(points[0].series.slices.is_empty() && points[0].series.longest.is_empty());
     let slice = points[1].series.slices[0];
     assert_eq!((slice.n, slice.min_ns), (1, slice.max_ns));

@@ -1,9 +1,8 @@
 //! `wiregauge compare`.
 
-use super::{ForceArg, UndecidedArg};
+use super::UndecidedArg;
 use crate::fail_if::{self, FailIf};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 use wiregauge_compare::Figure;
 
 pub(super) const EXAMPLES: &str = "\
@@ -11,7 +10,7 @@ Examples:
   wiregauge compare before after
   wiregauge compare before after --fail-if 'p99 > 5% worse' --fail-if 'lost > 0.1% more'
   wiregauge compare before after --fail-if 'in=48,depth=4: exchanges > 3% worse'
-  wiregauge compare mon,tue,wed thu,fri,sat --only p50,p99 --format md --figures .
+  wiregauge compare mon,tue,wed thu,fri,sat --only p50,p99 --format md
 
 All confidence intervals of a comparison hold jointly with 95 %: two runs of the same thing rarely
 differ, however many points they have. Why several runs per side are better: docs/compare.md.
@@ -54,12 +53,6 @@ pub struct CompareArgs {
         conflicts_with = "json"
     )]
     pub format: TableFormat,
-    /// Write a figure of the comparison to this directory, as SVG and PNG; created if missing.
-    #[arg(long, value_name = "DIR")]
-    pub figures: Option<PathBuf>,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub force: ForceArg,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

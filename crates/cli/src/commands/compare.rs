@@ -1,19 +1,16 @@
 //! `wiregauge compare`: what differs between runs, and how sure that is.
 
-use super::figure_files::write_figures;
 use super::refused::refused;
 use super::unmet::{self, Stated, Unmet};
 use super::{ending, printed, printed_comparison};
 use crate::Outcome;
 use crate::args::{CompareArgs, TableFormat};
-use crate::caller::{Session, remark};
+use crate::caller::Session;
 use crate::fail_if::{FailIf, Judged};
-use crate::output::files;
 use anyhow::bail;
 use std::cell::RefCell;
 use std::path::Path;
 use wiregauge_compare::{Comparison, Figure};
-use wiregauge_report::figures;
 use wiregauge_run::{AnyRun, Control};
 
 /// Runs the command.
@@ -62,13 +59,6 @@ pub fn run(args: &CompareArgs, session: &Session<'_>) -> anyhow::Result<Outcome>
         print_json(&comparison, &judged, session)?;
     } else {
         printed_comparison::print(&comparison, args, session)?;
-    }
-    if let Some(dir) = &args.figures {
-        files::directory(dir)?;
-        let drawn = figures::of_comparison(&comparison);
-        for line in write_figures((dir, args.force.force), &drawn, &[], session)? {
-            remark!(session, "{line}");
-        }
     }
     let unmet = judged.iter().flat_map(|(text, judged)| {
         let met = judged

@@ -80,9 +80,6 @@ pub fn run(args: &ReportArgs, session: &Session<'_>) -> anyhow::Result<Outcome> 
         }
     }
     let compared = compared(&subjects);
-    if let [only] = &compared[..] {
-        drawn.extend(figures::of_comparison(only));
-    }
     let tell = |line: String| -> std::io::Result<()> {
         match (args.quiet, piped) {
             (true, _) => Ok(()),

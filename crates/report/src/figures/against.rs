@@ -4,7 +4,7 @@
 use super::Figure;
 use super::axes::{Axis, size_text};
 use super::cells::{self, Cell, Sweep, Swept, bare, distinct, has_schedule, points, sweeps};
-use super::rtt::has_turnarounds;
+use super::selection::has_turnarounds;
 use super::sweep::{AxisOf, Panel, Plot, Statistic, Value, Vertical};
 use crate::Subject;
 use wiregauge_model::response_size;

@@ -52,6 +52,12 @@ pub(crate) fn bounds(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
         })
 }
 
+/// A range that is no narrower than a tenth of its values: what hardly varies shall look so.
+pub(crate) fn roomy(low: f64, high: f64) -> (f64, f64) {
+    let missing = (0.1 * high - (high - low)).max(0.0);
+    ((low - missing / 2.0).max(0.0), high + missing / 2.0)
+}
+
 /// Units of an axis, the smallest first: how many of the stored unit each is, and its name.
 type Units = [(f64, &'static str)];
 
@@ -167,11 +173,6 @@ impl Axis {
         Axis::new(name.to_owned(), Scale::Nines, (0.0, high), ticks)
     }
 
-    /// Shares of 1, shown in percent.
-    pub(crate) fn percent(name: &str, low: f64, high: f64) -> Axis {
-        Axis::linear(&format!("{name} (%)"), low, high, 0.01)
-    }
-
     /// Bytes, logarithmic.
     pub(crate) fn log_bytes(name: &str, low: f64, high: f64) -> Axis {
         Axis::log_in(name, low, high, &BYTES)
@@ -183,12 +184,6 @@ impl Axis {
         let ticks = labels.iter().enumerate().map(tick).collect();
         let high = labels.len().max(1) as f64;
         Axis::new(name.to_owned(), Scale::Slots, (0.0, high), ticks)
-    }
-
-    /// Points one above the other, the first on top.
-    pub(crate) fn points(names: &[String]) -> Axis {
-        let names: Vec<String> = names.iter().rev().cloned().collect();
-        Axis::slots("", &names)
     }
 
     /// Any values: `unit` of them are one on the labels. The range grows to whole ticks.
@@ -439,7 +434,6 @@ mod tests {
                 Axis::rate("x", high),
                 Axis::log_rate("x", low, high),
                 Axis::log_bytes("x", low, high),
-                Axis::percent("x", 0.0, 1.0),
                 Axis::percentiles("x", n),
                 Axis::sizes("x", &sizes),
                 Axis::depths("x", &sizes),

@@ -7,8 +7,9 @@ use super::cells::listed;
 use super::flows;
 use super::look::{Marker, SERIES, Series};
 use crate::Subject;
+use crate::load::Flow;
 use std::collections::BTreeSet;
-use wiregauge_record::BufferNeed;
+use wiregauge_record::{BufferNeed, FlowSummary};
 
 /// More curves in a panel cannot be distinguished.
 const MOST_CURVES: usize = 6;
@@ -23,13 +24,12 @@ const NEAR: f64 = 1.5;
 /// that it is heavy.
 const REACH: f64 = 30.0;
 
-pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    let some = flows::chosen(subjects, |flow| !curve(flow).is_empty(), MOST_CURVES);
-    let Some(drawn) = some else {
-        return Vec::new();
-    };
+pub(crate) fn draw(subjects: &[Subject]) -> Option<Figure> {
+    let has_curve = |summary: &FlowSummary, loaded: &Flow| !curve(summary, loaded).is_empty();
+    let drawn = flows::chosen(subjects, has_curve, MOST_CURVES)?;
     let mut legend = drawn.legend();
-    let mut needs = drawn.flows().flat_map(|flow| &flow.summary.buffers);
+    let needs = drawn.curves();
+    let mut needs = needs.flat_map(|curve| &curve.point.summary.buffers);
     let loss = needs.find(|need| estimate(need).is_some());
     let loss = loss.map(|need| need.loss);
     if let Some(loss) = loss {
@@ -44,18 +44,18 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     }
     let (canvas, places) = drawn.sheet(&legend);
     let mut beyond = BTreeSet::new();
-    for (panel, place) in drawn.panels.iter().zip(places) {
-        let curves = || panel.curves.iter().map(|(_, series, flow)| (*series, flow));
-        let points = || curves().flat_map(|(_, flow)| curve(flow));
-        let estimates = || {
-            let needs = curves().flat_map(|(_, flow)| &flow.summary.buffers);
-            needs.filter_map(|need| Some((need.rate_bytes_s as f64, estimate(need)?)))
+    for ((way, curves), place) in drawn.panels.iter().zip(places) {
+        let points = || {
+            let flows = curves.iter().map(|one| &one.point);
+            flows.flat_map(|flow| curve(flow.summary, flow.loaded))
         };
+        let needs = || curves.iter().flat_map(|one| &one.point.summary.buffers);
+        let value = |need: &BufferNeed| Some((need.rate_bytes_s as f64, estimate(need)?));
+        let estimates = || needs().filter_map(value);
         let rates = points().map(|(rate, _)| rate);
         let rates = rates.chain(estimates().map(|(rate, _)| rate));
         let (slow, fast) = bounds(rates).unwrap_or((1.0, 1.0));
-        let asked = curves().flat_map(|(_, flow)| &flow.summary.buffers);
-        let asked: BTreeSet<u64> = asked.map(|need| need.rate_bytes_s).collect();
+        let asked: BTreeSet<u64> = needs().map(|need| need.rate_bytes_s).collect();
         // A rate of --rate that no curve reaches is still seen.
         let near = asked.iter().map(|rate| *rate as f64);
         let fast = near.filter(|rate| *rate < NEAR * fast).fold(fast, f64::max);
@@ -75,11 +75,11 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             name: format!("--rate {}", rate_name(rate)),
         };
         let asked: Vec<_> = asked.into_iter().take(MOST_ASKED).map(named).collect();
-        canvas.open("panel");
-        let frame = canvas.frame(place, flows::title(panel.way), x, y);
+        let frame = canvas.frame(place, flows::title(*way), x, y);
         frame.limits_x(&asked);
-        for (series, flow) in curves() {
-            frame.curve(&curve(flow), series);
+        for one in curves {
+            let (flow, series) = (&one.point, one.look);
+            frame.curve(&curve(flow.summary, flow.loaded), series);
             frame.open("for-loss");
             for need in &flow.summary.buffers {
                 if let Some((value, low, high)) = estimate(need) {
@@ -90,20 +90,16 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
             }
             frame.close();
         }
-        canvas.close();
     }
-    vec![canvas.finish(
-        "buffer-rate",
-        "Buffer needed against rate",
-        &caption(&drawn, loss, &beyond),
-    )]
+    let caption = caption(&drawn, loss, &beyond);
+    Some(canvas.finish("buffer-rate", "Buffer needed against rate", &caption))
 }
 
 /// The rates that were loaded and those of `--rate` that the link sustained: rate and bytes, ascending.
-fn curve(flow: &flows::Sampled<'_>) -> Vec<(f64, f64)> {
-    let loaded = flow.loaded.buffer.iter();
+fn curve(summary: &FlowSummary, loaded: &Flow) -> Vec<(f64, f64)> {
+    let loaded = loaded.buffer.iter();
     let loaded = loaded.map(|buffer| (buffer.rate_bytes_s, buffer.worst_bytes));
-    let asked = flow.summary.buffers.iter().filter(|need| need.sustained);
+    let asked = summary.buffers.iter().filter(|need| need.sustained);
     let asked = asked.map(|need| (need.rate_bytes_s as f64, need.worst_bytes as f64));
     let mut curve: Vec<(f64, f64)> = loaded.chain(asked).collect();
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));

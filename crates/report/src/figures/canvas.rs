@@ -68,7 +68,7 @@ impl Canvas {
     }
 
     /// What is left of the sheet, divided among so many panels, so many a row.
-    pub(crate) fn panels(&self, count: usize, columns: usize) -> Vec<Place> {
+    fn panels(&self, count: usize, columns: usize) -> Vec<Place> {
         let columns = columns.clamp(1, count.max(1));
         let rows = count.div_ceil(columns).max(1);
         let all = self.place();
@@ -81,16 +81,6 @@ impl Canvas {
                 height,
             })
             .collect()
-    }
-
-    /// Groups what is drawn until `close`, under a class by which it can be found.
-    pub(crate) fn open(&self, class: &str) {
-        self.svg.open(class);
-    }
-
-    /// Ends a group.
-    pub(crate) fn close(&self) {
-        self.svg.close();
     }
 
     /// A frame with axes, grid and labels, in a place; its title, if it is not empty, stands above it.
@@ -277,9 +267,16 @@ impl Frame {
 
     /// A line with markers.
     pub(crate) fn curve(&self, points: &[(f64, f64)], series: Series) {
+        self.curve_marked(points, points.len().max(1), series);
+    }
+
+    /// A line with at most so many markers, one of them at its end.
+    pub(crate) fn curve_marked(&self, points: &[(f64, f64)], most: usize, series: Series) {
+        let every = points.len().div_ceil(most).max(1);
+        let marked: Vec<_> = points.iter().rev().step_by(every).copied().collect();
         self.svg.open("curve");
         self.line(points, series);
-        self.markers(points, series);
+        self.markers(&marked, series);
         self.svg.close();
     }
 
@@ -294,31 +291,20 @@ impl Frame {
         }
     }
 
-    /// Confidence bounds: `(x, low, high)`, as thin bars with ends.
+    /// Confidence bounds: `(x, low, high)`, as thin bars. An end that is cut by the frame is not marked.
     pub(crate) fn intervals(&self, bounds: &[(f64, f64, f64)], colour: &str) {
         for (x, low, high) in bounds {
-            self.whisker([(*x, *low), (*x, *high)], (3.0, 0.0), colour);
-        }
-    }
-
-    /// The same for values along the horizontal axis: `(low, high, y)`.
-    pub(crate) fn intervals_across(&self, bounds: &[(f64, f64, f64)], colour: &str) {
-        for (low, high, y) in bounds {
-            self.whisker([(*low, *y), (*high, *y)], (0.0, 3.0), colour);
-        }
-    }
-
-    /// A line with an end where the end is seen; one that is cut by the frame has none.
-    fn whisker(&self, ends: [(f64, f64); 2], half: (f64, f64), colour: &str) {
-        let places = self.places(&ends);
-        if places.len() < ends.len() {
-            return;
-        }
-        self.svg.line(&places, (colour, 1.2, 0));
-        for (end, (x, y)) in ends.into_iter().zip(places) {
-            if self.holds(end) {
-                let ends = [(x - half.0, y - half.1), (x + half.0, y + half.1)];
-                self.svg.line(&ends, (colour, 1.2, 0));
+            let ends = [(*x, *low), (*x, *high)];
+            let places = self.places(&ends);
+            if places.len() < ends.len() {
+                continue;
+            }
+            self.svg.line(&places, (colour, 1.2, 0));
+            for (end, (x, y)) in ends.into_iter().zip(places) {
+                if self.holds(end) {
+                    self.svg
+                        .line(&[(x - 3.0, y), (x + 3.0, y)], (colour, 1.2, 0));
+                }
             }
         }
     }

@@ -1,13 +1,10 @@
 //! The points of several runs: sweeps of sizes, choices where there is no room for all, names and parts of captions.
 
 use super::Figure;
-use super::axes::{Axis, bounds};
+use super::axes::bounds;
 use super::canvas::Entry;
-use super::look::{FONT_SIZE, fitting};
 use crate::Subject;
 use std::collections::BTreeSet;
-use wiregauge_compare::Settings;
-use wiregauge_model::response_size;
 use wiregauge_record::{Point, PointSummary, Schedule};
 use wiregauge_run::{Run, RunKind};
 use wiregauge_stats::Estimate;
@@ -23,13 +20,6 @@ pub(super) struct Cell<'a> {
 impl Cell<'_> {
     pub(super) fn point(&self) -> Point {
         self.summary.point
-    }
-
-    /// Where it stands in a list of points: by sizes and depth, what is to be compared side by side.
-    fn rank(&self) -> impl Ord + use<> {
-        let point = self.point();
-        let setting = (point.out_bytes, point.in_bytes, point.depth);
-        (setting, point.link, point.together, self.subject)
     }
 }
 
@@ -260,16 +250,6 @@ pub(super) fn few<T: Clone>(
     (drawn, left_out)
 }
 
-/// The settings that all of these runs have; if there are none, all that there are.
-pub(super) fn common<T: Copy + Ord>(measured: &[(usize, T)], runs: &[usize]) -> Vec<T> {
-    let mut all = distinct(measured.iter().map(|(_, cell)| *cell));
-    let is_common = |cell: &T| runs.iter().all(|run| measured.contains(&(*run, *cell)));
-    if all.iter().any(is_common) {
-        all.retain(is_common);
-    }
-    all
-}
-
 /// The low and the high end of what is to be drawn, confidence bounds included.
 pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64, f64) {
     let mut all = Vec::new();
@@ -280,36 +260,4 @@ pub(super) fn reach<'a>(values: impl IntoIterator<Item = &'a Estimate>) -> (f64,
         all.extend(value.low.filter(|low| *low > 0.3 * value.value));
     }
     bounds(all).unwrap_or((0.0, 1.0))
-}
-
-/// At most so many points, one above the other: with the axis that names them, and for a caption how many are drawn.
-pub(super) fn listed_points<'a>(
-    subjects: &'a [Subject],
-    is_drawn: impl Fn(&PointSummary) -> bool,
-    most: usize,
-) -> Option<(Vec<Cell<'a>>, Axis, String)> {
-    let mut all = exchange(subjects);
-    all.retain(|cell| is_drawn(cell.summary));
-    all.sort_by_key(Cell::rank);
-    let drawn = spread(&all, most);
-    drawn.first()?;
-    let axis = Axis::points(&labels(subjects, &drawn));
-    let left_out = shown(drawn.len(), all.len(), "points");
-    Some((drawn, axis, left_out))
-}
-
-/// Names for points, short enough to stand beside an axis: only what distinguishes them.
-fn labels(subjects: &[Subject], cells: &[Cell<'_>]) -> Vec<String> {
-    let runs = distinct(cells.iter().map(|cell| cell.subject)).len();
-    let settings = |cell: &Cell<'_>| Settings::of_exchange(&cell.point());
-    let all: Vec<Settings> = cells.iter().map(settings).collect();
-    let name = |cell: &Cell<'_>| {
-        let run = fitting(&label(subjects, cell.subject, runs), FONT_SIZE, 110.0);
-        let mut point = settings(cell).name_among(&all);
-        if point.is_empty() {
-            point = response_size(cell.point().in_bytes);
-        }
-        fitting(&joined([run, point], ", "), FONT_SIZE, 260.0)
-    };
-    cells.iter().map(name).collect()
 }

@@ -4,12 +4,12 @@
 use super::Figure;
 use super::axes::{Axis, bounds};
 use super::canvas::{Canvas, Entry, Key, Limit};
-use super::cells::of_each;
+use super::cells::{joined, of_each};
 use super::look::{HEIGHT, LINE, Series};
-use super::which::Choice;
 use crate::Subject;
 use crate::load::{DeadlinePoint, Deadlines};
 use hdrhistogram::Histogram;
+use wiregauge_compare::Settings;
 use wiregauge_quantity::{exact_time, time};
 
 /// More curves cannot be distinguished.
@@ -84,37 +84,20 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
         frame.close();
     }
     frame.limits_x(&limits);
-    let asked = &deadlines.control_loop;
-    let mut caption = match asked.jitter_ns {
-        None => "Share of all cycles, as in the table: at the deadline the missed ones.".to_owned(),
-        Some(_) => "Share of all cycles: at its jitter limit, or at the deadline if that is less, each line is at the \
-                    cycles whose response came too late or never. The jitter limit of a point is counted from its own \
-                    median."
-            .to_owned(),
-    };
-    if drawn
-        .iter()
-        .any(|point| point.cycles.cycles > point.responses.len())
-    {
-        caption += " A line that goes on to the right edge: cycles without a correct response,";
-        caption += " or in which no request could be sent.";
+    let mut caption = String::from(
+        "Share of all cycles, as in the table: at its limit each line is at the cycles whose response came too \
+         late or never.",
+    );
+    if drawn.iter().any(|point| point.beyond.curve.is_empty()) {
+        caption += " Without a fitted tail there is no extrapolation.";
     }
-    if asked.jitter_ns.is_some() {
-        caption += " Responses that are too early miss as well; they are in the table only.";
-    }
-    caption += match drawn.iter().all(|point| point.beyond.curve.is_empty()) {
-        true => " There is no extrapolation.",
-        false => {
-            " From the threshold on: the upper bound (95 %) of the generalised Pareto tail fitted to the correct responses \
-             alone, as far as the data support it, above the share of cycles without one."
-        }
-    };
     if drawn.len() < of {
         caption += &format!(
             " Shown: the {} points with the highest share of missed cycles, of {of}.",
             drawn.len()
         );
     }
+    let asked = &deadlines.control_loop;
     let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
         format!(" and a jitter limit of {}", exact_time(jitter))
     });
@@ -127,13 +110,13 @@ pub fn of_deadlines(deadlines: &Deadlines) -> Option<Figure> {
 
 /// The deadline, and of each point the response time that its jitter limit allows, if that is less.
 fn limits(drawn: &[&DeadlinePoint], deadline_ns: f64) -> Vec<Limit> {
-    let choice = Choice::of(drawn.iter().map(|point| point.point.into()), MOST_CURVES);
+    let settings = |point: &DeadlinePoint| Settings::of_exchange(&point.point);
+    let all: Vec<Settings> = drawn.iter().map(|point| settings(point)).collect();
     let of_point = |point: &DeadlinePoint| {
-        let of = choice.name(&point.point.into());
-        let of = if of.is_empty() { of } else { format!(", {of}") };
+        let limit = format!("jitter limit {}", time(point.limit_ns));
         Limit {
             at: point.limit_ns,
-            name: format!("jitter limit {}{of}", time(point.limit_ns)),
+            name: joined([limit, settings(point).name_among(&all)], ", "),
         }
     };
     let stricter = drawn.iter().filter(|point| point.limit_ns < deadline_ns);
@@ -329,8 +312,7 @@ mod tests {
         let figure = of_deadlines(&of(vec![point])).expect("it is drawn");
         assert_eq!(figure.svg.matches("class=\"tail\"").count(), 1);
         assert!(figure.svg.contains(">fitted tail at most<"));
-        let words = "above the share of cycles without one";
-        assert!(figure.caption.contains(words), "{}", figure.caption);
+        assert!(!figure.caption.contains("no extrapolation"));
     }
 
     #[test]

@@ -2,13 +2,11 @@
 //! a logarithmic axis, and have equal widths on an axis of time that is logarithmic where the times differ much.
 
 use super::Figure;
-use super::axes::{Axis, number};
+use super::axes::{Axis, number, roomy};
 use super::bars::Bars;
 use super::canvas::{Canvas, Entry, Frame, Key, LIMIT_ROW, Limit};
-use super::cells::shown;
 use super::look::{HEIGHT, Marker, SERIES, Series};
-use super::rtt::{self, Sampled};
-use super::which::roomy;
+use super::selection::{self, OfExchange, Selection};
 use crate::Subject;
 use wiregauge_quantity::{exact_time, grouped, percent};
 use wiregauge_stats::{Mode, Share};
@@ -28,23 +26,23 @@ const WIDE: f64 = 3.0;
 /// of all others.
 const ZERO: f64 = 0.02;
 
-pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    figure(subjects, &rtt::all(subjects), "RTT")
+pub(crate) fn draw(subjects: &[Subject]) -> Option<Figure> {
+    figure(subjects, selection::rtts(subjects), "RTT")
 }
 
 /// Of the time from the start of an exchange to the start of the next.
-pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
-    figure(subjects, &rtt::turnarounds(subjects), "TRT")
+pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Option<Figure> {
+    figure(subjects, selection::trts(subjects), "TRT")
 }
 
-fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figure> {
-    let mut runs = rtt::runs(points);
-    if runs.is_empty() {
-        return Vec::new();
-    }
-    let of = runs.len();
-    runs.truncate(MOST_RUNS);
-    let choice = rtt::choice(points, MOST_PANELS);
+fn figure(subjects: &[Subject], points: Vec<OfExchange<'_>>, name: &str) -> Option<Figure> {
+    let is_rtt = name == "RTT";
+    // A limit that counts from the intended start has no place among RTTs.
+    let is_paced = |point: &OfExchange<'_>| !point.loaded.from_intended.is_empty();
+    let has_limits = is_rtt && !points.iter().any(is_paced);
+    let has_zero = points.iter().any(|point| point.values.min() == 0);
+    let selection = Selection::of(points, MOST_RUNS, |_| MOST_PANELS)?;
+    let runs = &selection.runs;
     let look = |at: usize| Series {
         dash: at,
         ..Series::of(at)
@@ -52,21 +50,17 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
     let of_run = |(at, run): (usize, &usize)| Key::Line(look(at)).named(&subjects[*run].label);
     let several = runs.iter().enumerate().filter(|_| runs.len() > 1);
     let legend: Vec<Entry> = several.map(of_run).collect();
-    let panels = choice.cells.len();
+    let panels = selection.cells.len();
     let (canvas, places) = Canvas::with_panels((panels, 2), (HEIGHT, 240), &legend);
     let most = (BARS / (panels * runs.len()) as f64).clamp(FEWEST, MOST);
-    let is_rtt = name == "RTT";
-    // A limit that counts from the intended start has no place among RTTs.
-    let has_limits = is_rtt && points.iter().all(|p| p.loaded.from_intended.is_empty());
     let has_modes = is_rtt && runs.len() == 1;
     // Runs of different lengths are compared by shares.
     let is_share = runs.len() > 1;
-    let mut unnamed = 0;
-    for (cell, place) in choice.cells.iter().zip(places) {
-        let at_cell = |run: &usize| rtt::at(points, *run, *cell).next();
+    let (mut unnamed, mut has_below, mut has_peaks) = (0, false, false);
+    for (cell, place) in selection.cells.iter().zip(places) {
         let drawn = runs.iter().enumerate();
-        let drawn = drawn.filter_map(|(at, run)| Some((look(at), at_cell(run)?)));
-        let (looks, drawn): (Vec<Series>, Vec<&Sampled<'_>>) = drawn.unzip();
+        let drawn = drawn.filter_map(|(at, run)| Some((look(at), selection.at(*run, cell)?)));
+        let (looks, drawn): (Vec<Series>, Vec<&OfExchange<'_>>) = drawn.unzip();
         let Some(first) = drawn.first() else {
             continue;
         };
@@ -86,8 +80,8 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
         let head = LIMIT_ROW * (named.count() as f64 + 1.0) / (place.height - 90.0);
         let head = head.min(0.6);
         let y = counts_axis(&drawn, &bars, is_share, head);
-        canvas.open("panel");
-        let frame = canvas.frame(place, &choice.name(cell), x, y);
+        let frame = canvas.frame(place, &selection.name(cell), x, y);
+        has_below |= !limits.is_empty();
         unnamed += draw_limits(&frame, limits, &drawn);
         for ((look, point), bars) in looks.iter().zip(&drawn).zip(&bars) {
             let n = point.values.len().max(1) as f64;
@@ -105,6 +99,7 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
             frame.close();
             let modes = &point.summary.modes;
             if has_modes && modes.len() > 1 {
+                has_peaks = true;
                 let top = |mode: &Mode| {
                     let (middle, count) = bars.top(mode.peak);
                     (middle, height(count))
@@ -116,7 +111,6 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
                 frame.close();
             }
         }
-        canvas.close();
     }
     let mut caption = match is_share {
         true => "Percentage of each run's exchanges in each bar".to_owned(),
@@ -125,24 +119,22 @@ fn figure(subjects: &[Subject], points: &[Sampled<'_>], name: &str) -> Vec<Figur
     caption += "; even a single one is visible, and an empty bar is a gap.";
     if !is_rtt {
         caption += " TRT: from the start of an exchange to the start of the next.";
-        if points.iter().any(|point| point.values.min() == 0) {
+        if has_zero {
             caption += " The bar at 0: requests sent in one call, which start together.";
         }
     }
-    if has_modes && points.iter().any(|point| point.summary.modes.len() > 1) {
+    if has_peaks {
         caption += " Diamonds: peaks.";
     }
-    if has_limits && points.iter().any(|point| !point.summary.below.is_empty()) {
-        caption += " Dashed: limits of --below, with the percentage of all exchanges below.";
-        caption += " One without a correct answer is not below.";
-        caption += " A limit beyond the axis is not shown.";
+    if has_below {
+        caption += " Dashed: limits of --below, with the percentage of exchanges below.";
     }
-    caption += &[shown(runs.len(), of, "runs"), choice.rule].concat();
+    caption += &selection.rule;
     if unnamed > 0 {
         caption += " Names of limits are left out where there is no room.";
     }
     let file = format!("{}-histogram", name.to_lowercase());
-    vec![canvas.finish(&file, &format!("{name} histogram"), &caption)]
+    Some(canvas.finish(&file, &format!("{name} histogram"), &caption))
 }
 
 /// The values of a panel.
@@ -154,7 +146,7 @@ struct Range {
 }
 
 impl Range {
-    fn of(points: &[&Sampled<'_>]) -> Range {
+    fn of(points: &[&OfExchange<'_>]) -> Range {
         let all = || points.iter().flat_map(|point| point.values.iter_recorded());
         let values = || all().map(|step| step.value_iterated_to());
         Range {
@@ -205,7 +197,7 @@ impl Range {
 }
 
 /// The axis of percentages or numbers; `head` is the part of it that stays free at its top.
-fn counts_axis(points: &[&Sampled<'_>], bars: &[Bars], is_share: bool, head: f64) -> Axis {
+fn counts_axis(points: &[&OfExchange<'_>], bars: &[Bars], is_share: bool, head: f64) -> Axis {
     let tallest = bars.iter().zip(points).map(|(bars, point)| {
         let of = match is_share {
             true => point.values.len().max(1),
@@ -231,7 +223,7 @@ fn counts_axis(points: &[&Sampled<'_>], bars: &[Bars], is_share: bool, head: f64
 }
 
 /// The limits of `--below` with the share below each; gives the number of those that have no room for their names.
-fn draw_limits(frame: &Frame, limits: &[Share], points: &[&Sampled<'_>]) -> usize {
+fn draw_limits(frame: &Frame, limits: &[Share], points: &[&OfExchange<'_>]) -> usize {
     if limits.is_empty() {
         return 0;
     }

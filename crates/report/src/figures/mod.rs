@@ -7,7 +7,6 @@ mod buffer;
 mod bus;
 mod canvas;
 mod cells;
-mod compare;
 mod control;
 mod deadline;
 mod figure;
@@ -18,52 +17,48 @@ mod legend;
 mod lettering;
 mod limits;
 pub(crate) mod look;
-mod loops;
 mod percentile_axis;
 pub(crate) mod percentile_line;
 mod png;
-mod rtt;
+mod selection;
 mod series;
-mod service;
 mod signals;
-mod split;
 mod stalls;
 mod svg;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod which;
 
 pub(crate) use bus::BUS_KINDS;
 pub use bus::of_bus;
-pub use compare::of_comparison;
 pub use control::of_control;
 pub use deadline::of_deadlines;
 pub use figure::Figure;
 pub(crate) use look::corners;
 pub(crate) use percentile_axis::FEW;
 pub use png::NoPng;
-pub(crate) use rtt::has_turnarounds;
+pub(crate) use selection::has_turnarounds;
 pub(crate) use series::bad_mark;
 
 use crate::Subject;
 
 /// All figures that there are of these runs, in the order in which a reader wants them.
 pub fn of(subjects: &[Subject]) -> Vec<Figure> {
-    let drawn = [
-        series::draw(subjects),
-        histogram::draw(subjects),
-        percentile_axis::draw(subjects),
+    let one = |figure: Option<Figure>| Vec::from_iter(figure);
+    let drawn: [Vec<Figure>; 14] = [
+        one(series::draw(subjects)),
+        one(histogram::draw(subjects)),
+        one(percentile_axis::draw(subjects)),
         deadline::draw(subjects),
-        series::draw_turnarounds(subjects),
-        histogram::draw_turnarounds(subjects),
+        one(series::draw_turnarounds(subjects)),
+        one(histogram::draw_turnarounds(subjects)),
         against::draw(subjects),
-        split::draw(subjects),
-        flows::draw(subjects),
-        buffer::draw(subjects),
-        stalls::draw(subjects),
-        service::draw_series(subjects),
-        service::draw_percentiles(subjects),
+        one(flows::draw_rates(subjects)),
+        one(flows::draw_gaps(subjects)),
+        one(buffer::draw(subjects)),
+        one(stalls::draw(subjects)),
+        one(series::draw_services(subjects)),
+        one(percentile_axis::draw_services(subjects)),
         signals::draw(subjects),
     ];
     drawn.into_iter().flatten().collect()

@@ -3,18 +3,17 @@
 //! else.
 
 use super::Figure;
-use super::axes::{Axis, bounds};
+use super::axes::{Axis, bounds, roomy};
 use super::canvas::{Canvas, Frame, Key};
 use super::cells::{joined, label};
 use super::look::{HEIGHT, INK, Marker, SERIES, Series};
-use super::rtt::{self, Sampled};
-use super::which::roomy;
+use super::selection::{self, Sampled, Selection};
 use crate::Subject;
-use crate::load::{Series as Thinned, Slice, Spot};
-use wiregauge_quantity::{grouped, time};
+use crate::load::{Series as Thinned, Slice};
+use wiregauge_quantity::grouped;
 
 /// More panels would be too small.
-pub(super) const MOST_PANELS: usize = 6;
+const MOST_PANELS: usize = 6;
 
 /// Slices, outliers and bad ones that all panels together may show: what a page can hold and an eye
 /// can tell apart.
@@ -58,15 +57,17 @@ pub(crate) fn bad_mark(status: &str) -> Series {
 }
 
 /// What is drawn.
-pub(super) struct Quantity {
+struct Quantity {
     /// Of the figure's file.
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
+    name: &'static str,
+    title: &'static str,
     /// The name of the values.
-    pub(super) axis: &'static str,
+    axis: &'static str,
     /// What has such a value.
-    pub(super) one: &'static str,
-    pub(super) many: &'static str,
+    one: &'static str,
+    many: &'static str,
+    /// What the value is; begins with a space if it is not empty.
+    meaning: &'static str,
 }
 
 const RTT: Quantity = Quantity {
@@ -75,68 +76,72 @@ const RTT: Quantity = Quantity {
     axis: "RTT",
     one: "exchange",
     many: "exchanges",
+    meaning: "",
 };
-
-/// One point of one run.
-pub(super) struct Panel<'a> {
-    pub(super) title: String,
-    /// The same point of several runs is in one row, with the same axes.
-    pub(super) row: usize,
-    pub(super) series: &'a Thinned,
-    /// The first value, if it is not in the series.
-    pub(super) first: Option<Spot>,
-}
 
 const TRT: Quantity = Quantity {
     name: "trt-series",
     title: "TRT over time",
     axis: "TRT",
-    one: "exchange",
-    many: "exchanges",
+    meaning: " TRT: from the start of an exchange to the start of the next.",
+    ..RTT
 };
 
-pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
-    of_points(subjects, &rtt::all(subjects), &RTT)
+const DELAY: Quantity = Quantity {
+    name: "service-series",
+    title: "Service delay over time",
+    axis: "Service delay",
+    one: "block",
+    many: "blocks",
+    meaning: " The service delay is the time from the last input sample of a block to the delivery of its output; \
+              the latency needed is one block plus the longest service delay.",
+};
+
+/// One point of one run.
+struct Panel<'a> {
+    title: String,
+    /// The same point of several runs is in one row, with the same axes.
+    row: usize,
+    series: &'a Thinned,
+}
+
+pub(crate) fn draw(subjects: &[Subject]) -> Option<Figure> {
+    figure(subjects, selection::rtts(subjects), &RTT)
 }
 
 /// Of the time from the start of an exchange to the start of the next.
-pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Vec<Figure> {
-    of_points(subjects, &rtt::turnarounds(subjects), &TRT)
+pub(crate) fn draw_turnarounds(subjects: &[Subject]) -> Option<Figure> {
+    figure(subjects, selection::trts(subjects), &TRT)
 }
 
-fn of_points(subjects: &[Subject], points: &[Sampled<'_>], of: &Quantity) -> Vec<Figure> {
-    let mut runs = rtt::runs(points);
-    runs.truncate(MOST_PANELS);
-    if points.is_empty() {
-        return Vec::new();
-    }
-    let choice = rtt::choice(points, MOST_PANELS / runs.len());
+/// Of the service delay of a loop's blocks.
+pub(crate) fn draw_services(subjects: &[Subject]) -> Option<Figure> {
+    let mut points = selection::loops(subjects);
+    points.retain(|point| point.series.of > 0);
+    figure(subjects, points, &DELAY)
+}
+
+fn figure<S: Clone, L: Clone>(
+    subjects: &[Subject],
+    points: Vec<Sampled<'_, S, L>>,
+    of: &Quantity,
+) -> Option<Figure> {
+    let selection = Selection::of(points, MOST_PANELS, |runs| MOST_PANELS / runs)?;
+    let runs = selection.runs.len();
     // One row a point, one column a run; of a single run the points fill the rows.
     let mut panels = Vec::new();
-    for (row, cell) in choice.cells.iter().enumerate() {
-        for &run in &runs {
-            let Some(point) = rtt::at(points, run, *cell).next() else {
-                continue;
-            };
-            let run = label(subjects, run, runs.len());
-            panels.push(Panel {
-                title: joined([run, choice.name(cell)], ": "),
-                row,
-                series: point.series,
-                first: point.loaded.first.filter(|_| of.name == RTT.name),
-            });
+    for (row, cell) in selection.cells.iter().enumerate() {
+        for &run in &selection.runs {
+            if let Some(point) = selection.at(run, cell) {
+                let run = label(subjects, run, runs);
+                panels.push(Panel {
+                    title: joined([run, selection.name(cell)], ": "),
+                    row,
+                    series: point.series,
+                });
+            }
         }
     }
-    let meaning = match of.name == TRT.name {
-        true => " TRT: from the start of an exchange to the start of the next.",
-        false => "",
-    };
-    let rule = format!("{meaning}{}", choice.rule);
-    vec![figure(of, &panels, runs.len(), &rule)]
-}
-
-/// The panels row by row; `rule` ends the caption.
-pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &str) -> Figure {
     let series = || panels.iter().map(|panel| panel.series);
     let statuses = statuses(series());
     let mut legend = Vec::new();
@@ -155,17 +160,13 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
         let name = format!("{status} ({})", grouped(*n));
         legend.push(Key::Mark(bad_mark(status)).named(name));
     }
-    let rows = panels.len().div_ceil(2);
-    let height = if rows == 1 { HEIGHT } else { 230 * rows as u32 };
     let columns = if runs == 3 { 3 } else { 2 };
-    let canvas = Canvas::new(height, &legend);
+    let (canvas, places) = Canvas::with_panels((panels.len(), columns), (HEIGHT, 230), &legend);
     let mut spots_left_out = 0;
-    // The part of a panel that the marks at its top take up.
-    let inner = f64::from(height) / rows as f64 - 95.0;
-    let head = MARK_ROW * statuses.len() as f64 / inner;
-    for (at, one) in panels.iter().enumerate() {
-        let place = canvas.panels(panels.len(), columns)[at];
+    for (one, place) in panels.iter().zip(places) {
         let series = one.series;
+        // The part of the panel that the marks at its top take up.
+        let head = MARK_ROW * statuses.len() as f64 / (place.height - 95.0);
         // Runs are compared along a row: the same axis for all of it.
         let row: Vec<&Thinned> = match runs {
             1 => vec![series],
@@ -175,21 +176,13 @@ pub(super) fn figure(of: &Quantity, panels: &[Panel<'_>], runs: usize, rule: &st
                 .map(|other| other.series)
                 .collect(),
         };
-        canvas.open("panel");
-        let frame = canvas.frame(
-            place,
-            &one.title,
-            elapsed_axis(series, &row),
-            value_axis(of.axis, &row, head),
-        );
+        let x = elapsed_axis(series, &row);
+        let y = value_axis(of.axis, &row, head);
+        let frame = canvas.frame(place, &one.title, x, y);
         spots_left_out += panel(&frame, series, panels.len(), &statuses);
-        canvas.close();
     }
-    canvas.finish(
-        of.name,
-        of.title,
-        &caption(of, panels, spots_left_out, rule),
-    )
+    let caption = caption(of, &panels, spots_left_out) + of.meaning + &selection.rule;
+    Some(canvas.finish(of.name, of.title, &caption))
 }
 
 fn mean_line() -> Series {
@@ -361,21 +354,16 @@ fn steps(series: &Thinned, most: usize, narrowest: f64) -> Vec<Vec<Step>> {
     pieces.iter().map(piece).collect()
 }
 
-fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &str) -> String {
+fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize) -> String {
     let series = || panels.iter().map(|panel| panel.series);
-    let a_panel = a_panel(panels.len());
     let samples: u64 = series().map(|series| series.of).sum();
-    let few = |panel: &&Panel<'_>| has_few(panel.series, panels.len());
-    let how = match panels.iter().filter(few).count() {
+    let few = series().filter(|series| has_few(series, panels.len()));
+    let how = match few.count() {
         n if n == panels.len() => "one dot each.".to_owned(),
-        n => format!(
-            "in about {a_panel} time slices per panel: the longest and the shortest of each slice are shown, so \
-             extremes stay visible.{}",
-            if n > 0 {
-                " Panels with few of them show one dot each."
-            } else {
-                ""
-            }
+        _ => format!(
+            "in about {} time slices per panel: the longest and the shortest of each slice are shown, so \
+             extremes stay visible.",
+            a_panel(panels.len())
         ),
     };
     let what = if samples == 1 { of.one } else { of.many };
@@ -385,20 +373,8 @@ fn caption(of: &Quantity, panels: &[Panel<'_>], spots_left_out: usize, rule: &st
         let kept: usize = series().map(|series| series.longest.len()).sum();
         let shown = (kept - spots_left_out) as u64;
         let (all, drawn) = (grouped(stand_out), grouped(shown));
-        text.push_str(&format!(
-            " Outliers are longer than p75 + 3 (p75 - p25): {drawn} of {all} are drawn, one dot \
-             each."
-        ));
+        text +=
+            &format!(" Outliers are longer than p75 + 3 (p75 - p25): {drawn} of {all} are drawn.");
     }
-    if series().any(|series| !series.bad.is_empty()) {
-        text.push_str(" Rows at the top: errors, at the start time of the exchange.");
-    }
-    if let [one] = panels
-        && let Some(first) = one.first
-    {
-        let (what, first) = (of.one, time(first.value_ns as f64));
-        text.push_str(&format!(" Not shown: the first {what}, {first}."));
-    }
-    text.push_str(rule);
     text
 }

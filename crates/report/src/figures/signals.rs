@@ -15,6 +15,9 @@ const PLAIN: std::ops::Range<f64> = 1e-2..1e5;
 /// A curve: its name, its look, its values.
 type Curve<'a> = (String, Series, &'a [(f64, f64)]);
 
+/// The values of a signal: over time, or since the step.
+type Part = fn(&Signal) -> &[(f64, f64)];
+
 /// Of every run of a control loop.
 pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
     let drawn = |part: fn(&ControlSignals, bool) -> Option<Figure>| {
@@ -29,63 +32,46 @@ pub(crate) fn draw(subjects: &[Subject]) -> Vec<Figure> {
 }
 
 fn outputs(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
-    let mut curves = curves("y", &signals.outputs, |signal| &signal.over_time);
+    let over_time: Part = |signal| &signal.over_time[..];
+    let mut curves = curves("y", &signals.outputs, over_time);
     if has_step {
-        let reference = &signals.reference.over_time;
-        curves.push(("r".into(), Series::limit(), reference.as_slice()));
+        curves.push(reference(signals, over_time));
     }
-    let (what, title) = match has_step {
-        true => (
-            "Measured outputs y and the reference r of the first one.",
-            "Output and reference over time",
-        ),
-        false => (
-            "Measured outputs y; the reference is 0.",
-            "Output over time",
-        ),
-    };
-    let caption = format!("{what} {}", thinned(signals));
-    let texts = (title, "Time since the first tick", "Output");
+    let caption = format!("Measured outputs y. {}", thinned(signals));
+    let texts = ("Output over time", "Time since the first tick", "Output");
     figure("signals-output", texts, &curves, &caption)
 }
 
 fn commands(signals: &ControlSignals, _has_step: bool) -> Option<Figure> {
-    let curves = curves("u", &signals.commands, |signal| &signal.over_time);
-    let thinned = thinned(signals);
-    let caption = format!("Commands u, computed from the samples. {thinned}");
+    let curves = curves("u", &signals.commands, |signal| &signal.over_time[..]);
+    let caption = format!("Commands u. {}", thinned(signals));
     let texts = ("Command over time", "Time since the first tick", "Command");
     figure("signals-command", texts, &curves, &caption)
 }
 
 fn step(signals: &ControlSignals, has_step: bool) -> Option<Figure> {
-    if !has_step {
-        return None;
-    }
-    let mut curves = curves("y", &signals.outputs, |signal| &signal.step);
-    let reference = &signals.reference.step;
-    curves.push(("r".into(), Series::limit(), reference.as_slice()));
-    let caption = format!(
-        "Measured outputs y and the reference r of the first one, {} cycles from the step on, with the noise of the \
-         plant.",
-        grouped(reference.len() as u64)
-    );
+    let step: Part = |signal| &signal.step[..];
+    let mut curves = curves("y", &signals.outputs, step);
+    curves.push(reference(signals, step));
+    let caption = "Measured outputs y from the step on, with the noise of the plant.";
     let title = "Step response at the samples";
     let texts = (title, "Time since the step", "Output");
-    figure("signals-step", texts, &curves, &caption)
+    figure("signals-step", texts, &curves, caption).filter(|_| has_step)
+}
+
+/// The reference of the first output.
+fn reference(signals: &ControlSignals, values: Part) -> Curve<'_> {
+    ("r".into(), Series::limit(), values(&signals.reference))
 }
 
 /// The signals of a name, numbered where there are several.
-fn curves<'a>(
-    name: &str,
-    signals: &'a [Signal],
-    values: fn(&Signal) -> &Vec<(f64, f64)>,
-) -> Vec<Curve<'a>> {
+fn curves<'a>(name: &str, signals: &'a [Signal], values: Part) -> Vec<Curve<'a>> {
     let named = |number: usize| match signals.len() {
         1 => name.to_owned(),
         _ => format!("{name}{}", number + 1),
     };
     let all = signals.iter().enumerate();
-    all.map(|(number, signal)| (named(number), Series::of(number), values(signal).as_slice()))
+    all.map(|(number, signal)| (named(number), Series::of(number), values(signal)))
         .collect()
 }
 

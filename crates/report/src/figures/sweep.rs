@@ -185,11 +185,9 @@ impl<'a, H: Copy + Ord> Plot<'a, H> {
             let title = (all.len() > 1).then(|| panel.name(&all, self.held));
             let (name, axis) = self.x;
             let (x, y) = (axis(name, &settings), self.y.axis(range.0, high, is_log));
-            canvas.open("panel");
             let frame = canvas.frame(place, &title.unwrap_or_default(), x, y);
             curves.iter().for_each(|curve| curve.draw(&frame, *panel));
             limits.draw(&frame, &[panel.link]);
-            canvas.close();
         }
         let mut caption = self.caption.clone() + &only(&legend);
         let of_all = match &all[..] {

@@ -2,12 +2,11 @@
 
 use super::Room;
 use super::points::{Collector, Gather, TIMED, histogram, record};
-use super::types::{ExchangePoint, Spot};
+use super::types::ExchangePoint;
 use wiregauge_record::{Phase, Sample, Schedule, StartOrder, Status};
 use wiregauge_run::{Exchange, RunFile};
 
 pub(crate) struct Gatherer {
-    first: Option<Spot>,
     series: Collector,
     scheduled: bool,
     from_intended: hdrhistogram::Histogram<u64>,
@@ -21,7 +20,6 @@ impl Gather<Exchange> for Gatherer {
     fn new(file: &RunFile, at: usize, room: Room) -> Gatherer {
         let first = file.plan.first_of_trt(file.points[at].point.depth);
         Gatherer {
-            first: None,
             series: Collector::new(room),
             scheduled: matches!(file.plan.schedule, Schedule::EveryNs(_)),
             from_intended: histogram(),
@@ -39,9 +37,6 @@ impl Gather<Exchange> for Gatherer {
     fn push(&mut self, sample: &Sample) {
         let (at_ns, value_ns) = (sample.start_ns, sample.rtt_ns);
         if sample.phase != Phase::Measured {
-            if sample.phase == Phase::First && sample.status.is_timed() {
-                self.first = Some(Spot { at_ns, value_ns });
-            }
             return;
         }
         if sample.status != Status::Ok {
@@ -78,7 +73,6 @@ impl Gather<Exchange> for Gatherer {
         let (series, rtt) = self.series.finish();
         ExchangePoint {
             missing,
-            first: self.first,
             series,
             rtt,
             from_intended: self.from_intended,

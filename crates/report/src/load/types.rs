@@ -72,8 +72,6 @@ impl Loaded {
 pub struct ExchangePoint {
     /// Why there are no samples: the sample file is missing, damaged or another's.
     pub missing: Option<String>,
-    /// The first exchange, which is in nothing else; `None` if it was not answered right.
-    pub first: Option<Spot>,
     /// RTT over time, measured part only.
     pub series: Series,
     /// Every measured RTT in nanoseconds, three significant digits.

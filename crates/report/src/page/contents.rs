@@ -5,7 +5,7 @@ use crate::figures::Figure;
 use std::fmt::Write;
 
 /// Questions, and the beginnings of the names of the figures that answer them.
-const QUESTIONS: [(&str, &[&str]); 11] = [
+const QUESTIONS: [(&str, &[&str]); 9] = [
     (
         "How long does an exchange take?",
         &["rtt-series", "rtt-histogram", "rtt-percentiles"],
@@ -21,7 +21,6 @@ const QUESTIONS: [(&str, &[&str]); 11] = [
     ),
     ("What is the throughput?", &["rate-"]),
     ("How large must a buffer be?", &["gap-", "buffer-"]),
-    ("Where does the time go?", &["connect-"]),
     (
         "How low can the latency be without stalls?",
         &["stalls-", "service-"],
@@ -31,7 +30,6 @@ const QUESTIONS: [(&str, &[&str]); 11] = [
         "What is the effect of the delay on the loop?",
         &["control-"],
     ),
-    ("What differs?", &["compare"]),
 ];
 
 /// A section of the page.
