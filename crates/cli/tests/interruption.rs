@@ -111,6 +111,8 @@ fn a_kill_loses_no_finished_point() {
     let listing = only_listing(&desk);
     assert_eq!(listing["state"], "killed");
     assert_eq!(listing["points"], 1);
+    let listed = desk.output("runs");
+    has_all(&listed, &["      was killed (SIGKILL"]);
     let rows = exported_rows(&desk);
     let of = |point| rows.iter().filter(|row| row.point == point).count();
     assert_eq!(of(0), 501);
@@ -240,6 +242,8 @@ fn a_run_can_be_looked_at_while_it_runs() {
             && samples(&desk, "point-0001.rows").is_some()
     });
     assert_eq!(only_listing(&desk)["state"], "running");
+    let shown = desk.output("show last");
+    assert!(shown.starts_with("still running: "), "{shown}");
     assert!(exported_rows(&desk).len() >= 501);
     let ended = run.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
