@@ -166,7 +166,7 @@ fn what_makes_no_sense_is_refused() {
         nothing --period 1ms                  => cannot find a run `nothing`
         ",
     );
-    desk.refuses("deadline last", 3, "--period 1ms --figure no/d.svg => no/d");
+    desk.refuses("deadline last", 3, "--period 1ms --figure no/d.svg => no");
     desk.output("stream null:// --direction in --settle 10ms --duration 500ms");
     let deadline = "deadline last --period 1ms";
     desk.refuses(deadline, 2, "=> a stream run | wiregauge exchange");

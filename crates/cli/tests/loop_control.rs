@@ -257,7 +257,8 @@ fn an_interrupted_run_keeps_its_cycles() {
     let command = format!("loop-control {} {flags}", server.address);
     let running = Background::start(&mut desk.command(&command));
     until("some cycles are stored", || {
-        Run::<Control>::open(&desk.path("run")).is_ok_and(|run| run.progress.rows > 20)
+        let run = Run::<Control>::open(&desk.path("run"));
+        run.is_ok_and(|run| run.progress.rows > 20)
     });
     running.signal(Signal::INT);
     let ended = running.ended();

@@ -2,18 +2,12 @@
 
 use crate::common;
 
-use common::{BOUND, Desk, Server, StreamRun, has_all, until};
-use rustix::process::Signal;
+use common::{BOUND, Desk, Server, StreamRun, has_all};
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpListener;
+use std::io::Read;
 use std::process::{Child, Stdio};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wiregauge_record::{Recording, Way};
-
-/// Bytes that the buffer of a recording holds.
-const BUFFER: u64 = 64 << 20;
 
 /// A source that closes the connection behind its bytes, read to its end.
 const WHOLE: &str = "--protocol raw --direction in --settle 1ns --duration 200s --timeout 100s";
@@ -96,18 +90,6 @@ fn answers_of_a_responder_are_not_in_the_file() {
 }
 
 #[test]
-fn an_older_recording_is_replaced_whole_by_a_shorter_one() {
-    let desk = Desk::new();
-    let sent = bytes(300_000);
-    let server = source_of(&desk, &sent);
-    std::fs::write(desk.path("data.bin"), bytes(900_000)).expect("a file");
-    let flags = format!("{WHOLE} --record data.bin --force");
-    let run = desk.stream(&server.address, &flags);
-    assert_eq!(recorded(&run).0.bytes, 300_000);
-    assert!(std::fs::read(desk.path("data.bin")).expect("a file") == sent);
-}
-
-#[test]
 fn standard_output_has_the_bytes_and_standard_error_the_words() {
     let desk = Desk::new();
     let sent = bytes(500_000);
@@ -152,82 +134,6 @@ fn errors(desk: &Desk) -> String {
     unwrapped(&said.expect("what it said"))
 }
 
-fn last(desk: &Desk) -> StreamRun {
-    let file = serde_json::from_value(desk.json("show last --json")).expect("a run");
-    StreamRun { file }
-}
-
-/// Sends these bytes to the first client. Once it could send nothing more for a while, after more than the buffer
-/// holds, it says so.
-fn blocked_source(sent: Vec<u8>) -> (String, mpsc::Receiver<()>, std::thread::JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("tcp://{}", listener.local_addr().expect("bound"));
-    let (say, said) = mpsc::channel();
-    let sending = std::thread::spawn(move || {
-        let (mut client, _) = listener.accept().expect("a client");
-        client.set_nonblocking(true).expect("a socket");
-        let (mut at, mut moved) = (0, Instant::now());
-        while at < sent.len() {
-            match client.write(&sent[at..]) {
-                Ok(count) => {
-                    at += count;
-                    moved = Instant::now();
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(error) => panic!("{error}"),
-            }
-            if at as u64 > BUFFER && moved.elapsed() > Duration::from_secs(1) {
-                let _ = say.send(());
-            }
-            assert!(moved.elapsed() < BOUND, "nobody receives");
-        }
-    });
-    (address, said, sending)
-}
-
-#[test]
-fn a_slow_reader_of_the_pipe_makes_the_receiver_wait_and_nothing_is_lost() {
-    let desk = Desk::new();
-    let sent = bytes(120 << 20);
-    let (address, blocked, sending) = blocked_source(sent.clone());
-    let arguments = format!("stream {address} {WHOLE} --transfer 64k --record -");
-    let (child, mut out) = piped(&desk, &arguments);
-    blocked.recv_timeout(BOUND).expect("the buffer is full");
-    let mut all = Vec::new();
-    out.read_to_end(&mut all).expect("the pipe");
-    assert_eq!(code(child), Some(0), "{}", errors(&desk));
-    sending.join().expect("the source");
-    assert!(all == sent);
-    let run = last(&desk);
-    let (recording, received) = recorded(&run);
-    assert_eq!((recording.bytes, received), (120 << 20, 120 << 20));
-    assert!(recording.waits > 0, "{recording:?}");
-    assert!(recording.waited_ns > 100_000_000, "{recording:?}");
-    assert_eq!(recording.peak_waiting_bytes, BUFFER);
-    let said = errors(&desk);
-    assert!(said.contains("W11: the receiver waited"), "{said}");
-}
-
-#[test]
-fn a_responder_is_still_heard_after_the_pipe_was_slow() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://127.0.0.1:0");
-    // The buffer fills after the end of the measured time or before it: the answer to END waits behind the data.
-    let flags = "--direction in --transfer 64k --duration 3s --timeout 1s --no-check --record -";
-    let (child, mut out) = piped(&desk, &format!("stream {} {flags}", server.address));
-    let mut all = vec![0; 1 << 20];
-    out.read_exact(&mut all).expect("the pipe");
-    // Longer than three times the timeout, after which an order counts as not answered.
-    std::thread::sleep(Duration::from_secs(8));
-    out.read_to_end(&mut all).expect("the pipe");
-    assert_eq!(code(child), Some(0), "{}", errors(&desk));
-    let run = last(&desk);
-    run.is_clean();
-    assert_eq!(recorded(&run).0.bytes, all.len() as u64);
-}
-
 #[test]
 fn a_full_disk_ends_the_run_with_its_samples_kept() {
     let desk = Desk::new();
@@ -261,77 +167,31 @@ fn a_reader_that_leaves_ends_the_run() {
 }
 
 #[test]
-fn ctrl_c_does_not_wait_for_a_reader_that_is_stuck() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://127.0.0.1:0");
-    let flags = "--direction in --duration 200s --record -";
-    let (child, mut out) = piped(&desk, &format!("stream {} {flags}", server.address));
-    out.read_exact(&mut [0; 10]).expect("the pipe");
-    until("the point has begun", || desk.measures());
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, Signal::INT).expect("a signal");
-    assert_eq!(code(child), Some(130), "{}", errors(&desk));
-    let run = last(&desk);
-    let (recording, received) = recorded(&run);
-    assert_eq!(recording.bytes + recording.missing_bytes, received);
-    assert!(recording.missing_bytes > 0, "{recording:?}");
-    let said = errors(&desk);
-    assert!(said.contains("received but not written"), "{said}");
-}
-
-#[test]
 fn what_cannot_be_recorded_is_refused_with_the_reason() {
     let desk = Desk::new();
     std::fs::write(desk.path("plain"), "").expect("a file");
-    for (flags, code, words) in [
-        (
-            "--direction out --record x",
-            2,
-            "use --direction in or both",
-        ),
-        ("--direction in,both --record x", 2, "this run has 2"),
-        (
-            "--direction in --transfer 1k,2k --record x",
-            2,
-            "this run has 2",
-        ),
-        ("null:// --direction in --record x", 2, "for one device"),
-        (
-            "--direction in --record - --json",
-            2,
-            "both need standard output",
-        ),
-        ("--direction in --record x --csv x", 2, "the same file"),
-        (
-            "--direction in --record no/x",
-            3,
-            "cannot write no/x: No such file",
-        ),
-        ("--direction in --record plain/x", 3, "cannot write plain/x"),
-        (
-            "--direction in --record /",
-            2,
-            "cannot write /: it is a directory",
-        ),
-    ] {
-        let mut command = desk.wiregauge(&format!("stream null:// {flags}"));
-        let done = command.assert().code(code);
-        let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-        assert!(said.contains(words), "{flags}: {said}");
-    }
-    assert!(!desk.path("x").exists() && desk.stored().is_empty());
-}
-
-#[test]
-fn a_device_that_is_not_there_costs_no_older_recording() {
-    let desk = Desk::new();
-    std::fs::write(desk.path("data.bin"), "older").expect("a file");
-    let flags = "--direction in --record data.bin --force";
-    desk.wiregauge(&format!("stream unix://nobody {flags}"))
-        .assert()
-        .code(3);
-    let kept = std::fs::read(desk.path("data.bin")).expect("a file");
-    assert_eq!(kept, b"older");
+    desk.refuses(
+        "stream null://",
+        2,
+        "
+        --direction out --record x                   => use --direction in or both
+        --direction in,both --record x               => this run has 2
+        --direction in --transfer 1k,2k --record x   => this run has 2
+        null:// --direction in --record x            => for one device
+        --direction in --record - --json             => both need standard output
+        --direction in --record x --csv x            => the same file
+        --direction in --record /                    => cannot write /: it is a directory
+        ",
+    );
+    desk.refuses(
+        "stream null:// --direction in",
+        3,
+        "
+        --record no/x     => cannot write no/x: No such file
+        --record plain/x  => cannot write plain/x
+        ",
+    );
+    assert!(!desk.path("x").exists());
 }
 
 #[test]
