@@ -199,6 +199,19 @@ fn fix_changes_tells_and_undo_puts_back() {
 }
 
 #[test]
+fn undo_leaves_what_somebody_else_changed() {
+    let host = Host::new();
+    host.output("--fix --only governor");
+    host.file(GOVERNOR, "ondemand\n");
+    let text = host.output("--undo");
+    has_all(
+        &text,
+        &["ondemand, changed by another program in the meantime; kept"],
+    );
+    assert_eq!(host.text(GOVERNOR), "ondemand\n");
+}
+
+#[test]
 fn what_cannot_be_written_is_reported_with_the_command_for_root_and_the_exit_code() {
     let host = Host::new();
     let ended = host.as_nobody("--fix --only governor");

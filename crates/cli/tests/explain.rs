@@ -5,6 +5,72 @@ use crate::common;
 use common::{Desk, has_all};
 
 #[test]
+fn the_time_that_a_device_computes_is_its_own_part_of_the_rtt() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --service-time 5ms");
+    let address = &server.address;
+    desk.output(&format!("exchange {address} --count 60 --depth 1,4"));
+    let explained = desk.json("explain last --json");
+    let alone = &explained["exchanges"][0];
+    let [rtt, device, host, wire] = ["rtt_ns", "device_ns", "host_ns", "wire_ns"]
+        .map(|part| alone[part].as_f64().expect("a time"));
+    assert!(device >= 4.9e6, "{alone}");
+    assert!((device + host + wire - rtt).abs() < 1.0, "{alone}");
+    // The device works on one at a time, so it limits at either depth, or nearly so at depth 1.
+    let deep = &explained["exchanges"][1];
+    let kind = deep["verdict"]["kind"].as_str().expect("a verdict");
+    assert_eq!(kind, "device", "{deep}");
+    let text = desk.output("explain last");
+    has_all(
+        &text,
+        &[
+            "Where the time of an exchange goes",
+            "Bottleneck",
+            "depth 4: the device;",
+        ],
+    );
+    // The heading says it already.
+    assert!(!text.contains("bottleneck:"), "{text}");
+    assert!(!text.contains("device, wire and waiting"), "{text}");
+}
+
+#[test]
+fn without_a_device_clock_the_rest_contains_the_device() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0 --protocol scpi --service-time 5ms");
+    let address = &server.address;
+    desk.output(&format!(
+        "exchange {address} --protocol scpi --send *IDN? --count 60"
+    ));
+    let text = desk.output("explain last");
+    let named = text.matches("device, wire and waiting").count();
+    let all = text.matches("wire and waiting").count();
+    assert!(named >= 2 && named == all, "{text}");
+}
+
+#[test]
+fn a_run_with_a_connection_for_each_has_the_time_of_the_connection_and_no_depth_to_try() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://:0");
+    let address = &server.address;
+    let printed = desk.output(&format!(
+        "exchange {address} --count 60 --connect each --in 48,1k,8k"
+    ));
+    let text = desk.output("explain last");
+    let heads = text
+        .lines()
+        .find(|line| line.contains("connect"))
+        .unwrap_or("");
+    assert!(heads.contains("% of connect + RTT"), "{text}");
+    for text in [&printed, &text] {
+        assert!(!text.contains("--depth"), "{text}");
+    }
+    let explained = desk.json("explain last --json");
+    let of = |part: &str| explained["exchanges"][0][part].as_f64();
+    assert!(of("connect_ns") > Some(0.0), "{explained}");
+}
+
+#[test]
 fn a_run_without_a_floor_says_that_the_hosts_part_is_not_known() {
     let desk = Desk::new();
     desk.output("exchange null:// --count 40 --no-calibration");
@@ -107,6 +173,18 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
         2,
         &["cannot predict in=4k", "--depth 1,2,4,8"],
     );
+}
+
+#[test]
+fn usbmon_on_a_link_that_is_not_usb_is_a_warning_and_the_run_goes_on() {
+    let desk = Desk::new();
+    let stream = "stream null:// --direction in --settle 10ms --duration 500ms --usbmon";
+    let text = desk.output(stream);
+    assert!(text.contains("no URB times"), "{text}");
+    let stored = desk.json("show last --json");
+    assert!(stored["points"][0]["flows"][0]["transfers"].as_u64() > Some(0));
+    let settings = stored["conditions"]["link"]["settings"].to_string();
+    assert!(settings.contains("require a usb:// link"), "{settings}");
 }
 
 /// A capture of a device that answers NAK `naks` times before each packet of 64 bytes.

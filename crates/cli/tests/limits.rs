@@ -140,3 +140,16 @@ fn what_a_speed_forbids_is_refused_with_what_it_allows() {
         ",
     );
 }
+
+#[test]
+fn a_can_bus_at_500_kbit_s_carries_4504_frames_of_8_bytes_at_best_and_3703_at_worst() {
+    let desk = Desk::new();
+    has_all(
+        &desk.output("limits can --bitrate 500k --bytes 8 --out 8 --in 8"),
+        &[
+            "500,000 bit/s / 111 bits = 4,504 frames/s at best; with 24 stuff bits 135 bits, 3,703",
+            "Davis",
+            "438.0",
+        ],
+    );
+}

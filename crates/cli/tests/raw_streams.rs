@@ -119,6 +119,18 @@ fn missing_and_changed_bytes_are_told_apart_by_the_pattern() {
     has_all(&printed, &["W34", "W02"]);
 }
 
+#[test]
+fn a_tty_that_prints_is_a_source() {
+    let desk = Desk::new();
+    let tty = desk.text("tty");
+    let other = format!("PTY,link={tty},raw,echo=0");
+    let server = Server::socat(&desk, &[&other, "EXEC:yes"], "PTY is ", |_| {
+        format!("serial://{tty}")
+    });
+    let run = desk.stream(&server.address, &format!("{SHORT} --direction in"));
+    assert!(flow(&run, Way::In).counts.received > Some(0));
+}
+
 /// Counts what arrives and prints a line for each piece, as Stoffregen's sketch does; the sum goes to a file.
 const COUNTS_AND_PRINTS: &str = "
 import os, sys

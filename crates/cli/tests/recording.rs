@@ -2,12 +2,18 @@
 
 use crate::common;
 
-use common::{BOUND, Desk, Server, StreamRun, has_all};
+use common::{BOUND, Desk, Server, StreamRun, has_all, until};
+use rustix::process::Signal;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
 use std::process::{Child, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wiregauge_record::{Recording, Way};
+
+/// Bytes that the buffer of a recording holds.
+const BUFFER: u64 = 64 << 20;
 
 /// A source that closes the connection behind its bytes, read to its end.
 const WHOLE: &str = "--protocol raw --direction in --settle 1ns --duration 200s --timeout 100s";
@@ -134,6 +140,82 @@ fn errors(desk: &Desk) -> String {
     unwrapped(&said.expect("what it said"))
 }
 
+fn last(desk: &Desk) -> StreamRun {
+    let file = serde_json::from_value(desk.json("show last --json")).expect("a run");
+    StreamRun { file }
+}
+
+/// Sends these bytes to the first client. Once it could send nothing more for a while, after more than the buffer
+/// holds, it says so.
+fn blocked_source(sent: Vec<u8>) -> (String, mpsc::Receiver<()>, std::thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("tcp://{}", listener.local_addr().expect("bound"));
+    let (say, said) = mpsc::channel();
+    let sending = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("a client");
+        client.set_nonblocking(true).expect("a socket");
+        let (mut at, mut moved) = (0, Instant::now());
+        while at < sent.len() {
+            match client.write(&sent[at..]) {
+                Ok(count) => {
+                    at += count;
+                    moved = Instant::now();
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => panic!("{error}"),
+            }
+            if at as u64 > BUFFER && moved.elapsed() > Duration::from_secs(1) {
+                let _ = say.send(());
+            }
+            assert!(moved.elapsed() < BOUND, "nobody receives");
+        }
+    });
+    (address, said, sending)
+}
+
+#[test]
+fn a_slow_reader_of_the_pipe_makes_the_receiver_wait_and_nothing_is_lost() {
+    let desk = Desk::new();
+    let sent = bytes(120 << 20);
+    let (address, blocked, sending) = blocked_source(sent.clone());
+    let arguments = format!("stream {address} {WHOLE} --transfer 64k --record -");
+    let (child, mut out) = piped(&desk, &arguments);
+    blocked.recv_timeout(BOUND).expect("the buffer is full");
+    let mut all = Vec::new();
+    out.read_to_end(&mut all).expect("the pipe");
+    assert_eq!(code(child), Some(0), "{}", errors(&desk));
+    sending.join().expect("the source");
+    assert!(all == sent);
+    let run = last(&desk);
+    let (recording, received) = recorded(&run);
+    assert_eq!((recording.bytes, received), (120 << 20, 120 << 20));
+    assert!(recording.waits > 0, "{recording:?}");
+    assert!(recording.waited_ns > 100_000_000, "{recording:?}");
+    assert_eq!(recording.peak_waiting_bytes, BUFFER);
+    let said = errors(&desk);
+    assert!(said.contains("W11: the receiver waited"), "{said}");
+}
+
+#[test]
+fn a_responder_is_still_heard_after_the_pipe_was_slow() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://127.0.0.1:0");
+    // The buffer fills after the end of the measured time or before it: the answer to END waits behind the data.
+    let flags = "--direction in --transfer 64k --duration 3s --timeout 1s --no-check --record -";
+    let (child, mut out) = piped(&desk, &format!("stream {} {flags}", server.address));
+    let mut all = vec![0; 1 << 20];
+    out.read_exact(&mut all).expect("the pipe");
+    // Longer than three times the timeout, after which an order counts as not answered.
+    std::thread::sleep(Duration::from_secs(8));
+    out.read_to_end(&mut all).expect("the pipe");
+    assert_eq!(code(child), Some(0), "{}", errors(&desk));
+    let run = last(&desk);
+    run.is_clean();
+    assert_eq!(recorded(&run).0.bytes, all.len() as u64);
+}
+
 #[test]
 fn a_full_disk_ends_the_run_with_its_samples_kept() {
     let desk = Desk::new();
@@ -164,6 +246,25 @@ fn a_reader_that_leaves_ends_the_run() {
     let said = errors(&desk);
     has_all(&said, &["cannot write standard output: Broken pipe"]);
     has_all(&said, &["hint: the program that reads the pipe"]);
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_reader_that_is_stuck() {
+    let desk = Desk::new();
+    let server = desk.serve("tcp://127.0.0.1:0");
+    let flags = "--direction in --duration 200s --record -";
+    let (child, mut out) = piped(&desk, &format!("stream {} {flags}", server.address));
+    out.read_exact(&mut [0; 10]).expect("the pipe");
+    until("the point has begun", || desk.measures());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::INT).expect("a signal");
+    assert_eq!(code(child), Some(130), "{}", errors(&desk));
+    let run = last(&desk);
+    let (recording, received) = recorded(&run);
+    assert_eq!(recording.bytes + recording.missing_bytes, received);
+    assert!(recording.missing_bytes > 0, "{recording:?}");
+    let said = errors(&desk);
+    assert!(said.contains("received but not written"), "{said}");
 }
 
 #[test]

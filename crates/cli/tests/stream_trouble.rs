@@ -158,6 +158,27 @@ pub(crate) fn source_that_reports(bytes: usize, report: StreamReport) -> String 
     })
 }
 
+#[test]
+fn more_than_the_bus_carries_is_explained_by_what_the_device_counted() {
+    let desk = Desk::new();
+    // Longer than a busy machine leaves a thread waiting.
+    let flags = "--direction in --timeout 20s --duration 5s --settle 1ns";
+    let bytes = 20_000_000;
+    for (last_ticks, words) in [
+        (100_000, "both ends report more data"),
+        (1 << 40, "the host received more than the wire carries"),
+    ] {
+        let report = StreamReport {
+            bytes,
+            last_ticks,
+            ..StreamReport::default()
+        };
+        let address = source_that_reports(bytes as usize, report);
+        let printed = desk.output(&format!("stream {address} {flags}"));
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+}
+
 /// Silence that is shorter than --timeout is no result either.
 #[test]
 fn a_point_in_which_nothing_moves_has_failed() {

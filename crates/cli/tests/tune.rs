@@ -52,6 +52,12 @@ fn the_largest_size_carries_the_most_where_each_exchange_costs_the_same() {
     assert!(objective["high"].as_f64().is_none_or(|high| value <= high));
     // 8 settings of 150 exchanges.
     assert_eq!(printed["exhaustive"], 1200);
+    let mut front = printed["front"].as_array().expect("the front").iter();
+    let chosen = front.find(|row| row["is_best"] == true);
+    // Its figures are those of the run that confirmed it, not those of a probe.
+    let chosen = chosen.expect("the chosen one");
+    assert_eq!(chosen["confirmed"], true, "{printed:#}");
+    assert_eq!(chosen["n"], printed["best"]["exchanges"], "{printed:#}");
     assert!(number(&printed["spent"]) <= 0.5 * 1200.0, "{printed:#}");
     let spent: f64 = probes(&printed)
         .iter()
