@@ -114,7 +114,7 @@ fn each_fault_strikes_its_own_exchange_and_no_other() {
             let run = assert_struck(kind, &serve, flags, status);
             // A timeout never counts as a fast answer: the row says how long was waited.
             for row in run.with_status("lost") {
-                assert!(row.rtt_us >= 500_000.0 && row.bytes_received == 0);
+                assert!(row.rtt_us >= 500_000.0, "{row:?}");
             }
             let stray = match (fault, flags) {
                 ("--corrupt", "--in 32") => 32,

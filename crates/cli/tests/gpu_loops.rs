@@ -248,19 +248,19 @@ fn fails(desk: &Desk, flags: &str, wish: (&str, &str), says: &[&str]) {
 
 /// Calls of the driver that fail, with the error and from which call on, and what is said; for each way to the GPU.
 const FAILING: &str = "
-    pinned      cuInit:304                          => cannot open GPU 0 | error 304 | /dev/nvidia
-    pinned      cuDevicePrimaryCtxRetain:46         => error 46 | a program has exclusive use
-    pinned      cuModuleLoadDataEx:218              => cannot compile the kernels | CUDA_ERROR_INVALID_PTX | takes no kernels today
-    pinned      cuMemHostRegister_v2:712            => cannot register a ring of 65536 B | already mapped
-    pageable    cuMemAlloc_v2:2                     => cannot allocate 1024 B | out of memory | --notify
-    pageable    cuMemcpyHtoD_v2:1                   => cannot copy a block to the GPU | invalid argument
-    streams     cuMemcpyDtoHAsync_v2:700@90         => cannot copy a block back | illegal memory access
-    graph       cuGraphInstantiateWithFlags:1       => cannot create a graph
+    pinned      cuInit:304  => cannot open GPU 0 | error 304 | /dev/nvidia
+    pinned      cuDevicePrimaryCtxRetain:46  => error 46 | a program has exclusive use
+    pinned      cuModuleLoadDataEx:218  => cannot compile the kernels | CUDA_ERROR_INVALID_PTX | takes no kernels today
+    pinned      cuMemHostRegister_v2:712  => cannot register a ring of 65536 B | already mapped
+    pageable    cuMemAlloc_v2:2  => cannot allocate 1024 B | out of memory | --notify
+    pageable    cuMemcpyHtoD_v2:1  => cannot copy a block to the GPU | invalid argument
+    streams     cuMemcpyDtoHAsync_v2:700@90  => cannot copy a block back | illegal memory access
+    graph       cuGraphInstantiateWithFlags:1  => cannot create a graph
     graph       cuGraphExecMemcpyNodeSetParams:1@4  => the target of a copy | invalid argument
-    mapped      cuLaunchKernel:700@100              => cannot launch a kernel | illegal memory access
-    mapped      cuStreamSynchronize:702@10          => cannot wait for a kernel | without a display
-    persistent  cuLaunchCooperativeKernel:720       => cannot start the persistent kernel | error 720
-    persistent  cuMemHostAlloc:2                    => memory that the GPU watches | out of memory
+    mapped      cuLaunchKernel:700@100  => cannot launch a kernel | illegal memory access
+    mapped      cuStreamSynchronize:702@10  => cannot wait for a kernel | without a display
+    persistent  cuLaunchCooperativeKernel:720  => cannot start the persistent kernel | error 720
+    persistent  cuMemHostAlloc:2  => memory that the GPU watches | out of memory
 ";
 
 #[test]

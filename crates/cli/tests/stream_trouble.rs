@@ -87,7 +87,7 @@ pub(crate) fn device(
     address
 }
 
-pub(crate) fn answer(stream: &mut TcpStream, request: Request, payload: &[u8]) {
+fn answer(stream: &mut TcpStream, request: Request, payload: &[u8]) {
     let mut header = [0; wire::RESPONSE_HEADER];
     Response {
         kind: request.kind,
