@@ -2,7 +2,7 @@
 
 use crate::common;
 #[path = "../../report/tests/common/mod.rs"]
-mod made;
+pub mod made;
 
 use common::{Desk, has_all};
 use predicates::prelude::*;
@@ -400,6 +400,12 @@ fn times_count_from_the_intended_start_only_if_all_runs_have_a_schedule() {
     );
     let both = desk.json("compare again every --json");
     assert_eq!(after(&both), of("from_intended"));
+    // The pace of different schedules is no result.
+    let figures = |json: &Value| json["points"][0]["figures"].to_string();
+    for name in ["\"trt\"", "\"exchanges\""] {
+        assert!(figures(&both).contains(name), "{both}");
+        assert!(!figures(&mixed).contains(name), "{mixed}");
+    }
     assert!(!both["notes"].to_string().contains("schedules"), "{both}");
 }
 
@@ -416,31 +422,6 @@ fn several_runs_a_side_tell_how_runs_scatter() {
     assert_eq!(json["before"].as_array().map(Vec::len), Some(2));
     let twice = desk.wiregauge("compare a1,a1 b1").assert();
     twice.code(2).stderr(contains("it is one run, not two"));
-}
-
-#[test]
-fn the_pace_of_different_schedules_is_no_result() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    for (name, interval) in [("slow", "2ms"), ("fast", "1ms"), ("again", "1ms")] {
-        exchanged(
-            &desk,
-            name,
-            &server.address,
-            &format!("--count 100 --interval {interval}"),
-        );
-    }
-    let figures = |runs: &str| {
-        let json = desk.json(&format!("compare {runs} --json"));
-        json["points"][0]["figures"].to_string()
-    };
-    let same = figures("fast again");
-    let different = figures("slow fast");
-    for name in ["\"trt\"", "\"exchanges\""] {
-        assert!(same.contains(name), "{same}");
-        assert!(!different.contains(name), "{different}");
-    }
-    assert!(different.contains("\"p50\""), "{different}");
 }
 
 #[test]
@@ -526,46 +507,32 @@ fn points_that_one_side_lacks_are_named_and_undecided() {
 }
 
 #[test]
-fn markdown_has_the_same_table() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    exchanged(&desk, "run", &server.address, "--count 200");
-    let text = desk.output("compare run run --format md --only p50,lost");
-    has_all(&text, &["verdict |", "no significant difference |"]);
-    let rows = text
-        .lines()
-        .filter(|line| line.contains("| OUT 16 B, "))
-        .count();
-    assert_eq!(rows, 2, "{text}");
-}
-
-#[test]
 fn bad_input_says_what_is_wrong() {
     let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    exchanged(&desk, "run", &server.address, "--count 9");
+    made(&desk, "run", "tcp://device:1", [48, 96], 100);
     for (condition, why) in [
         ("p98 > 5% worse", "unknown figure `p98`"),
         ("size=1: p99 > 5% worse", "no compared point matches"),
     ] {
-        compared(&desk, "run run", &[condition])
-            .code(2)
-            .stderr(contains(why));
+        let refused = compared(&desk, "run run", &[condition]).code(2);
+        refused.stderr(contains(why));
     }
-    let missing = desk.wiregauge("compare run nothing").assert();
-    missing
-        .code(2)
-        .stderr(contains("cannot find a run `nothing`"));
-    let figure = desk.wiregauge("compare run run --only p98").assert();
-    figure.code(2).stderr(contains("unknown figure `p98`"));
-    let foreign = desk.wiregauge("compare run run --only gap.p50").assert();
-    foreign.code(2).stderr(contains("of kind `exchange`"));
+    desk.refuses(
+        "compare ./run",
+        2,
+        "
+        nothing              => cannot find a run `nothing`
+        ./run --only p98     => unknown figure `p98`
+        ./run --only gap.p50 => of kind `exchange`
+        ",
+    );
     // Nine samples tell nothing, and say so.
-    let few = desk.wiregauge("compare run run").assert();
-    few.code(0)
-        .stdout(contains("too few independent samples, or drift"))
+    let server = desk.serve("tcp://:0");
+    exchanged(&desk, "few", &server.address, "--count 9");
+    let few = compared(&desk, "few few", &[]).code(0);
+    few.stdout(contains("too few independent samples, or drift"))
         .stdout(contains("both sides are the same run, "));
-    compared(&desk, "run run", &["p99 > 5% worse"])
+    compared(&desk, "few few", &["p99 > 5% worse"])
         .code(1)
         .stderr(contains(
             "(no interval): too few independent samples, or drift",

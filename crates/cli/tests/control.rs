@@ -2,15 +2,15 @@
 //! that every figure is known.
 
 use crate::common;
+use crate::compare::made;
 
-use common::{Desk, has_all, refused};
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
 use wiregauge_control::{Loop, OnMiss, Order, Pid, Rules, TransferFunction, assess};
-use wiregauge_record::*;
-use wiregauge_run::{Exchange, RunWriter, State};
+use wiregauge_record::{Limit, Sample, Schedule, Status};
 
 const MS: u64 = 1_000_000;
 
@@ -44,63 +44,33 @@ fn trace(cycles: u64) -> Vec<Option<u64>> {
 /// Stores a run with these delays at each of its points, one exchange every `every` (as fast as possible: one after the
 /// other). Lost ones were waited for until the timeout of a period.
 fn store(desk: &Desk, name: &str, schedule: Schedule, points: &[(u32, Vec<Option<u64>>)]) {
-    let of_point = |(index, (depth, _)): (usize, &(u32, _))| Point {
-        index: index as u32,
-        out_bytes: 48,
-        in_bytes: 48,
-        depth: *depth,
-        link: 0,
-        together: false,
-    };
-    let plan = Plan {
-        address: "tcp://127.0.0.1:7700".to_owned(),
-        more_links: Vec::new(),
-        protocol: Protocol::Wiregauge,
-        queries: None,
-        connect: Connect::Once,
-        points: points.iter().enumerate().map(of_point).collect(),
-        limit: Limit::Count(1),
-        warmup: 0,
-        schedule,
-        timeout_ns: 6 * MS,
-        give_up: 10,
-        wait: Wait::Block,
-        below_ns: Vec::new(),
-        keep_data: false,
-        batch: None,
-        calibrate: false,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
-    };
-    let dir = desk.runs().join(name);
+    let mut plan = made::plan(points.len() as u32);
+    (plan.schedule, plan.timeout_ns) = (schedule, 6 * MS);
+    plan.limit = Limit::Count(1);
+    plan.below_ns.clear();
+    for (point, (depth, _)) in plan.points.iter_mut().zip(points) {
+        (point.out_bytes, point.in_bytes, point.depth) = (48, 48, *depth);
+    }
     fs::create_dir_all(desk.runs()).expect("a directory");
-    let mut run =
-        RunWriter::<Exchange>::create(&dir, &plan, &Conditions::default()).expect("a run");
-    for (&point, (_, delays)) in plan.points.iter().zip(points) {
-        let mut writer = run.begin_point(point).expect("a point");
-        let mut summary = Summariser::new(&plan, point, None);
+    made::exchange_run(&desk.runs().join(name), &plan, |point| {
         let mut next_ns = 0;
-        for (sequence, delay) in (1..).zip(delays) {
-            let rtt_ns = delay.unwrap_or(6 * MS);
-            let sample = Sample {
-                sequence,
-                intended_ns: next_ns,
-                start_ns: next_ns,
-                rtt_ns,
-                status: delay.map_or(Status::Lost, |_| Status::Ok),
-                ..Sample::default()
-            };
+        let delays = (1..).zip(&points[point.index as usize].1);
+        delays.map(move |(sequence, delay)| {
+            let (start_ns, rtt_ns) = (next_ns, delay.unwrap_or(6 * MS));
             next_ns += match schedule {
                 Schedule::EveryNs(every_ns) => every_ns,
                 Schedule::AsFastAsPossible => rtt_ns,
             };
-            writer.push(&sample, &[]).expect("room");
-            summary.push(&sample);
-        }
-        let summary = summary.finish(Ending::Complete, next_ns, None, ResourceUse::default());
-        run.end_point(writer, summary).expect("the end of a point");
-    }
-    run.finish(State::Complete).expect("the end of the run");
+            Sample {
+                sequence,
+                intended_ns: start_ns,
+                start_ns,
+                rtt_ns,
+                status: delay.map_or(Status::Lost, |_| Status::Ok),
+                ..Sample::default()
+            }
+        })
+    });
 }
 
 fn on_schedule(desk: &Desk) {
@@ -233,23 +203,12 @@ fn a_run_as_fast_as_possible_is_replayed_on_the_ticks_of_the_loop() {
 fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
     let desk = Desk::new();
     on_schedule(&desk);
+    // What is wrong with numbers alone is tested in crates/control and crates/program.
     for (model, words) in [
         ("perod = '6ms'", "unknown field `perod`"),
-        (
-            "plant = '1/s'\ncontroller = '1'\nperiod = '6'",
-            "period: `6` is not a duration",
-        ),
         ("controller = '1'", "the loop has no plant"),
         ("plant = '1/s'", "the loop has no controller"),
         ("plant = 's'\ncontroller = '1'", "plant: 's' is improper"),
-        (
-            "plant = '1/(s'\ncontroller = '1'",
-            "plant: cannot read '1/(s'",
-        ),
-        (
-            "plant = '1/s'\ncontroller = 'z'",
-            "controller: 'z' is improper",
-        ),
         (
             "plant = '(s+1)/(s+2)'\ncontroller = '1'",
             "plant: the input acts on the output at once (D is not 0)",
@@ -257,14 +216,6 @@ fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
         (
             "controller = '1'\n[plant]\na = [[0, 1], [0, 0]]\nb = [[1]]\nc = [[1, 0]]",
             "plant.b has 1 x 1 entries, 2 x 1 expected",
-        ),
-        (
-            "controller = '1'\n[plant]\na = [[0]]\nb = [[1, 1]]\nc = [[1]]",
-            "controller.d has 1 x 1 entries, 2 x 1 expected",
-        ),
-        (
-            "plant = '1/s'\ncontroller = '1'\n[noise]\nprocess = [[1, 0], [0, 1]]",
-            "noise.process has 2 x 2 entries, 1 x 1 expected",
         ),
         (
             "plant = '1/s'\ncontroller = '1'\n[noise]\nprocess = 1\ninput = 1",
@@ -283,18 +234,6 @@ fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
             "limits.input: 1 as lowest command",
         ),
         (
-            "plant = '1/s'\ncontroller = '1'\n[limits]\ninput = [[0, 1], [0, 1]]",
-            "limits.input has 2 x 2 entries",
-        ),
-        (
-            "plant = '1/s'\n[controller]\npid = [1, 0]",
-            "controller.pid: invalid length 2",
-        ),
-        (
-            "plant = '1/s'\n[controller]\npid = [1, -1, 0]",
-            "pid: -1 is not an integral time",
-        ),
-        (
             "plant = '1/s'\n[controller]\npid = [1, 0, 0]\ntransfer = '1'",
             "controller: give one of",
         ),
@@ -302,68 +241,33 @@ fn a_model_that_makes_no_sense_is_refused_with_file_and_key() {
             "plant = '1/s'\n[controller]\ntransfer = '1'\nfilter = 5",
             "controller.filter: only a PID",
         ),
-        (
-            "plant = '1/s'\ncontroller = '1'\n[misses]\norder = 'oldest'",
-            "misses.order: unknown variant `oldest`",
-        ),
-        (
-            "plant = '1/s'\ncontroller = '-1'",
-            "the loop is unstable without any delay",
-        ),
     ] {
         fs::write(desk.path("wrong.toml"), model).expect("a file");
-        let in_file = contains("wrong.toml: ").or(contains("unstable"));
-        desk.wiregauge("control servo --model wrong.toml")
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(words).and(in_file));
+        let says = format!("=> wrong.toml: | {words}");
+        desk.refuses("control servo --model wrong.toml", 2, &says);
     }
-    desk.fails(
-        "control servo --model nowhere.toml",
+    desk.refuses(
+        "control",
         2,
-        &["cannot read nowhere.toml"],
+        "
+        servo --model nowhere.toml  => cannot read nowhere.toml
+        servo                       => the loop has no plant: give --plant
+        servo --plant 1/s           => the loop has no controller: give --pid
+        servo --plant s^2/(s+1) --controller 1            => plant: 's^2/(s+1)' is improper
+        servo --plant 1/s --pid 1,2                       => is not a PID controller
+        servo --plant 1/s --pid 1,0,0 --controller 1      => cannot be used with
+        servo --plant 1/s --controller 1 --noise=-1       => is not a valid intensity
+        servo --plant 1/s --controller 1 --period 6       => is not a duration
+        servo --plant 1/s --controller 1 --order oldest   => [possible values: newest, arrival]
+        servo --plant 1/s --controller 1 --point 9        => no such point
+        servo --plant 1/s --controller 9 --period 1s      => the loop is unstable without any delay
+        servo --plant 1/s --controller 1 --require good   => a verdict: held, holds or proved
+        servo --plant 1/s --controller 1 --require p99<1s => is not a figure of a control loop
+        nothing --plant 1/s --controller 1                => cannot find a run `nothing`
+        ",
     );
-}
-
-#[test]
-fn flags_that_make_no_sense_are_refused() {
-    let desk = Desk::new();
-    on_schedule(&desk);
-    for (flags, words) in [
-        ("", "the loop has no plant: give --plant"),
-        ("--plant 1/s", "the loop has no controller: give --pid"),
-        (
-            "--plant s^2/(s+1) --controller 1",
-            "plant: 's^2/(s+1)' is improper",
-        ),
-        ("--plant 1/s --pid 1,2", "is not a PID controller"),
-        (
-            "--plant 1/s --pid 1,0,0 --controller 1",
-            "cannot be used with",
-        ),
-        (
-            "--plant 1/s --controller 1 --noise=-1",
-            "is not a valid intensity",
-        ),
-        ("--plant 1/s --controller 1 --period 6", "is not a duration"),
-        (
-            "--plant 1/s --controller 1 --order oldest",
-            "[possible values: newest, arrival]",
-        ),
-        ("--plant 1/s --controller 1 --point 9", "no such point"),
-        (
-            "--plant 1/s --controller 9 --period 1s",
-            "the loop is unstable without any delay",
-        ),
-    ] {
-        desk.wiregauge(&format!("control servo {flags}"))
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(words));
-    }
-    refused("control nothing", 2, "cannot find a run `nothing`");
+    let limit = "=> requires the model of a control loop";
+    desk.refuses("exchange null:// --require control.cost<20", 2, limit);
 }
 
 #[test]
@@ -472,23 +376,6 @@ fn the_page_of_a_run_has_the_loop_and_its_figures_are_files_too() {
     assert!(!page.contains("Control loop"));
 }
 
-#[test]
-fn several_runs_with_a_loop_have_figures_of_their_own() {
-    let desk = Desk::new();
-    on_schedule(&desk);
-    let every = Schedule::EveryNs(6 * MS);
-    let points = [(1, trace(300)), (2, trace(250))];
-    store(&desk, "other", every, &points);
-    desk.output(&format!(
-        "report servo other {SERVO} --figures drawn --format svg"
-    ));
-    let names = ["run1", "run2-0-depth-1", "run2-1-depth-2"];
-    for name in names {
-        let file = format!("drawn/control-step-{name}.svg");
-        assert!(desk.path(&file).exists(), "{file}");
-    }
-}
-
 /// A response that the loop ignores is one that its cycle missed.
 #[test]
 fn a_page_with_a_loop_counts_the_missed_cycles_of_that_loop() {
@@ -540,34 +427,17 @@ fn a_page_with_a_loop_refuses_what_control_refuses_and_names_the_run() {
     let every = Schedule::EveryNs(6 * MS);
     store(&desk, "lost", every, &[(1, vec![None; 50])]);
     desk.output("stream null:// --direction in --settle 10ms --duration 500ms --store flow");
-    for (command, words) in [
-        (
-            format!("report servo fast {SERVO}"),
-            "fast: the loop has no period: give --period",
-        ),
-        (
-            format!("report lost {SERVO}"),
-            "lost: no exchange was answered correctly",
-        ),
-        (
-            format!("report servo ./flow {SERVO}"),
-            "cannot compute a control loop with flow: it is a stream run",
-        ),
-        (
-            "report servo --plant 1/s --controller 9 --period 1s".into(),
-            "servo: the loop is unstable without any delay",
-        ),
-        (
-            "report servo --period 6ms --noise 2".into(),
-            "the loop has no plant: give --plant",
-        ),
-    ] {
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(words));
-    }
+    desk.refuses(
+        "report",
+        2,
+        "
+        servo fast --plant 1/s --pid 1,0,0    => fast: the loop has no period: give --period
+        lost --plant 1/s --pid 1,0,0          => lost: no exchange was answered correctly
+        servo ./flow --plant 1/s --pid 1,0,0  => cannot compute a control loop with flow: it is a stream run
+        servo --plant 1/s --controller 9 --period 1s => servo: the loop is unstable without any delay
+        servo --period 6ms --noise 2          => the loop has no plant: give --plant
+        ",
+    );
     // Nothing was written.
     assert!(!desk.path("report.html").exists());
     assert!(!desk.runs().join("servo/report.html").exists());
@@ -660,24 +530,5 @@ fn a_point_without_a_response_misses_every_limit() {
         &format!("control half {SERVO} --require held"),
         1,
         &["limit missed: held: no response arrived in time at depth 2"],
-    );
-}
-
-#[test]
-fn what_cannot_be_required_is_refused() {
-    refused(
-        &format!("control last {SERVO} --require good"),
-        2,
-        "a verdict: held, holds or proved",
-    );
-    refused(
-        &format!("control last {SERVO} --require p99<2ms"),
-        2,
-        "is not a figure of a control loop",
-    );
-    refused(
-        "exchange null:// --require control.cost<20",
-        2,
-        "requires the model of a control loop",
     );
 }

@@ -7,7 +7,7 @@ use crate::common;
 use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 
 const PARAMETERS: &str =
@@ -50,10 +50,6 @@ impl Windows {
         let done = self.doctor(arguments).assert().success();
         String::from_utf8_lossy(&done.get_output().stdout).into_owned()
     }
-
-    fn now(&self) -> Value {
-        serde_json::from_slice(&fs::read(self.0.path("host/windows.json")).unwrap()).unwrap()
-    }
 }
 
 #[test]
@@ -78,23 +74,6 @@ fn a_port_of_windows_is_named_as_there_and_its_findings_have_commands_of_windows
         .assert()
         .code(3)
         .stderr(contains("COM77 does not exist").and(contains("hint: ")));
-}
-
-#[test]
-fn settings_of_windows_are_changed_and_restored() {
-    let host = Windows::new();
-    let text = host.output("--fix");
-    assert!(text.contains(r"\LatencyTimer: 16 -> 1"), "{text}");
-    assert!(text.contains("2 settings changed"), "{text}");
-    let now = host.now();
-    assert_eq!(now["registry"][PARAMETERS]["LatencyTimer"], 1);
-    assert_eq!(now["plan"], HIGH_PERFORMANCE);
-    let text = host.output("--undo");
-    assert!(text.contains(r"\LatencyTimer: 1 -> 16"), "{text}");
-    let now = host.now();
-    assert_eq!(now["registry"][PARAMETERS]["LatencyTimer"], 16);
-    assert_eq!(now["plan"], BALANCED);
-    assert!(host.output("--undo").contains("nothing to undo"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Server, has_all, until};
+use common::{Background, Desk, Server, until};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use rustix::process::Signal;
@@ -85,57 +85,6 @@ fn every_command_says_first_how_a_run_ended() {
 }
 
 #[test]
-fn the_list_of_runs_says_which_run_and_how_others_ended() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let start = |flags: &str| {
-        let known = desk.stored().len();
-        let command = format!("exchange {} {flags}", server.address);
-        let run = Background::start(&mut desk.command(&command));
-        until("its first exchanges are stored", || {
-            let listed = desk.json("runs --json");
-            let listed = listed.as_array().expect("a list");
-            listed.len() > known && listed.iter().all(|run| run["exchanges"].as_u64() > Some(0))
-        });
-        run
-    };
-    let state = |at: usize| {
-        desk.json("runs --json")[at]["state"]
-            .as_str()
-            .map(str::to_owned)
-    };
-    let running = start(FLAGS);
-    assert_eq!(state(0).as_deref(), Some("running"));
-    let shown = desk.output("show last");
-    assert!(shown.starts_with("still running: "), "{shown}");
-    desk.wiregauge("report last")
-        .assert()
-        .success()
-        .stdout(starts_with("still running: "));
-    running.signal(Signal::KILL);
-    running.ended();
-    assert_eq!(state(0).as_deref(), Some("killed"));
-    let interrupted = start(FLAGS);
-    interrupted.signal(Signal::HUP);
-    interrupted.ended();
-    let listed = desk.output("runs");
-    has_all(&listed, &["killed", "interrupted"]);
-    assert!(listed.contains("      ended by SIGHUP after "), "{listed}");
-    assert!(listed.contains("      was killed (SIGKILL"), "{listed}");
-    let lines: Vec<&str> = listed.lines().collect();
-    let below = |line: &&str| line.starts_with("      ") && line.contains(" after ");
-    assert_eq!(lines.iter().filter(|line| below(line)).count(), 2);
-    for pair in lines.windows(2).filter(|pair| below(&pair[1])) {
-        let after = pair[1].split(" after ").nth(1).unwrap_or_default();
-        let counted = after.split(" exchanges").next().unwrap_or_default();
-        assert!(
-            pair[0].ends_with(&format!(" {counted} exchanges")),
-            "{listed}"
-        );
-    }
-}
-
-#[test]
 fn a_full_disk_ends_a_run_and_every_view_says_how_much_is_stored() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
@@ -190,26 +139,4 @@ fn a_run_that_keeps_going_on_a_full_disk_counts_what_it_could_not_store() {
         .assert()
         .success()
         .stdout(starts_with(line.clone()).and(contains("30,000")));
-}
-
-#[test]
-fn points_that_were_stored_before_the_disk_was_full_are_whole() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    // The samples of the first point fit; the kept answers of the second do not.
-    let flags = "--in 48,20000 --count 200 --keep-data --no-calibration --store run";
-    let ended = desk.with_room_for(300, &format!("exchange {} {flags}", server.address));
-    assert_eq!(ended.code, Some(3), "{ended}");
-    let exported = desk.output("export ./run --csv");
-    let rows = common::rows(&exported);
-    let of = |point: u32| rows.iter().filter(|row| row.point == point).count();
-    assert_eq!(of(0), 201);
-    assert!((1..201).contains(&of(1)), "{}", of(1));
-    // The samples that could not be completed do not keep the disk full.
-    let names = fs::read_dir(desk.path("run/samples")).expect("the samples");
-    let mut names: Vec<_> = names
-        .map(|entry| entry.expect("an entry").file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["point-0000.parquet", "point-0001.rows"]);
 }

@@ -67,68 +67,66 @@ fn wrong(run: &Run) -> [u64; 5] {
     ]
 }
 
-#[test]
-fn a_dropped_answer_is_lost_and_nothing_else() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--drop every=75", "");
-        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-        assert_eq!(run.counts().answered, COUNT - LOST, "{kind}");
-        // A timeout never counts as a fast answer: the row says how long was waited.
-        assert!(
-            run.with_status("lost")
-                .iter()
-                .all(|row| row.rtt_us >= 500_000.0 && row.bytes_received == 0)
-        );
-        assert_eq!(
-            run.point().rtt.as_ref().map(|rtt| rtt.n),
-            Some(COUNT - LOST)
-        );
-    });
+/// What is counted if every fault has its effect on one exchange, on that which it strikes alone.
+#[track_caller]
+fn assert_struck(kind: &str, serve: &str, flags: &str, status: &str) -> Run {
+    let run = measure(kind, serve, flags);
+    let what = format!("{kind} {serve} {flags}");
+    let is = |other: &str| u64::from(other == status) * LOST;
+    let expected = ["lost", "late", "duplicated", "reordered", "corrupted"].map(is);
+    assert_eq!(wrong(&run), expected, "{what}");
+    assert_eq!(run.sequences_of(status), STRUCK, "{what}");
+    let answered = COUNT - is("lost") - is("corrupted");
+    assert_eq!(run.counts().answered, answered, "{what}");
+    assert_eq!(run.point().rtt.as_ref().map(|rtt| rtt.n), Some(answered));
+    run
 }
 
 #[test]
-fn a_dropped_answer_is_reported_from_its_neighbours_at_depth() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--drop every=75", "--depth 8");
-        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-    });
-}
-
-#[test]
-fn a_changed_bit_in_the_payload_is_a_corrupted_answer() {
-    on_each(&EVERY_KIND, |kind| {
-        for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--corrupt every=75", depth);
-            assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
-            assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
-            assert_eq!(run.counts().answered, COUNT - LOST);
-        }
-    });
-}
-
-#[test]
-fn a_changed_bit_in_the_header_costs_that_answer_alone() {
-    on_each(&EVERY_KIND, |kind| {
+fn each_fault_strikes_its_own_exchange_and_no_other() {
+    const ECHO: &str = "--protocol echo --out 100";
+    const BYTE: &str = "--protocol echo --out 1 --in 1";
+    for (fault, flags, kinds, status) in [
+        ("--drop", "", &EVERY_KIND[..], "lost"),
+        ("--drop", "--depth 8", &EVERY_KIND, "lost"),
+        ("--drop", ECHO, &EVERY_KIND, "lost"),
+        ("--drop", BYTE, &EVERY_KIND, "lost"),
+        ("--corrupt", "", &EVERY_KIND, "corrupted"),
+        ("--corrupt", "--depth 8", &EVERY_KIND, "corrupted"),
+        ("--corrupt", ECHO, &EVERY_KIND, "corrupted"),
         // Answers of 32 B are a header and nothing else.
-        let run = measure(kind, "--corrupt every=75", "--in 32");
-        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-        assert_eq!(run.counts().stray_bytes, LOST * 32, "{kind}");
-    });
-}
-
-#[test]
-fn a_doubled_answer_is_counted_beside_its_exchange() {
-    on_each(&EVERY_KIND, |kind| {
-        for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--duplicate every=75", depth);
-            assert_eq!(wrong(&run), [0, 0, LOST, 0, 0], "{kind} {depth}");
-            assert_eq!(run.sequences_of("duplicated"), STRUCK, "{kind} {depth}");
-            assert_eq!(run.counts().answered, COUNT, "{kind} {depth}");
-        }
-    });
+        ("--corrupt", "--in 32", &EVERY_KIND, "lost"),
+        ("--duplicate", "", &EVERY_KIND, "duplicated"),
+        ("--duplicate", "--depth 8", &EVERY_KIND, "duplicated"),
+        ("--duplicate", ECHO, &EVERY_KIND, "duplicated"),
+        ("--insert-byte", "", &STREAMS, "corrupted"),
+        ("--insert-byte", "--depth 8", &STREAMS, "corrupted"),
+        // The middle of a response below 64 B lies in its header of 32 B (docs/serve.md).
+        ("--insert-byte", "--in 63", &EVERY_KIND, "lost"),
+        ("--insert-byte", "--in 64", &EVERY_KIND, "corrupted"),
+    ] {
+        on_each(kinds, |kind| {
+            let protocol = match flags.contains("echo") {
+                true => "--protocol echo",
+                false => "",
+            };
+            let serve = format!("{protocol} {fault} every=75");
+            let run = assert_struck(kind, &serve, flags, status);
+            // A timeout never counts as a fast answer: the row says how long was waited.
+            for row in run.with_status("lost") {
+                assert!(row.rtt_us >= 500_000.0, "{row:?}");
+            }
+            let stray = match (fault, flags) {
+                ("--corrupt", "--in 32") => 32,
+                // All of them, and the byte more.
+                ("--insert-byte", "--in 63") => 64,
+                // The byte pushed out at the end belongs to nothing.
+                ("--insert-byte", "" | "--depth 8") => 1,
+                _ => return,
+            };
+            assert_eq!(run.counts().stray_bytes, stray, "{kind} {fault} {flags}");
+        });
+    }
 }
 
 #[test]
@@ -151,14 +149,6 @@ fn an_overtaken_answer_is_right_but_reordered() {
 }
 
 #[test]
-fn alone_an_answer_that_is_held_back_cannot_be_overtaken() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(kind, "--reorder every=75", "");
-        assert_eq!(wrong(&run), [0; 5], "{kind}");
-    });
-}
-
-#[test]
 fn a_byte_lost_in_a_stream_costs_one_exchange() {
     on_each(&STREAMS, |kind| {
         for depth in ["--depth 1", "--depth 8"] {
@@ -170,49 +160,6 @@ fn a_byte_lost_in_a_stream_costs_one_exchange() {
                 .collect();
             assert_eq!(missing, STRUCK, "{kind} {depth}");
             assert_eq!(counts.duplicated + counts.reordered, 0, "{kind} {depth}");
-        }
-    });
-}
-
-#[test]
-fn a_damaged_answer_does_not_become_a_late_one() {
-    on_each(&STREAMS, |kind| {
-        let run = measure(kind, "--lose-byte every=75", "");
-        assert_eq!(run.counts().late, 0, "{kind}: {:?}", run.counts());
-    });
-}
-
-#[test]
-fn a_byte_inserted_in_a_stream_costs_one_exchange() {
-    on_each(&STREAMS, |kind| {
-        for depth in ["--depth 1", "--depth 8"] {
-            let run = measure(kind, "--insert-byte every=75", depth);
-            assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind} {depth}");
-            assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind} {depth}");
-            // The byte pushed out at the end belongs to nothing.
-            assert_eq!(run.counts().stray_bytes, LOST, "{kind} {depth}");
-        }
-    });
-}
-
-/// The middle of a response below 64 B lies in its header of 32 B (docs/serve.md).
-#[test]
-fn a_byte_inserted_in_the_header_of_a_small_response_loses_it() {
-    on_each(&EVERY_KIND, |kind| {
-        for (in_bytes, lost) in [(48, LOST), (63, LOST), (64, 0)] {
-            let flags = format!("--in {in_bytes}");
-            let run = measure(kind, "--insert-byte every=75", &flags);
-            let counts = run.counts();
-            let found = (counts.lost, counts.corrupted);
-            assert_eq!(found, (lost, LOST - lost), "{kind} {in_bytes} B");
-            if lost > 0 {
-                // All of them, and the byte more.
-                assert_eq!(
-                    counts.stray_bytes,
-                    LOST * (in_bytes + 1),
-                    "{kind} {in_bytes} B"
-                );
-            }
         }
     });
 }
@@ -271,87 +218,6 @@ fn a_late_last_answer_is_waited_for() {
     on_each(&EVERY_KIND, |kind| {
         let run = measure(kind, "--stall every=101:7500ms", "--timeout 5s");
         assert_eq!(wrong(&run), [0, 1, 0, 0, 0], "{kind}");
-    });
-}
-
-#[test]
-fn an_echo_that_is_dropped_is_lost_over_datagrams_and_over_a_stream() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --drop every=75",
-            "--protocol echo --out 100",
-        );
-        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.sequences_of("lost"), STRUCK, "{kind}");
-    });
-}
-
-#[test]
-fn an_echo_that_is_changed_is_corrupted() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --corrupt every=75",
-            "--protocol echo --out 100",
-        );
-        assert_eq!(wrong(&run), [0, 0, 0, 0, LOST], "{kind}");
-        assert_eq!(run.sequences_of("corrupted"), STRUCK, "{kind}");
-    });
-}
-
-#[test]
-fn an_echo_that_is_doubled_is_seen() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --duplicate every=75",
-            "--protocol echo --out 100",
-        );
-        assert_eq!(run.counts().answered, COUNT, "{kind}");
-        assert_eq!(wrong(&run), [0, 0, LOST, 0, 0], "{kind}");
-    });
-}
-
-#[test]
-fn an_echo_of_a_single_byte_is_reported_from_its_neighbours_after_a_loss() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --drop every=75",
-            "--protocol echo --out 1 --in 1",
-        );
-        assert_eq!(wrong(&run), [LOST, 0, 0, 0, 0], "{kind}");
-        assert_eq!(run.counts().answered, COUNT - LOST, "{kind}");
-    });
-}
-
-#[test]
-fn a_late_echo_does_not_pass_for_the_answer_to_the_next_request() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --stall every=75:7500ms",
-            "--protocol echo --out 100 --timeout 5s",
-        );
-        let counts = run.counts();
-        assert!(counts.late >= 1, "{kind}: {counts:?}");
-        assert_eq!(counts.lost + counts.corrupted, 0, "{kind}: {counts:?}");
-        assert_eq!(counts.answered, COUNT - counts.late, "{kind}: {counts:?}");
-    });
-}
-
-#[test]
-fn an_echo_later_than_the_line_was_waited_for_is_never_taken_for_a_right_answer() {
-    on_each(&EVERY_KIND, |kind| {
-        let run = measure(
-            kind,
-            "--protocol echo --stall every=75:8750ms",
-            "--protocol echo --out 100 --timeout 5s",
-        );
-        let counts = run.counts();
-        assert!(!run.sequences_of("ok").contains(&74), "{kind}: {counts:?}");
-        assert!(counts.answered >= COUNT - 5, "{kind}: {counts:?}");
     });
 }
 

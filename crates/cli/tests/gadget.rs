@@ -23,66 +23,33 @@ fn a_computer_that_cannot_be_this_device_says_why_and_what_to_try() {
 }
 
 #[test]
-fn functions_that_are_none_are_answered_with_those_that_are() {
+fn what_a_gadget_cannot_be_and_flags_without_an_effect_are_refused() {
     let desk = Desk::new();
-    desk.fails(
-        "serve usb-gadget --function bulk,isochronous",
+    desk.refuses(
+        "serve",
         2,
-        &["isochronous", "bulk, interrupt, acm, hid, tmc, ftdi"],
+        "
+        usb-gadget --function bulk,isochronous       => isochronous | bulk, interrupt, acm, hid, tmc, ftdi
+        usb-gadget --function ftdi                   => serve usb-virtual --function ftdi
+        usb-virtual --function cp210x,acm            => use --function cp210x alone
+        usb-virtual --function ch341=2               => use --function ch341 alone
+        usb-virtual --function ftdi --speed high     => requires --speed full
+        tcp://:0 --function bulk                     => --function | usb-gadget
+        tcp://:0 --udc dummy_udc.0                   => --udc | usb-gadget
+        tcp://:0 --usb-id 1d6b:0104                  => --usb-id | usb-gadget
+        tcp://:0 --serial 1                          => --serial | usb-gadget
+        tcp://:0 --speed full                        => --speed | usb-gadget
+        tcp://:0 --transfers sync                    => --transfers | usb-gadget
+        ",
     );
-}
-
-#[test]
-fn an_adapter_is_a_full_speed_device_of_its_own_and_only_a_virtual_one() {
-    let desk = Desk::new();
-    for (arguments, said) in [
-        (
-            "usb-gadget --function ftdi",
-            "serve usb-virtual --function ftdi",
-        ),
-        (
-            "usb-virtual --function cp210x,acm",
-            "use --function cp210x alone",
-        ),
-        (
-            "usb-virtual --function ch341=2",
-            "use --function ch341 alone",
-        ),
-        (
-            "usb-virtual --function ftdi --speed high",
-            "requires --speed full",
-        ),
-    ] {
-        desk.fails(&format!("serve {arguments}"), 2, &[said]);
-    }
-}
-
-#[test]
-fn the_low_latency_flag_is_one_of_serial_lines() {
-    let desk = Desk::new();
-    for command in ["exchange", "stream"] {
-        desk.fails(
-            &format!("{command} tcp://127.0.0.1:1 --no-low-latency"),
-            2,
-            &["--no-low-latency requires a serial line"],
-        );
-    }
-}
-
-#[test]
-fn flags_of_the_gadget_are_refused_at_other_addresses() {
-    let desk = Desk::new();
-    for flag in [
-        "--function bulk",
-        "--udc dummy_udc.0",
-        "--usb-id 1d6b:0104",
-        "--serial 1",
-        "--speed full",
-        "--transfers sync",
-    ] {
-        let name = flag.split_once(' ').expect("a flag and its value").0;
-        desk.fails(&format!("serve tcp://:0 {flag}"), 2, &[name, "usb-gadget"]);
-    }
+    desk.refuses(
+        "",
+        2,
+        "
+        exchange tcp://127.0.0.1:1 --no-low-latency  => --no-low-latency requires a serial line
+        stream tcp://127.0.0.1:1 --no-low-latency    => --no-low-latency requires a serial line
+        ",
+    );
 }
 
 #[test]

@@ -243,81 +243,32 @@ fn fails(desk: &Desk, flags: &str, wish: (&str, &str), says: &[&str]) {
     }
 }
 
+/// Calls of the driver that fail, with the error and from which call on, and what is said; for each way to the GPU.
+const FAILING: &str = "
+    pinned      cuInit:304  => cannot open GPU 0 | error 304 | /dev/nvidia
+    pinned      cuDevicePrimaryCtxRetain:46  => error 46 | a program has exclusive use
+    pinned      cuModuleLoadDataEx:218  => cannot compile the kernels | CUDA_ERROR_INVALID_PTX | takes no kernels today
+    pinned      cuMemHostRegister_v2:712  => cannot register a ring of 65536 B | already mapped
+    pageable    cuMemAlloc_v2:2  => cannot allocate 1024 B | out of memory | --notify
+    pageable    cuMemcpyHtoD_v2:1  => cannot copy a block to the GPU | invalid argument
+    streams     cuMemcpyDtoHAsync_v2:700@90  => cannot copy a block back | illegal memory access
+    graph       cuGraphInstantiateWithFlags:1  => cannot create a graph
+    graph       cuGraphExecMemcpyNodeSetParams:1@4  => the target of a copy | invalid argument
+    mapped      cuLaunchKernel:700@100  => cannot launch a kernel | illegal memory access
+    mapped      cuStreamSynchronize:702@10  => cannot wait for a kernel | without a display
+    persistent  cuLaunchCooperativeKernel:720  => cannot start the persistent kernel | error 720
+    persistent  cuMemHostAlloc:2  => memory that the GPU watches | out of memory
+";
+
 #[test]
 fn what_the_driver_says_is_reported_with_what_was_being_done() {
     let desk = Desk::new();
-    for (flags, call, says) in [
-        (
-            "--gpu=pinned",
-            "cuInit:304",
-            &["cannot open GPU 0", "error 304", "/dev/nvidia"][..],
-        ),
-        (
-            "--gpu=pinned",
-            "cuDevicePrimaryCtxRetain:46",
-            &["error 46", "a program has exclusive use"],
-        ),
-        (
-            "--gpu=pinned",
-            "cuModuleLoadDataEx:218",
-            &[
-                "cannot compile the kernels",
-                "CUDA_ERROR_INVALID_PTX",
-                "takes no kernels today",
-            ],
-        ),
-        (
-            "--gpu=pinned",
-            "cuMemHostRegister_v2:712",
-            &["cannot register a ring of 65536 B", "already mapped"],
-        ),
-        (
-            "--gpu=pageable",
-            "cuMemAlloc_v2:2",
-            &["cannot allocate 1024 B", "out of memory", "--notify"],
-        ),
-        (
-            "--gpu=pageable",
-            "cuMemcpyHtoD_v2:1",
-            &["cannot copy a block to the GPU", "invalid argument"],
-        ),
-        (
-            "--gpu=streams",
-            "cuMemcpyDtoHAsync_v2:700@90",
-            &["cannot copy a block back", "illegal memory access"],
-        ),
-        (
-            "--gpu=graph",
-            "cuGraphInstantiateWithFlags:1",
-            &["cannot create a graph"],
-        ),
-        (
-            "--gpu=graph",
-            "cuGraphExecMemcpyNodeSetParams:1@4",
-            &["the target of a copy", "invalid argument"],
-        ),
-        (
-            "--gpu=mapped",
-            "cuLaunchKernel:700@100",
-            &["cannot launch a kernel", "illegal memory access"],
-        ),
-        (
-            "--gpu=mapped",
-            "cuStreamSynchronize:702@10",
-            &["cannot wait for a kernel", "without a display"],
-        ),
-        (
-            "--gpu=persistent",
-            "cuLaunchCooperativeKernel:720",
-            &["cannot start the persistent kernel", "error 720"],
-        ),
-        (
-            "--gpu=persistent",
-            "cuMemHostAlloc:2",
-            &["memory that the GPU watches", "out of memory"],
-        ),
-    ] {
-        fails(&desk, flags, ("STANDIN_FAIL", call), says);
+    for line in FAILING.trim().lines() {
+        let (failing, says) = line.split_once("=>").expect("a call and words");
+        let (path, call) = failing.trim().split_once(' ').expect("a way and a call");
+        let says: Vec<&str> = says.split(" | ").map(str::trim).collect();
+        let wish = ("STANDIN_FAIL", call.trim());
+        fails(&desk, &format!("--gpu={path}"), wish, &says);
         if !log(&desk).is_empty() {
             assert_left_clean(&desk);
         }
@@ -444,45 +395,17 @@ fn ctrl_c_ends_the_kernel_that_stays() {
 #[test]
 fn what_a_gpu_cannot_do_is_refused_before_it_is_looked_for() {
     let desk = Desk::new();
-    for (arguments, says, hint) in [
-        (
-            "virtual --gpu=warp",
-            "unknown GPU path",
-            "persistent or cpu",
-        ),
-        (
-            "virtual --gpu=streams:0",
-            "1 to 16 streams",
-            "hint: use --gpu=streams:1",
-        ),
-        (
-            "virtual --gpu=streams:17",
-            "1 to 16 streams",
-            "hint: use --gpu=streams:1",
-        ),
-        (
-            "virtual --gpu --process fir:8,biquad:0.1",
-            "each sample depends",
-            "hint: use fir:TAPS",
-        ),
-        (
-            "virtual --gpu --notify 64k --ring 32k",
-            "does not fit in a ring",
-            "hint: use --ring",
-        ),
-        ("virtual --gpu-device 1", "--gpu", "required"),
-        (
-            "alsa:hw:0 --gpu=pinned",
-            "cannot be registered",
-            "hint: use --gpu=pageable",
-        ),
-    ] {
-        let command = format!("loop {arguments} --duration 100ms --no-calibration");
-        desk.wiregauge(&command)
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(says).and(contains(hint)));
-    }
-    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
+    desk.refuses(
+        "loop --duration 100ms --no-calibration",
+        2,
+        "
+        virtual --gpu=warp         => unknown GPU path | persistent or cpu
+        virtual --gpu=streams:0    => 1 to 16 streams | hint: use --gpu=streams:1
+        virtual --gpu=streams:17   => 1 to 16 streams | hint: use --gpu=streams:1
+        virtual --gpu --process fir:8,biquad:0.1 => each sample depends | hint: use fir:TAPS
+        virtual --gpu --notify 64k --ring 32k    => does not fit in a ring | hint: use --ring
+        virtual --gpu-device 1     => --gpu | required
+        alsa:hw:0 --gpu=pinned     => cannot be registered | hint: use --gpu=pageable
+        ",
+    );
 }

@@ -3,110 +3,57 @@
 
 use crate::common;
 
-use common::{Desk, refused};
+use common::Desk;
 
 #[test]
 fn a_device_that_is_not_there_is_a_failed_link_and_leaves_no_run() {
+    let desk = Desk::new();
     for address in ["hid://0000:fffe", "hid:///dev/hidraw4711"] {
-        let desk = Desk::new();
-        desk.fails(
-            &format!("exchange {address} --protocol echo"),
-            3,
-            &[address, "hint: "],
-        );
-        assert_eq!(desk.stored(), Vec::<String>::new());
+        let command = format!("exchange {address} --protocol echo");
+        desk.refuses(&command, 3, &format!("=> {address} | hint:"));
     }
 }
 
 #[test]
-fn a_file_that_is_not_a_hidraw_device_is_wrong_usage() {
-    for file in ["/dev/null", "/proc/self/status"] {
-        let says = format!("{file} is not a hidraw device");
-        refused(&format!("exchange hid://{file} --protocol echo"), 2, &says);
-    }
-}
-
-#[test]
-fn a_name_that_no_device_can_have_is_wrong_usage() {
-    refused("exchange hid://keyboard", 2, "/dev/hidraw0");
-    refused("exchange hid://1209:xyzzy", 2, "hexadecimal");
-    refused("exchange hid://1209:1#report=1", 2, "out=N in=N");
-    refused("exchange hid://1209:1#type=bulk", 2, "type=feature");
-    refused("exchange hid://1209:1#in=256", 2, "0 to 255");
-}
-
-#[test]
-fn reports_are_no_stream() {
-    refused(
-        "stream hid:///dev/hidraw0 --protocol raw",
+fn what_no_device_has_is_refused_before_it_is_opened() {
+    let desk = Desk::new();
+    desk.refuses(
+        "",
         2,
-        "HID carries reports, not a stream",
+        "
+        exchange hid:///dev/null --protocol echo          => /dev/null is not a hidraw device
+        exchange hid:///proc/self/status --protocol echo  => /proc/self/status is not a hidraw device
+        exchange hid://keyboard                           => /dev/hidraw0
+        exchange hid://1209:xyzzy                         => hexadecimal
+        exchange hid://1209:1#report=1                    => out=N in=N
+        exchange hid://1209:1#type=bulk                   => type=feature
+        exchange hid://1209:1#in=256                      => 0 to 255
+        exchange hid://1209:1 --protocol echo --out 16384 => exceeds the maximum of 16383 B over hid
+        stream hid:///dev/hidraw0 --protocol raw          => HID carries reports, not a stream
+        ",
     );
 }
 
 #[test]
-fn a_report_larger_than_linux_allows_is_refused_before_the_device_is_opened() {
-    refused(
-        "exchange hid://1209:1 --protocol echo --out 16384",
+fn what_a_responder_of_reports_cannot_be_is_refused() {
+    let desk = Desk::new();
+    desk.refuses(
+        "serve",
         2,
-        "exceeds the maximum of 16383 B over hid",
+        "
+        uhid --report-bytes 64                        => HELLO
+        usb-virtual --function hid --report-bytes 64  => HELLO
+        usb-gadget --function hid --report-bytes 64   => HELLO
+        uhid --report-bytes 0 --protocol echo         => 1 to 1024
+        usb-gadget --function hid --report-bytes 256 --protocol echo      => up to 255 B
+        usb-gadget --function hid --speed full --protocol wiregauge       => up to 64 B
+        usb-virtual --function hid --protocol echo --speed full --interval 125us => 255ms
+        usb-virtual --function hid --protocol echo --speed high --interval 10ms  => 125us
+        tcp://:0 --report-bytes 64                    => requires `wiregauge serve
+        usb-virtual --report-bytes 64                 => requires --function hid
+        usb-virtual --interval 1ms                    => requires --function hid
+        uhid --speed high                             => without a bus
+        uhid --interval 1ms                           => usb-virtual
+        ",
     );
-}
-
-#[test]
-fn a_responder_whose_reports_cannot_hold_its_protocol_is_refused() {
-    for address in [
-        "uhid",
-        "usb-virtual --function hid",
-        "usb-gadget --function hid",
-    ] {
-        refused(&format!("serve {address} --report-bytes 64"), 2, "HELLO");
-    }
-    refused(
-        "serve uhid --report-bytes 0 --protocol echo",
-        2,
-        "1 to 1024",
-    );
-    refused(
-        "serve usb-gadget --function hid --report-bytes 256 --protocol echo",
-        2,
-        "up to 255 B",
-    );
-    refused(
-        "serve usb-gadget --function hid --speed full --protocol wiregauge",
-        2,
-        "up to 64 B",
-    );
-}
-
-#[test]
-fn flags_of_a_responder_without_an_effect_are_refused() {
-    refused(
-        "serve tcp://:0 --report-bytes 64",
-        2,
-        "requires `wiregauge serve",
-    );
-    refused(
-        "serve usb-virtual --report-bytes 64",
-        2,
-        "requires --function hid",
-    );
-    refused(
-        "serve usb-virtual --interval 1ms",
-        2,
-        "requires --function hid",
-    );
-    refused("serve uhid --speed high", 2, "without a bus");
-    refused("serve uhid --interval 1ms", 2, "usb-virtual");
-}
-
-#[test]
-fn an_interval_that_the_bus_does_not_have_is_refused_with_those_that_it_has() {
-    let serve = "serve usb-virtual --function hid --protocol echo";
-    refused(
-        &format!("{serve} --speed full --interval 125us"),
-        2,
-        "255ms",
-    );
-    refused(&format!("{serve} --speed high --interval 10ms"), 2, "125us");
 }

@@ -111,6 +111,8 @@ fn a_kill_loses_no_finished_point() {
     let listing = only_listing(&desk);
     assert_eq!(listing["state"], "killed");
     assert_eq!(listing["points"], 1);
+    let listed = desk.output("runs");
+    has_all(&listed, &["      was killed (SIGKILL"]);
     let rows = exported_rows(&desk);
     let of = |point| rows.iter().filter(|row| row.point == point).count();
     assert_eq!(of(0), 501);
@@ -171,19 +173,6 @@ fn a_run_that_was_started_to_end_with_its_standard_input_does_and_keeps_its_samp
 }
 
 #[test]
-fn what_ends_with_its_standard_input_is_ended_before_it_measures_too() {
-    let desk = Desk::new();
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = silent.local_addr().expect("its address");
-    let flags = "--timeout 60s --no-calibration";
-    let mut run = start_with_stdin(&desk, &format!("exchange tcp://{address} {flags}"));
-    let _client = silent.accept().expect("it connects");
-    drop(run.stdin.take());
-    let ended = run.wait_with_output().expect("its end");
-    assert!(!ended.status.success(), "{ended:?}");
-}
-
-#[test]
 fn standard_input_that_has_ended_already_ends_the_command_with_a_message() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
@@ -240,6 +229,8 @@ fn a_run_can_be_looked_at_while_it_runs() {
             && samples(&desk, "point-0001.rows").is_some()
     });
     assert_eq!(only_listing(&desk)["state"], "running");
+    let shown = desk.output("show last");
+    assert!(shown.starts_with("still running: "), "{shown}");
     assert!(exported_rows(&desk).len() >= 501);
     let ended = run.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
@@ -352,27 +343,6 @@ const BRIEF: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 300_000_000,
 };
-
-#[test]
-fn ctrl_c_while_it_connects_ends_the_program() {
-    for (command, scheme) in [
-        ("exchange", "tcp"),
-        ("exchange", "unix"),
-        ("stream", "tcp"),
-        ("stream", "unix"),
-    ] {
-        let desk = Desk::new();
-        let mut device = Listening::new(&desk, scheme);
-        device.fill();
-        let run = format!("{command} {} --timeout 60s", device.address);
-        let run = Background::start(&mut desk.command(&run));
-        until("the run has begun", || !desk.stored().is_empty());
-        run.signal(Signal::INT);
-        let ended = run.ended();
-        assert_eq!(ended.code, Some(130), "{command} {scheme}: {ended}");
-        assert_eq!(desk.stored(), [""; 0], "{command} {scheme}: {ended}");
-    }
-}
 
 /// Starts a run that connects for each exchange, with a device that answers the first three and then
 /// leaves the run waiting for a connection.

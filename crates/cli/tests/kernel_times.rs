@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Desk, has_all, refused};
+use common::{Desk, has_all};
 
 #[test]
 fn the_time_stamps_of_the_kernel_divide_every_rtt_over_tcp_and_udp() {
@@ -67,11 +67,8 @@ fn the_table_of_the_parts_is_printed_and_a_link_without_stamps_is_refused() {
             "host, receiving",
         ],
     );
-    refused(
-        "exchange null:// --timestamps kernel --count 20",
-        2,
-        "only TCP and UDP have them",
-    );
+    let only = "--timestamps kernel --count 20 => only TCP and UDP have them";
+    desk.refuses("exchange null://", 2, only);
 }
 
 #[test]

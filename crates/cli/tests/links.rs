@@ -31,18 +31,10 @@ fn every_kind_of_link_answers_every_exchange() {
         assert_eq!(run.counts().exchanges, 300);
         let point = run.point();
         assert!(point.rtt.is_some() && point.trt.is_some() && point.first_rtt_ns.is_some());
+        assert!(point.connect.is_none() && point.access.is_none() && point.transfer.is_none());
         assert_eq!((point.point.out_bytes, point.point.in_bytes), (16, 48));
         assert_eq!(run.file.plan.address, server.address);
     });
-}
-
-#[test]
-fn an_address_without_its_scheme_is_stored_with_it() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let run = desk.measure(server.host_port(), "--count 30");
-    run.is_clean();
-    assert_eq!(run.file.plan.address, server.address);
 }
 
 #[test]
@@ -139,27 +131,6 @@ fn a_link_opened_for_each_exchange_has_three_times_of_its_own() {
 }
 
 #[test]
-fn a_link_opened_once_has_no_such_times() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let run = desk.measure(&server.address, "--count 20");
-    let point = run.point();
-    assert!(point.connect.is_none() && point.access.is_none() && point.transfer.is_none());
-}
-
-#[test]
-fn each_exchange_with_an_echo_can_have_a_connection_of_its_own() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --protocol echo");
-    let run = desk.measure(
-        &server.address,
-        "--protocol echo --connect each --out 100 --count 60",
-    );
-    run.is_clean();
-    assert!(run.point().connect.is_some());
-}
-
-#[test]
 fn depth_from_1_to_1024_is_kept_on_every_kind() {
     on_every_kind(|desk, kind, server| {
         let run = desk.measure(&server.address, "--depth 1,2,4,16,1024 --count 2200");
@@ -207,40 +178,22 @@ fn the_first_exchange_of_each_point_is_alone_whatever_the_depth() {
 }
 
 #[test]
-fn no_deadlock_where_requests_and_responses_exceed_the_buffers_of_a_tty() {
+fn no_deadlock_where_requests_and_responses_exceed_the_buffers() {
     let desk = Desk::new();
-    let server = desk.serve("pty:");
-    // 64 x 8000 B each way; a tty holds 4096.
-    let run = desk.measure(
-        &server.address,
-        "--depth 64 --out 8000 --in 8000 --count 300",
-    );
-    run.is_clean();
-}
-
-#[test]
-fn no_deadlock_where_requests_and_responses_exceed_the_buffers_of_sockets() {
-    let desk = Desk::new();
-    for address in ["tcp://:0".into(), format!("unix://{}", desk.text("socket"))] {
-        let server = desk.serve(&address);
-        // 64 MiB each way under way at once.
-        let run = desk.measure(
-            &server.address,
-            "--depth 1024 --out 64k --in 64k --count 1100 --timeout 20s",
-        );
+    let unix = format!("unix://{}", desk.text("socket"));
+    // A tty holds 4096 B; 64 MiB each way are more than sockets hold.
+    let sockets = "--depth 1024 --out 64k --in 64k --count 1100";
+    let echo = "--protocol echo --depth 256 --out 100k --count 300";
+    for (serve, flags) in [
+        ("pty:", "--depth 64 --out 8000 --in 8000 --count 300"),
+        ("tcp://:0", sockets),
+        (unix.as_str(), sockets),
+        ("tcp://:0 --protocol echo", echo),
+    ] {
+        let server = desk.serve(serve);
+        let run = desk.measure(&server.address, &format!("{flags} --timeout 20s"));
         run.is_clean();
     }
-}
-
-#[test]
-fn no_deadlock_with_an_echo_whose_answers_exceed_the_buffers() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --protocol echo");
-    let run = desk.measure(
-        &server.address,
-        "--protocol echo --depth 256 --out 100k --count 300 --timeout 20s",
-    );
-    run.is_clean();
 }
 
 #[test]

@@ -3,15 +3,11 @@
 
 use crate::common;
 
-use common::{Background, Desk, refused, until};
+use common::{Background, Desk, until};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::Signal;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use wiregauge_control::{Controller, Loop, Pid, TransferFunction};
 use wiregauge_record::{ControlCycle, CycleStatus};
 use wiregauge_run::{Control, Run};
@@ -253,48 +249,21 @@ fn a_cost_that_is_predicted_as_0_for_lack_of_noise_in_the_model_is_explained() {
     assert!(!text.contains("is outside the 95 % interval"), "{shown}");
 }
 
-/// Relays one TCP connection to a server and counts the bytes to it. Returns where it listens.
-fn counting_relay(server: &str, bytes: &Arc<AtomicU64>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("tcp://{}", listener.local_addr().expect("an address"));
-    let (server, bytes) = (server.to_owned(), Arc::clone(bytes));
-    std::thread::spawn(move || -> io::Result<()> {
-        let (mut client, _) = listener.accept()?;
-        let mut to_server = TcpStream::connect(server)?;
-        let (mut back, mut to_client) = (to_server.try_clone()?, client.try_clone()?);
-        std::thread::spawn(move || io::copy(&mut back, &mut to_client));
-        let mut piece = [0; 4096];
-        loop {
-            let length = client.read(&mut piece)?;
-            if length == 0 {
-                return to_server.shutdown(Shutdown::Both);
-            }
-            to_server.write_all(&piece[..length])?;
-            bytes.fetch_add(length as u64, Ordering::Relaxed);
-        }
-    });
-    address
-}
-
 #[test]
 fn an_interrupted_run_keeps_its_cycles() {
     let desk = desk_with(SERVO);
     let server = desk.serve("tcp://:0 --plant loop.toml");
-    let bytes = Arc::new(AtomicU64::new(0));
-    let address = counting_relay(server.host_port(), &bytes);
-    let flags = format!("loop-control {address} --model loop.toml --duration 1h");
-    let running = Background::start(&mut desk.command(&flags));
-    until("the loop has begun", || desk.measures());
-    let opened = bytes.load(Ordering::Relaxed);
-    // More than twenty cycles: a sample and a command have under 100 B.
-    until("cycles have ended", || {
-        bytes.load(Ordering::Relaxed) > opened + 2000
+    let flags = "--model loop.toml --duration 1h --store run";
+    let command = format!("loop-control {} {flags}", server.address);
+    let running = Background::start(&mut desk.command(&command));
+    until("some cycles are stored", || {
+        let run = Run::<Control>::open(&desk.path("run"));
+        run.is_ok_and(|run| run.progress.rows > 20)
     });
     running.signal(Signal::INT);
     let ended = running.ended();
     assert_eq!(ended.code, Some(130), "{ended}");
-    let name = desk.stored().pop().expect("a run");
-    let (run, rows) = cycles(&desk, &format!("runs/{name}"));
+    let (run, rows) = cycles(&desk, "run");
     assert_eq!(run.file.points[0].cycles, rows.len() as u64);
     assert_controlled(&servo(), &rows);
 }
@@ -332,7 +301,6 @@ fn a_device_that_is_not_the_plant_of_the_model_is_refused_with_what_to_start() {
 
 #[test]
 fn a_model_that_cannot_be_run_over_a_link_is_refused_by_its_key() {
-    let address = "tcp://127.0.0.1:9";
     for (keys, says) in [
         ("misses = { on-miss = 'zero-at-once' }", "misses.on-miss"),
         ("misses = { deadline = '4ms' }", "misses.deadline"),
@@ -341,30 +309,21 @@ fn a_model_that_cannot_be_run_over_a_link_is_refused_by_its_key() {
         let desk = desk_with(&format!(
             "period = '5ms'\nplant = '1/s'\n{keys}\ncontroller = '1'\n"
         ));
-        let command = format!("loop-control {address} --model loop.toml");
-        desk.fails(&command, 2, &[says]);
+        let command = "loop-control tcp://127.0.0.1:9 --model loop.toml";
+        desk.fails(command, 2, &[says]);
     }
-    for (flags, says) in [
-        ("--plant 1/s --pid 1,0,0", "the loop has no period"),
-        (
-            "--plant 1/s --pid=-1,0,0 --period 5ms",
-            "unstable without any delay",
-        ),
-        (
-            "--plant 1/s --pid 1,0,0 --period 5ms --step 0",
-            "is not a step",
-        ),
-        (
-            "--plant 1/s --pid 1,0,0 --period 1us --duration 1h",
-            "--duration: ",
-        ),
-        (
-            "--plant 1/s --pid 1,0,0 --period 5ms --against nothing",
-            "nothing",
-        ),
-    ] {
-        refused(&format!("loop-control {address} {flags}"), 2, says);
-    }
+    let desk = Desk::new();
+    desk.refuses(
+        "loop-control tcp://127.0.0.1:9 --plant 1/s",
+        2,
+        "
+        --pid 1,0,0                                => the loop has no period
+        --pid=-1,0,0 --period 5ms                  => unstable without any delay
+        --pid 1,0,0 --period 5ms --step 0          => is not a step
+        --pid 1,0,0 --period 1us --duration 1h     => --duration:
+        --pid 1,0,0 --period 5ms --against nothing => nothing
+        ",
+    );
 }
 
 #[test]
@@ -376,7 +335,6 @@ fn one_file_describes_the_loop_at_both_ends() {
         server.address
     ));
     for (file, says) in [
-        ("loop.toml --noise -1", "is not a valid intensity"),
         ("missing.toml", "cannot read missing.toml"),
         ("broken.toml", "unknown field `plan`"),
         ("empty.toml", "the loop has no plant"),

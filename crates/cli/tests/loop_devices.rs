@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use wiregauge_record::{Disturbance, LoopSummary, Xrun};
+use wiregauge_record::{Disturbance, LoopSummary};
 use wiregauge_run::{Loop, RunFile};
 
 const DEVICES: [&str; 2] = ["virtual:thread", "virtual:process"];
@@ -109,47 +109,6 @@ fn how_late_the_device_itself_was_is_kept_apart() {
         let shown = desk.output("show last");
         assert!(shown.contains("the virtual device, a program on this host"));
     }
-}
-
-#[test]
-fn a_starved_output_is_counted_by_the_device_with_the_time_of_each() {
-    for device in DEVICES {
-        let desk = Desk::new();
-        let flags = "--rate 1M --notify 10000 --ring 1000000 --preload 10000 --duration 150ms \
-                     --settle 20ms --no-calibration";
-        let (point, _) = looped(&desk, device, flags);
-        assert!(
-            point.underruns > point.blocks && point.blocks > 10,
-            "{point:?}"
-        );
-        assert_eq!(point.stalls.len() as u64, point.underruns + point.overruns);
-        assert!(point.stalls.is_sorted_by_key(|stall| stall.at_ns));
-        assert!(point.stalls.iter().all(|stall| stall.late_ns > 0));
-        let text = desk.output("export last --csv");
-        assert_eq!(text.matches("underrun").count() as u64, point.underruns);
-    }
-}
-
-#[test]
-fn a_loop_that_is_stopped_for_longer_than_its_ring_loses_input_by_the_devices_count() {
-    let desk = Desk::new();
-    let command = "loop virtual:process --rate 1M --notify 10000 --ring 100000 --duration 3s \
-                   --settle 20ms --no-calibration --json";
-    let run = Background::start(&mut desk.command(command));
-    until("the loop runs", || desk.measures());
-    std::thread::sleep(Duration::from_millis(800));
-    run.signal(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(300));
-    run.signal(Signal::CONT);
-    let ended = run.ended();
-    assert_eq!(ended.code, Some(0), "{ended}");
-    let run: RunFile<Loop> = serde_json::from_str(&ended.stdout).expect("a run");
-    let point = &run.points[0];
-    // A ring of 50 ms.
-    assert!(point.overruns >= 30 && point.underruns >= 30, "{point:?}");
-    let lost = |stall: &&wiregauge_record::Stall| stall.xrun == Xrun::Overrun;
-    let lost = point.stalls.iter().filter(lost).count() as u64;
-    assert_eq!(lost, point.overruns);
 }
 
 #[test]

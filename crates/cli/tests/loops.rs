@@ -5,11 +5,10 @@
 
 use crate::common;
 
-use common::{Background, Desk, Ended, WIREGAUGE, has_all, open_to_all, until};
+use common::{Background, Desk, has_all, until};
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use rustix::process::Signal;
-use std::path::Path;
 use wiregauge_record::{Aim, LoopSummary, Verified, Xrun};
 use wiregauge_run::{Loop, RunFile};
 
@@ -212,31 +211,6 @@ fn every_rate_channel_and_block_is_a_point_and_its_surroundings_are_measured() {
 }
 
 #[test]
-fn the_csv_file_has_one_row_for_each_block() {
-    let desk = Desk::new();
-    let file = desk.text("blocks.csv");
-    let run = looped(&desk, &format!("{SHORT} --csv {file}"));
-    let text = std::fs::read_to_string(&file).expect("the file");
-    let written = rows(&text);
-    let sequences = written
-        .iter()
-        .map(|row| field(row, "sequence").parse().ok());
-    assert!(sequences.eq((0..written.len()).map(Some)));
-    let measured = written
-        .iter()
-        .filter(|row| field(row, "phase") == "measured");
-    assert_eq!(measured.count() as u64, run.points[0].blocks);
-    for row in &written {
-        let at = |name| field(row, name).parse::<f64>().expect("a number");
-        assert!(
-            at("due_us") <= at("begun_us") && at("begun_us") <= at("done_us"),
-            "{row:?}"
-        );
-    }
-    assert_eq!(desk.output("export last --csv"), text);
-}
-
-#[test]
 fn a_run_is_shown_listed_and_reported_in_every_format() {
     let desk = Desk::new();
     looped(&desk, SHORT);
@@ -285,131 +259,34 @@ fn ctrl_c_keeps_the_blocks() {
     }
 }
 
-/// Ends with exit code 2 before anything is measured, says this, and what to try.
-#[track_caller]
-fn refused(desk: &Desk, arguments: &str, says: &str, hint: &str) {
-    let command = format!("loop {arguments} --duration 100ms --no-calibration");
-    desk.wiregauge(&command)
-        .assert()
-        .code(2)
-        .stdout("")
-        .stderr(contains(says).and(contains(hint)));
-    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
-}
-
 #[test]
 fn what_cannot_be_looped_is_refused_with_what_to_try() {
     let desk = Desk::new();
-    for (arguments, says, hint) in [
-        (
-            "virtual --notify 64k --ring 32k",
-            "does not fit in a ring",
-            "hint: use --ring 262144",
-        ),
-        (
-            "virtual --notify 64k --ring 64k",
-            "holds only one block",
-            "hint: use --ring 131072",
-        ),
-        (
-            "virtual --notify 1k --ring 2500",
-            "whole number of blocks",
-            "hint: use --ring 3072",
-        ),
-        (
-            "virtual --channels 3 --notify 64k",
-            "not a whole number of frames",
-            "hint: use --notify 65538",
-        ),
-        (
-            "virtual --channels 0",
-            "0 channels",
-            "hint: use --channels 1 to 64",
-        ),
-        (
-            "virtual --channels 65",
-            "65 channels",
-            "hint: use --channels 1 to 64",
-        ),
-        ("virtual --notify 0", "is not valid", "hint: use --notify 2"),
-        (
-            "virtual --notify 1k --preload 1500",
-            "whole number of blocks",
-            "hint: use --preload 2048",
-        ),
-        (
-            "virtual --notify 4k --preload 1k",
-            "less than one block",
-            "hint: use --preload 4096",
-        ),
-        (
-            "virtual --rate 1000G --notify 4k --ring 1M",
-            "one thread of this host copies",
-            "hint: use --rate",
-        ),
-        ("virtual --process reverb", "unknown stage", "fir:TAPS"),
-        ("virtual --process fir:0", "fir:0", "65536"),
-        ("virtual --process copy:2", "takes no value", "--process"),
-        ("virtual --wait nap", "unknown way to wait", "hybrid:50us"),
-        ("virtual --rate fast", "fast", "--rate"),
-        (
-            "virtual --find --preload 8k",
-            "cannot be used with",
-            "--preload",
-        ),
-        ("virtual --find --hold 0s", "out of range", "--hold"),
-        (
-            "virtual --channels 3000000000",
-            "a device has 1 to 64",
-            "hint: use --channels",
-        ),
-        ("virtual --rate 0", "is not a valid sample rate", "62.5M"),
-        (
-            "warp:drive",
-            "cannot open warp:drive",
-            "hint: use one of: virtual",
-        ),
-        (
-            "virtual:7",
-            "no such digitizer",
-            "hint: use one of: virtual",
-        ),
-    ] {
-        refused(&desk, arguments, says, hint);
-    }
-    desk.fails("loop", 2, &["DEVICE"]);
-}
-
-/// As a user without any right: as it is, or as `nobody` if this is root.
-fn as_nobody(desk: &Desk, arguments: &str) -> Ended {
-    open_to_all(&desk.path(""));
-    let program = desk.path("wiregauge");
-    let mut copy = desk.command_of("cp", [Path::new(WIREGAUGE), &program]);
-    assert!(copy.status().is_ok_and(|status| status.success()));
-    let mut command = match rustix::process::getuid().is_root() {
-        true => desk.command_of(
-            "setpriv",
-            [
-                "--reuid=65534",
-                "--regid=65534",
-                "--clear-groups",
-                "--inh-caps=-all",
-            ],
-        ),
-        false => desk.command_of("env", [] as [&str; 0]),
-    };
-    command.arg(&program).args(arguments.split_whitespace());
-    Background::start(&mut command).ended()
-}
-
-#[test]
-fn a_priority_that_is_refused_names_the_permission() {
-    let desk = Desk::new();
-    let ended = as_nobody(
-        &desk,
-        &format!("loop virtual {SHORT} --priority 50 --no-store"),
+    desk.refuses(
+        "loop --duration 100ms --no-calibration",
+        2,
+        "
+        virtual --notify 64k --ring 32k        => does not fit in a ring | hint: use --ring 262144
+        virtual --notify 64k --ring 64k        => holds only one block | hint: use --ring 131072
+        virtual --notify 1k --ring 2500        => whole number of blocks | hint: use --ring 3072
+        virtual --channels 3 --notify 64k      => not a whole number of frames | hint: use --notify 65538
+        virtual --channels 0                   => 0 channels | hint: use --channels 1 to 64
+        virtual --channels 3000000000          => a device has 1 to 64 | hint: use --channels
+        virtual --notify 0                     => is not valid | hint: use --notify 2
+        virtual --notify 1k --preload 1500     => whole number of blocks | hint: use --preload 2048
+        virtual --notify 4k --preload 1k       => less than one block | hint: use --preload 4096
+        virtual --rate 1000G --notify 4k --ring 1M => one thread of this host copies | hint: use --rate
+        virtual --process reverb               => unknown stage | fir:TAPS
+        virtual --process fir:0                => fir:0 | 65536
+        virtual --process copy:2               => takes no value | --process
+        virtual --wait nap                     => unknown way to wait | hybrid:50us
+        virtual --rate fast                    => fast | --rate
+        virtual --rate 0                       => is not a valid sample rate | 62.5M
+        virtual --find --preload 8k            => cannot be used with | --preload
+        virtual --find --hold 0s               => out of range | --hold
+        warp:drive                             => cannot open warp:drive | hint: use one of: virtual
+        virtual:7                              => no such digitizer | hint: use one of: virtual
+                                               => DEVICE
+        ",
     );
-    assert_eq!(ended.code, Some(3), "{ended}");
-    assert!(ended.stderr.contains("CAP_SYS_NICE"), "{ended}");
-    assert!(ended.stderr.contains("hint: "), "{ended}");
 }

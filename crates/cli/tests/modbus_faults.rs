@@ -117,36 +117,6 @@ fn every_wrong_reply_is_counted_by_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_reply_with_a_wrong_crc_is_corrupted_and_the_next_one_is_not() {
-    let desk = Desk::new();
-    let mut broken_data = serial(RIGHT);
-    broken_data[4] ^= 0x10;
-    let mut broken_check = serial(RIGHT);
-    broken_check[8] ^= 1;
-    let broken_exception = [&[1, 0x83, 2][..], &[0, 0]].concat();
-    let no_modbus = b"hello\r\n".to_vec();
-    let replies = vec![
-        broken_data,
-        broken_check,
-        broken_exception,
-        no_modbus,
-        serial(RIGHT),
-    ];
-    let tty = on_a_line(replies);
-    let flags = format!("{READ} --baud 115200 --timeout 60s --count 20");
-    let run = desk.measure(&tty.address(), &flags);
-    let found = counts(&run);
-    assert_eq!((found.answered, found.corrupted), (4, 16), "{found:?}");
-    assert_eq!((found.unexpected, found.lost), (0, 0));
-    assert!(run.point().unexpected.is_empty());
-    for row in run.with_status("ok") {
-        assert_eq!(row.bytes_received, 9);
-    }
-    let shown = desk.output("show last");
-    assert!(shown.contains("corrupted"), "{shown}");
-}
-
-#[test]
 fn a_reply_that_stops_early_is_no_answer_and_said_to_be_incomplete() {
     let desk = Desk::new();
     let tty = on_a_line(vec![serial(RIGHT)[..6].to_vec()]);
@@ -161,16 +131,6 @@ fn a_reply_that_stops_early_is_no_answer_and_said_to_be_incomplete() {
         .stderr(contains("B were received for the first 3 exchanges"))
         .stderr(contains("without a whole reply of Modbus"))
         .stderr(contains("check --baud and parity"));
-}
-
-#[test]
-fn bytes_without_end_on_a_line_are_corrupted_replies() {
-    let desk = Desk::new();
-    let tty = on_a_line(vec![b"\xff\x55".repeat(2000)]);
-    let flags = format!("{READ} --baud 115200 --timeout 60s --count 5");
-    let run = desk.measure(&tty.address(), &flags);
-    let found = counts(&run);
-    assert_eq!((found.answered, found.corrupted), (0, 5), "{found:?}");
 }
 
 #[test]

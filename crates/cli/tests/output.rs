@@ -109,70 +109,6 @@ fn one_table_and_one_sentence_fit_the_terminal() {
 }
 
 #[test]
-fn no_column_vanishes_on_a_narrow_terminal_the_settings_stand_above_the_rows() {
-    let desk = Desk::new();
-    let board = desk.serve("pty: --bus full-speed");
-    let flags = "--out 16,20 --in 48,500 --depth 1,2 --rate 200 --count 20 --no-calibration";
-    desk.output(&format!("exchange {} {flags}", board.address));
-    let shown = |columns: usize| {
-        let mut show = desk.wiregauge("show last");
-        let shown = show.env("COLUMNS", columns.to_string()).assert().success();
-        String::from_utf8_lossy(&shown.get_output().stdout).into_owned()
-    };
-    let heads = |text: &str, first: &str| -> Vec<String> {
-        let is_heads = |line: &&str| line.trim_start().starts_with(first) && line.contains("p99");
-        let line = text.lines().find(is_heads);
-        let line = line.unwrap_or_else(|| panic!("no table: {text}"));
-        let heads = line.split("  ").map(str::trim);
-        heads
-            .filter(|head| !head.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let figures = [
-        "n",
-        "lost",
-        "p50",
-        "p99",
-        "max",
-        "jitter",
-        "per s",
-        "kB/s",
-        "% of limit",
-        "schedule",
-    ];
-    let wide = shown(140);
-    assert_eq!(
-        heads(&wide, "OUT B"),
-        [&["OUT B", "IN B", "depth"], &figures[..]].concat()
-    );
-    let narrow = shown(80);
-    assert_eq!(heads(&narrow, "n "), figures);
-    has_all(&narrow, &["\n  OUT 20 B, IN 500 B, depth 2\n"]);
-}
-
-#[test]
-fn the_answer_counts_what_was_lost_and_compares_no_depth_that_losses_limit() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --service-time 1ms --drop every=20");
-    let flags = "--depth 1,2 --count 100 --timeout 50ms --no-calibration";
-    let text = desk.output(&format!("exchange {} {flags}", server.address));
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let run = desk.json("show last --json");
-    let sum = |count: &str| -> u64 {
-        let points = run["points"].as_array().expect("points");
-        points
-            .iter()
-            .filter_map(|p| p["counts"][count].as_u64())
-            .sum()
-    };
-    let lost = sum("lost") + sum("late");
-    let said = format!("; {lost} of {} lost", sum("exchanges"));
-    assert!(lost > 0 && text.contains(&said), "{said}: {text}");
-    assert!(text.contains("Every depth lost exchanges; "), "{text}");
-}
-
-#[test]
 fn every_warning_is_one_line_with_a_code_that_help_explains() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --drop every=10");
@@ -285,39 +221,6 @@ fn a_required_limit_decides_the_exit_code() {
             is_match(r"limit missed: min<1ns: \d[\d.]* (ns|us|ms|s), [\d,]+ times the limit\n")
                 .unwrap(),
         );
-}
-
-#[test]
-fn a_verdict_has_the_value_and_says_from_when_it_counts() {
-    let desk = Desk::new();
-    let exchange = "exchange null:// --count 100 --no-calibration --no-store";
-    let scheduled = format!("{exchange} --rate 10000");
-    let met = r"\nLimit met: max<10s \([\d.]+ (ns|us|ms|s) from the intended start\)\.";
-    desk.wiregauge(&format!("{scheduled} --require max<10s"))
-        .assert()
-        .code(0)
-        .stdout(is_match(met).unwrap());
-    let missed = r"limit missed: max<1ns: [\d.]+ (ns|us|ms|s) from the intended start, [\d.,]+ times the limit\n";
-    desk.wiregauge(&format!("{scheduled} --require max<1ns"))
-        .assert()
-        .code(1)
-        .stderr(is_match(missed).unwrap());
-    desk.wiregauge(&format!("{exchange} --require max<10s --full"))
-        .assert()
-        .code(0)
-        .stdout(is_match(r"\nLimit met: max<10s \([\d.]+ (ns|us|ms|s)\)\.\n").unwrap());
-}
-
-#[test]
-fn a_limit_that_half_of_the_exchanges_exceed_is_missed_without_an_interval() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --service-time 3ms");
-    let exchange = format!("exchange {} --count 10", server.address);
-    desk.fails(
-        &format!("{exchange} --no-calibration --no-store --require p99<2ms"),
-        1,
-        &["limit missed: p99<2ms: "],
-    );
 }
 
 #[test]
@@ -468,25 +371,4 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
             "{stderr}"
         );
     }
-}
-
-#[test]
-fn a_measurement_whose_reader_has_gone_is_stored_all_the_same() {
-    let desk = Desk::new();
-    for command in [QUICK.to_string(), format!("{QUICK} --json"), "help".into()] {
-        let (reader, writer) = std::io::pipe().expect("a pipe");
-        drop(reader);
-        let ended = desk
-            .command(&command)
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .spawn()
-            .and_then(|child| child.wait_with_output())
-            .expect("it runs");
-        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(0), "{command}: {stderr}");
-        assert!(!stderr.contains("panicked"), "{command}: {stderr}");
-    }
-    assert_eq!(desk.stored().len(), 2);
-    assert_eq!(desk.json("runs --json")[0]["state"], "complete");
 }

@@ -65,60 +65,6 @@ fn a_program_closes_a_loop_with_the_plant_on_every_kind_of_link() {
 }
 
 #[test]
-fn each_program_that_opens_the_device_finds_the_plant_at_rest() {
-    let desk = Desk::new();
-    for address in ["tcp://:0", "pty:"] {
-        let server = desk.serve(&format!("{address} --plant 1/s"));
-        for _ in 0..2 {
-            let mut device = open(&server.address);
-            assert_eq!(exchanged(&mut device, &1f64.to_le_bytes()).1, 0.0);
-            assert!(exchanged(&mut device, &[]).1 > 0.0, "{address}");
-        }
-    }
-}
-
-#[test]
-fn noise_moves_a_plant_that_nothing_commands() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --plant 1/s --noise 1e6");
-    let mut device = open(&server.address);
-    let (begin_ns, y) = exchanged(&mut device, &[]);
-    assert_eq!(y, 0.0);
-    let (end_ns, y) = exchanged(&mut device, &[]);
-    let deviation = (1e6 * (end_ns - begin_ns) as f64 / 1e9).sqrt();
-    // A normal number is beyond 6 once in 500 million.
-    assert!(
-        y != 0.0 && y.abs() < 6.0 * deviation,
-        "{y}, deviation {deviation}"
-    );
-}
-
-#[test]
-fn what_is_no_command_is_an_error_for_the_program_and_the_next_command_is_taken() {
-    let desk = Desk::new();
-    for address in ["tcp://:0", "udp://:0", "pty: --bus high-speed"] {
-        let server = desk.serve(&format!("{address} --plant 1/s"));
-        let mut device = open(&server.address);
-        for wrong in [&[0; 7][..], &[0; 16], &f64::NAN.to_le_bytes()] {
-            let error = device.exchange(wrong, Some(16)).expect_err("an error");
-            let text = error.to_string();
-            assert!(text.contains("does not accept this payload"), "{text}");
-        }
-        assert_eq!(exchanged(&mut device, &[]).1, 0.0);
-    }
-}
-
-#[test]
-fn the_link_to_a_plant_is_measured_as_any_other() {
-    let desk = Desk::new();
-    for address in ["tcp://:0", "udp://:0", "pty: --bus full-speed"] {
-        let server = desk.serve(&format!("{address} --plant {SERVO} --noise 1"));
-        let flags = "--in 48,1000 --depth 1,4 --count 20";
-        desk.measure(&server.address, flags).is_clean();
-    }
-}
-
-#[test]
 fn a_responder_says_what_it_simulates() {
     let desk = Desk::new();
     let mut server = desk.serve("tcp://:0 --plant 1000/(s^2+s) --noise 0.5 --input-limits -10..10");
@@ -135,39 +81,22 @@ fn a_responder_says_what_it_simulates() {
 #[test]
 fn a_plant_that_cannot_be_served_is_refused_with_the_reason() {
     let desk = Desk::new();
-    for (flags, says) in [
-        (
-            "--plant 1/(s",
-            "cannot read '1/(s': ')' expected at the end",
-        ),
-        ("--plant s^2/(s+1)", "is improper"),
-        (
-            "--plant (s+1)/(s+2)",
-            "(D is not 0); add the actuator's or the sensor's dynamics",
-        ),
-        ("--plant 1/(s-1e15)", "too much within 1 ns"),
-        ("--noise 1", "--plant"),
-        ("--input-limits 0..1", "--plant"),
-        ("--plant 1/s --noise -1", "not a valid intensity"),
-        ("--plant 1/s --input-limits 1..-1", "use LOW..HIGH"),
-        (
-            "--plant 1/s --protocol echo",
-            "--plant requires --protocol wiregauge",
-        ),
-        (
-            "--plant 1/s --protocol modbus",
-            "--plant requires --protocol wiregauge",
-        ),
-        (
-            "--plant 1/s --protocol scpi",
-            "--plant requires --protocol wiregauge",
-        ),
-    ] {
-        desk.fails(&format!("serve tcp://:0 {flags}"), 2, &[says, "error:"]);
-    }
-    desk.fails(
-        "serve can://vcan0 --request-id 7e0 --response-id 7e8 --plant 1/s",
+    desk.refuses(
+        "serve",
         2,
-        &["hint: on CAN use --isotp"],
+        "
+        tcp://:0 --plant 1/(s                       => cannot read '1/(s': ')' expected at the end
+        tcp://:0 --plant s^2/(s+1)                  => is improper
+        tcp://:0 --plant (s+1)/(s+2)                => (D is not 0); add the actuator's or the sensor's dynamics
+        tcp://:0 --plant 1/(s-1e15)                 => too much within 1 ns
+        tcp://:0 --noise 1                          => --plant
+        tcp://:0 --input-limits 0..1                => --plant
+        tcp://:0 --plant 1/s --noise -1             => not a valid intensity
+        tcp://:0 --plant 1/s --input-limits 1..-1   => use LOW..HIGH
+        tcp://:0 --plant 1/s --protocol echo        => --plant requires --protocol wiregauge
+        tcp://:0 --plant 1/s --protocol modbus      => --plant requires --protocol wiregauge
+        tcp://:0 --plant 1/s --protocol scpi        => --plant requires --protocol wiregauge
+        can://vcan0 --request-id 7e0 --response-id 7e8 --plant 1/s => hint: on CAN use --isotp
+        ",
     );
 }

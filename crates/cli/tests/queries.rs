@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Run, has_all, until};
+use common::{Desk, Run, has_all};
 use predicates::str::contains;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -108,34 +108,6 @@ fn replies_that_do_not_match_are_counted_apart_and_stored() {
         server.address
     );
     desk.fails(&required, 1, &["limit missed"]);
-}
-
-#[test]
-fn silence_ends_a_reply_that_has_no_end_and_is_not_part_of_its_rtt() {
-    let desk = Desk::new();
-    let address = device(|_, out| {
-        let _ = out.write_all(b"first half, ");
-        let _ = out.write_all(b"second half");
-    });
-    let run = measure(
-        &desk,
-        &address,
-        "--protocol text --send ?\\n --idle 1s --count 3",
-    );
-    run.is_clean();
-    for row in &run.rows {
-        assert_eq!(row.bytes_received, 23);
-    }
-    // The next query waits for the silence.
-    let starts: Vec<f64> = run
-        .rows
-        .iter()
-        .map(|row| row.start_us + row.rtt_us)
-        .collect();
-    let next = run.rows.iter().skip(1);
-    for (end, row) in starts.iter().zip(next) {
-        assert!(row.start_us - end >= 1e6, "{end} {row:?}");
-    }
 }
 
 #[test]
@@ -291,148 +263,38 @@ fn a_unit_that_does_not_answer_is_an_error_that_names_the_flag() {
 }
 
 #[test]
-fn wrong_replies_of_a_modbus_device_are_told_apart() {
-    let desk = Desk::new();
-    // Transaction 0 is answered by another unit, 1 with another function, 2 with too few registers.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("tcp://{}", listener.local_addr().expect("its address"));
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut request = [0; 12];
-            while std::io::Read::read_exact(&mut stream, &mut request).is_ok() {
-                let number = request[1];
-                let reply: &[u8] = match number % 4 {
-                    1 => &[0, 0, 0, 5, 9, 3, 2, 0, 0],
-                    2 => &[0, 0, 0, 5, 1, 4, 2, 0, 0],
-                    3 => &[0, 0, 0, 7, 1, 3, 4, 0, 0, 0, 0],
-                    _ => &[0, 0, 0, 5, 1, 3, 2, 0, 0],
-                };
-                let _ = stream.write_all(&[&request[..2], reply].concat());
-            }
-        }
-    });
-    let run = measure(
-        &desk,
-        &address,
-        "--protocol modbus --read holding:0 --count 8",
-    );
-    run.accounts_for_every_exchange();
-    assert_eq!((run.counts().answered, run.counts().unexpected), (2, 6));
-    let kinds: Vec<&str> = run
-        .point()
-        .unexpected
-        .iter()
-        .map(|kind| kind.what.as_str())
-        .collect();
-    let expected = [
-        "a reply of another size or to other registers",
-        "a reply of unit 9",
-        "a reply to function 4",
-    ];
-    assert_eq!(kinds, expected);
-}
-
-#[test]
 fn what_cannot_work_is_refused_with_the_reason() {
     let desk = Desk::new();
-    for (flags, reason) in [
-        ("--send x", "--send has no effect with --protocol wiregauge"),
-        (
-            "--protocol echo --unit 1",
-            "--unit has no effect with --protocol echo",
-        ),
-        (
-            "--protocol scpi --send x --until y",
-            "--until has no effect with --protocol scpi",
-        ),
-        (
-            "--protocol text",
-            "--protocol text requires --send or --send-file",
-        ),
-        (
-            "--protocol modbus",
-            "--protocol modbus requires --read or --write",
-        ),
-        (
-            "--protocol text --send x --out 5",
-            "--out and --in have no effect",
-        ),
-        (
-            "--protocol scpi --send x --depth 2",
-            "IEEE 488.2 requires that a reply is read",
-        ),
-        (
-            "--protocol text --send x --idle 1ms --depth 2",
-            "silence cannot separate the replies",
-        ),
-        (
-            "--protocol text --send x --expect (",
-            "not a valid regular expression: unclosed group",
-        ),
-        (
-            "--protocol text --send x --reply-bytes 0",
-            "replies of 0 bytes are not valid",
-        ),
-        (
-            "--protocol text --send x --until a --idle 1ms",
-            "cannot be used with",
-        ),
-        ("--protocol text --send \\q", "unknown escape \\q"),
-        (
-            "--protocol text --send x --send-file y",
-            "cannot be used with",
-        ),
-        (
-            "--protocol text --send-file missing",
-            "cannot read the queries from missing",
-        ),
-        (
-            "--protocol modbus --read holding:0+126",
-            "a request reads 1 to 125",
-        ),
-        (
-            "--protocol modbus --unit 248 --read holding:0",
-            "--unit 248 is not valid: 1 to 247",
-        ),
-    ] {
-        desk.fails(&format!("exchange tcp://127.0.0.1:1 {flags}"), 2, &[reason]);
-    }
-    for (address, flags, reason) in [
-        (
-            "udp://127.0.0.1:1",
-            "--protocol text --send x --depth 2",
-            "datagrams may change their order",
-        ),
-        (
-            "serial:///dev/null",
-            "--protocol modbus --read coil:0",
-            "requires --baud",
-        ),
-        (
-            "serial:///dev/null",
-            "--protocol modbus --baud 9600 --read coil:0 --depth 2",
-            "one request at a time",
-        ),
-    ] {
-        desk.fails(&format!("exchange {address} {flags}"), 2, &[reason]);
-    }
-    desk.fails(
-        "serve udp://:0 --protocol scpi",
+    desk.refuses(
+        "exchange tcp://127.0.0.1:1",
         2,
-        &["require tcp://, unix://, serial:// or pty:"],
+        r"
+        --send x                                         => --send has no effect with --protocol wiregauge
+        --protocol echo --unit 1                         => --unit has no effect with --protocol echo
+        --protocol scpi --send x --until y               => --until has no effect with --protocol scpi
+        --protocol text                                  => --protocol text requires --send or --send-file
+        --protocol modbus                                => --protocol modbus requires --read or --write
+        --protocol text --send x --out 5                 => --out and --in have no effect
+        --protocol scpi --send x --depth 2               => IEEE 488.2 requires that a reply is read
+        --protocol text --send x --idle 1ms --depth 2    => silence cannot separate the replies
+        --protocol text --send x --expect (              => not a valid regular expression: unclosed group
+        --protocol text --send x --reply-bytes 0         => replies of 0 bytes are not valid
+        --protocol text --send x --until a --idle 1ms    => cannot be used with
+        --protocol text --send \q                        => unknown escape \q
+        --protocol text --send x --send-file y           => cannot be used with
+        --protocol text --send-file missing              => cannot read the queries from missing
+        --protocol modbus --read holding:0+126           => a request reads 1 to 125
+        --protocol modbus --unit 248 --read holding:0    => --unit 248 is not valid: 1 to 247
+        ",
     );
-}
-
-#[test]
-fn a_shell_behind_socat_is_a_device() {
-    let desk = Desk::new();
-    let path = desk.text("device");
-    let listen = format!("UNIX-LISTEN:{path},fork");
-    let shell = "SYSTEM:while read line; do echo \"got $line\"; done";
-    let socat = Background::start(&mut desk.command_of("socat", [listen.as_str(), shell]));
-    until("socat listens", || desk.path("device").exists());
-    let flags = "--protocol text --send one\\n --send two\\n --expect ^got --count 20";
-    let run = measure(&desk, &format!("unix://{path}"), flags);
-    run.is_clean();
-    drop(socat);
+    desk.refuses(
+        "",
+        2,
+        "
+        exchange udp://127.0.0.1:1 --protocol text --send x --depth 2  => datagrams may change their order
+        exchange serial:///dev/null --protocol modbus --read coil:0    => requires --baud
+        exchange serial:///dev/null --protocol modbus --baud 9600 --read coil:0 --depth 2 => one request at a time
+        serve udp://:0 --protocol scpi                                 => require tcp://, unix://, serial:// or pty:
+        ",
+    );
 }

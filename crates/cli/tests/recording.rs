@@ -96,18 +96,6 @@ fn answers_of_a_responder_are_not_in_the_file() {
 }
 
 #[test]
-fn an_older_recording_is_replaced_whole_by_a_shorter_one() {
-    let desk = Desk::new();
-    let sent = bytes(300_000);
-    let server = source_of(&desk, &sent);
-    std::fs::write(desk.path("data.bin"), bytes(900_000)).expect("a file");
-    let flags = format!("{WHOLE} --record data.bin --force");
-    let run = desk.stream(&server.address, &flags);
-    assert_eq!(recorded(&run).0.bytes, 300_000);
-    assert!(std::fs::read(desk.path("data.bin")).expect("a file") == sent);
-}
-
-#[test]
 fn standard_output_has_the_bytes_and_standard_error_the_words() {
     let desk = Desk::new();
     let sent = bytes(500_000);
@@ -283,55 +271,28 @@ fn ctrl_c_does_not_wait_for_a_reader_that_is_stuck() {
 fn what_cannot_be_recorded_is_refused_with_the_reason() {
     let desk = Desk::new();
     std::fs::write(desk.path("plain"), "").expect("a file");
-    for (flags, code, words) in [
-        (
-            "--direction out --record x",
-            2,
-            "use --direction in or both",
-        ),
-        ("--direction in,both --record x", 2, "this run has 2"),
-        (
-            "--direction in --transfer 1k,2k --record x",
-            2,
-            "this run has 2",
-        ),
-        ("null:// --direction in --record x", 2, "for one device"),
-        (
-            "--direction in --record - --json",
-            2,
-            "both need standard output",
-        ),
-        ("--direction in --record x --csv x", 2, "the same file"),
-        (
-            "--direction in --record no/x",
-            3,
-            "cannot write no/x: No such file",
-        ),
-        ("--direction in --record plain/x", 3, "cannot write plain/x"),
-        (
-            "--direction in --record /",
-            2,
-            "cannot write /: it is a directory",
-        ),
-    ] {
-        let mut command = desk.wiregauge(&format!("stream null:// {flags}"));
-        let done = command.assert().code(code);
-        let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-        assert!(said.contains(words), "{flags}: {said}");
-    }
-    assert!(!desk.path("x").exists() && desk.stored().is_empty());
-}
-
-#[test]
-fn a_device_that_is_not_there_costs_no_older_recording() {
-    let desk = Desk::new();
-    std::fs::write(desk.path("data.bin"), "older").expect("a file");
-    let flags = "--direction in --record data.bin --force";
-    desk.wiregauge(&format!("stream unix://nobody {flags}"))
-        .assert()
-        .code(3);
-    let kept = std::fs::read(desk.path("data.bin")).expect("a file");
-    assert_eq!(kept, b"older");
+    desk.refuses(
+        "stream null://",
+        2,
+        "
+        --direction out --record x                   => use --direction in or both
+        --direction in,both --record x               => this run has 2
+        --direction in --transfer 1k,2k --record x   => this run has 2
+        null:// --direction in --record x            => for one device
+        --direction in --record - --json             => both need standard output
+        --direction in --record x --csv x            => the same file
+        --direction in --record /                    => cannot write /: it is a directory
+        ",
+    );
+    desk.refuses(
+        "stream null:// --direction in",
+        3,
+        "
+        --record no/x     => cannot write no/x: No such file
+        --record plain/x  => cannot write plain/x
+        ",
+    );
+    assert!(!desk.path("x").exists());
 }
 
 #[test]

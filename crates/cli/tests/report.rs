@@ -3,10 +3,9 @@
 
 use crate::common;
 
-use common::{Background, Desk, has_all, until};
+use common::{Desk, has_all};
 use predicates::prelude::*;
 use predicates::str::contains;
-use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 
 const QUICK: &str = "--count 60 --no-calibration --quiet";
@@ -90,21 +89,6 @@ fn several_runs_come_onto_one_page_whatever_their_kind() {
 }
 
 #[test]
-fn an_interrupted_run_has_a_page_that_says_so() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let flags = "--in 48,100 --rate 250 --count 500 --no-calibration";
-    let run = Background::start(&mut desk.command(&format!("exchange {} {flags}", server.address)));
-    until("a point has begun", || desk.measures());
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    run.signal(Signal::INT);
-    assert_eq!(run.ended().code, Some(130));
-    desk.output("report last -o page.html");
-    let text = page(&desk.path("page.html"));
-    assert!(text.contains("interrupted"), "{text}");
-}
-
-#[test]
 fn a_run_without_points_has_a_page_and_a_warning_but_no_figures() {
     let desk = Desk::new();
     let run = exchange(&desk, "run", "");
@@ -184,65 +168,48 @@ fn a_page_on_standard_output_has_it_for_itself() {
 }
 
 #[test]
-fn what_somebody_else_wrote_is_not_overwritten() {
-    let desk = Desk::new();
-    exchange(&desk, "run", "");
-    std::fs::write(desk.path("thesis.html"), "<p>four years</p>").expect("written");
-    desk.fails(
-        "report ./run -o thesis.html",
-        2,
-        &["thesis.html: the file exists\n  hint: --force overwrites it"],
-    );
-    let kept = std::fs::read_to_string(desk.path("thesis.html")).expect("it is there");
-    assert_eq!(kept, "<p>four years</p>");
-    // Nor is the run.
-    desk.wiregauge("report ./run -o run/run.json")
-        .assert()
-        .code(2);
-    desk.output("show ./run");
-    // A file that is empty, such as mktemp makes, may be had.
-    std::fs::write(desk.path("empty.html"), "").expect("written");
-    desk.output("report ./run -o empty.html");
-    page(&desk.path("empty.html"));
-}
-
-#[test]
 fn bad_input_is_answered_with_what_to_do() {
     let desk = Desk::new();
-    exchange(&desk, "run", "");
+    exchange(&desk, "run", "--in 48,1000 --depth 1,2");
+    exchange(&desk, "fast", "--depth 1,2");
+    stream(&desk, "flow");
     std::fs::write(desk.path("file"), "").expect("written");
-    for (arguments, code, words) in [
-        ("report", 2, &["RUN"][..]),
-        ("report nosuch", 2, &["nosuch", "wiregauge runs"]),
-        ("report ./run nosuch", 2, &["nosuch"]),
-        (
-            "report ./run --figures d --format gif",
-            2,
-            &["gif", "svg", "png"],
-        ),
-        ("report ./run --format svg", 2, &["--figures"]),
-        ("report ./run -o .", 2, &["directory"]),
-        (
-            "report ./run -o no/such/page.html",
-            3,
-            &["no/such/page.html", "No such file"],
-        ),
-        ("report ./run --figures file", 3, &["file"]),
-    ] {
-        let done = desk.wiregauge(arguments).assert().code(code);
-        let printed = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-        for word in words {
-            assert!(
-                printed.contains(word),
-                "no `{word}` for {arguments}: {printed}"
-            );
-        }
-        assert!(!printed.contains("panicked"), "{printed}");
-    }
+    desk.refuses(
+        "report",
+        2,
+        "
+                                            => RUN
+        nosuch                              => nosuch | wiregauge runs
+        ./run nosuch                        => nosuch
+        ./run --figures d --format gif      => gif | svg | png
+        ./run --format svg                  => --figures
+        ./run -o .                          => directory
+        ./run -o run/run.json               => run.json
+        ./run --points queue=1 -o page.html => no `queue`
+        ./run --points in=49 -o page.html   => no point has in=49; in is 48, 1000
+        ./run --points depth=1,9 -o page.html => no point has depth=9; depth is 1, 2
+        ./run --points depth=1,in -o page.html => no point has depth=in
+        ./run --points 48 -o page.html      => is not a valid selection of points
+        ./fast --jitter 50us -o page.html   => fast was measured as fast as possible, so it has no period
+        ./fast --deadline 500us -o page.html => give the period of the loop, such as --period 1ms
+        ./fast --period 1ms --deadline 2ms -o page.html => select points of a higher depth with --points, or measure
+        ./fast ./flow --period 1ms -o page.html => cannot compute deadlines of flow: it is a stream run
+        ",
+    );
+    assert!(!desk.path("page.html").exists());
+    desk.output("report ./fast --period 1ms --deadline 2ms --points depth=2 -o page.html");
+    desk.refuses(
+        "report ./run",
+        3,
+        "
+        -o no/such/page.html  => no/such/page.html | No such file | check that the directory exists
+        --figures file        => file
+        ",
+    );
     let run = desk.path("run/run.json");
     let text = std::fs::read_to_string(&run).expect("run.json");
     std::fs::write(&run, text.replacen("\"exchange\"", "\"telepathy\"", 1)).expect("written");
-    desk.fails("report ./run", 2, &["telepathy"]);
+    desk.refuses("report ./run", 2, "=> telepathy");
 }
 
 #[test]
@@ -253,20 +220,6 @@ fn points_restrict_the_page_and_its_figures_and_both_say_so() {
     let chosen = page(&desk.path("chosen.html"));
     assert!(chosen.contains("Shown: 1 of 4 points, those with in=48,depth=2"));
     assert!(!chosen.contains("IN 1,000 B"));
-    for (points, why) in [
-        ("queue=1", "no `queue`"),
-        ("in=49", "no point has in=49; in is 48, 1000"),
-        ("depth=1,9", "no point has depth=9; depth is 1, 2"),
-        ("depth=1,in", "no point has depth=in"),
-        ("48", "is not a valid selection of points"),
-    ] {
-        desk.fails(
-            &format!("report ./run --points {points} -o none.html"),
-            2,
-            &[why],
-        );
-    }
-    assert!(!desk.path("none.html").exists());
 }
 
 /// The section on missed cycles of a page.
@@ -351,36 +304,6 @@ fn the_deadline_of_a_page_is_named_in_its_words() {
             "cycles of 2 ms missed their deadline of 500 \u{b5}s, or the jitter limit of 50 \u{b5}s (",
         ],
     );
-}
-
-#[test]
-fn cycles_that_cannot_be_counted_are_refused_before_a_page_is_written() {
-    let desk = Desk::new();
-    exchange(&desk, "fast", "--depth 1,2");
-    stream(&desk, "flow");
-    for (command, why) in [
-        (
-            "./fast --deadline 500us",
-            "fast was measured as fast as possible, so it has no period: give the period of the loop, such as --period 1ms",
-        ),
-        (
-            "./fast --jitter 50us",
-            "fast was measured as fast as possible, so it has no period",
-        ),
-        (
-            "./fast --period 1ms --deadline 2ms",
-            "select points of a higher depth with --points, or measure",
-        ),
-        (
-            "./fast ./flow --period 1ms",
-            "cannot compute deadlines of flow: it is a stream run",
-        ),
-    ] {
-        let refused = desk.wiregauge(&format!("report {command} -o page.html"));
-        { refused }.assert().code(2).stderr(contains(why));
-    }
-    assert!(!desk.path("page.html").exists());
-    desk.output("report ./fast --period 1ms --deadline 2ms --points depth=2 -o page.html");
 }
 
 fn grouped(number: u64) -> String {

@@ -263,46 +263,28 @@ fn rubbish_neither_kills_a_responder_nor_makes_it_allocate() {
 }
 
 #[test]
-fn an_answer_over_the_limit_is_refused_and_the_next_is_given() {
+fn what_is_too_large_or_not_offered_is_refused_and_the_next_request_is_answered() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0 --max-size 1000");
     let sent = [
         request(Kind::Exchange, 1, 16, 1001),
-        request(Kind::Exchange, 2, 16, 48),
+        request(Kind::Exchange, 2, 5000, 48),
+        request(Kind::Sink, 3, 16, 48),
+        request(Kind::Source, 4, 16, 48),
+        // Less than a header asks for the header alone.
+        request(Kind::Exchange, 5, 16, 0),
+        request(Kind::Exchange, 6, 16, 48),
     ];
-    let (statuses, _) = responses(&server, &sent.concat(), 2);
-    assert_eq!(statuses, [(1, Status::TooLarge, 0), (2, Status::Ok, 16)]);
-}
-
-#[test]
-fn a_request_over_the_limit_is_refused_and_its_payload_skipped() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0 --max-size 1000");
-    let sent = [
-        request(Kind::Exchange, 1, 5000, 48),
-        request(Kind::Exchange, 2, 16, 48),
+    let (statuses, _) = responses(&server, &sent.concat(), 6);
+    let expected = [
+        (1, Status::TooLarge, 0),
+        (2, Status::TooLarge, 0),
+        (3, Status::Unsupported, 0),
+        (4, Status::Unsupported, 0),
+        (5, Status::Ok, 0),
+        (6, Status::Ok, 16),
     ];
-    let (statuses, _) = responses(&server, &sent.concat(), 2);
-    assert_eq!(statuses, [(1, Status::TooLarge, 0), (2, Status::Ok, 16)]);
-}
-
-#[test]
-fn less_than_a_header_asks_for_the_header_alone() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let sent = [0, 31, 32].map(|in_bytes| request(Kind::Exchange, in_bytes, 16, in_bytes));
-    let (statuses, _) = responses(&server, &sent.concat(), 3);
-    let ok = |sequence| (sequence, Status::Ok, 0);
-    assert_eq!(statuses, [ok(0), ok(31), ok(32)]);
-}
-
-#[test]
-fn kinds_that_are_not_offered_are_refused() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let sent = [Kind::Sink, Kind::Source].map(|kind| request(kind, 5, 16, 48));
-    let (statuses, _) = responses(&server, &sent.concat(), 2);
-    assert_eq!(statuses, [(5, Status::Unsupported, 0); 2]);
+    assert_eq!(statuses, expected);
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use crate::common;
 
 use common::{Desk, has_all, rows};
-use predicates::str::{contains, starts_with};
+use predicates::str::contains;
 use serde_json::Value;
-use std::net::UdpSocket;
 
 const QUICK: &str = "exchange null:// --count 40 --no-calibration";
 
@@ -26,22 +25,6 @@ fn a_stored_run_is_found_by_name_by_its_beginning_by_path_and_as_the_last() {
         let shown = desk.output(&format!("show {run}"));
         assert!(shown.contains("null://"), "{run}: {shown}");
     }
-}
-
-#[test]
-fn the_last_run_is_the_newest() {
-    let desk = Desk::new();
-    for (name, count) in [("b-older", 30), ("a-newer", 31)] {
-        // Names that sort the other way round; starts are distinguished by the second.
-        let store = format!(
-            "--count {count} --store {}",
-            desk.runs().join(name).display()
-        );
-        desk.output(&format!("exchange null:// --no-calibration {store}"));
-        std::thread::sleep(std::time::Duration::from_millis(1100));
-    }
-    let last = desk.json("show last --json");
-    assert_eq!(last["points"][0]["counts"]["exchanges"], 31);
 }
 
 #[test]
@@ -152,28 +135,6 @@ fn kept_data_are_the_bytes_of_each_answer() {
 }
 
 #[test]
-fn answers_far_longer_than_those_asked_for_are_kept_whole() {
-    let desk = Desk::new();
-    let device = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    let address = device.local_addr().expect("its address");
-    std::thread::spawn(move || {
-        let mut buffer = [0x5a; 60_000];
-        while let Ok((_, from)) = device.recv_from(&mut buffer[..48]) {
-            let _ = device.send_to(&buffer, from);
-        }
-    });
-    let flags = "--protocol echo --out 48 --count 5 --keep-data";
-    let run = desk.measure(&format!("udp://{address}"), flags);
-    run.accounts_for_every_exchange();
-    assert_eq!(run.counts().corrupted, 5);
-    for row in run.with_status("corrupted") {
-        let data = row.data_hex.as_deref().expect("a column of data");
-        assert_eq!((row.bytes_received, data.len()), (60_000, 120_000));
-        assert!(data.ends_with("5a5a"));
-    }
-}
-
-#[test]
 fn parquet_has_its_magic_at_both_ends_and_json_goes_to_a_file_too() {
     let desk = Desk::new();
     desk.output(QUICK);
@@ -239,50 +200,6 @@ fn a_note_is_stored_with_its_run_and_shown_with_it() {
 }
 
 #[test]
-fn a_note_is_printed_as_it_was_written() {
-    let desk = Desk::new();
-    noted(&desk, QUICK, "site (us), a >= b, 5 us +- 1");
-    for (command, places) in [
-        (
-            "show last --format md",
-            vec![
-                "note: site (us), a &gt;= b, 5 us +- 1",
-                "| site (us), a &gt;= b, 5 us +- 1",
-            ],
-        ),
-        (
-            "show last --format latex",
-            vec!["% note: site (us), a >= b, 5 us +- 1"],
-        ),
-        (
-            "report last -o -",
-            vec![
-                "<br>note: site (us), a &gt;= b, 5 us +- 1",
-                "<td>site (us), a &gt;= b, 5 us +- 1</td>",
-            ],
-        ),
-    ] {
-        let printed = desk.output(command);
-        for note in places {
-            assert!(printed.contains(note), "{command}: {note}: {printed}");
-        }
-    }
-}
-
-#[test]
-fn a_run_without_a_note_shows_none() {
-    let desk = Desk::new();
-    desk.output(QUICK);
-    let run = desk.json("export last --json");
-    assert_eq!(run["conditions"].get("note"), None);
-    assert_eq!(desk.json("runs --json")[0]["note"], Value::Null);
-    for command in ["runs", "show last"] {
-        assert!(!desk.output(command).contains("note: "), "{command}");
-    }
-    assert!(!desk.output("report last -o -").contains("<br>note: "));
-}
-
-#[test]
 fn every_command_that_stores_a_run_takes_a_note() {
     let desk = Desk::new();
     let server = desk.serve("tcp://:0");
@@ -344,122 +261,4 @@ fn a_note_that_cannot_be_printed_is_refused() {
     }
     assert_eq!(desk.stored(), Vec::<String>::new());
     noted(&desk, QUICK, &"x".repeat(1000));
-}
-
-#[test]
-fn runs_in_the_same_second_do_not_mix() {
-    let desk = Desk::new();
-    for _ in 0..3 {
-        desk.output(QUICK);
-    }
-    assert_eq!(desk.stored().len(), 3);
-}
-
-#[test]
-fn a_run_can_be_moved_and_read_where_it_is() {
-    let desk = Desk::new();
-    desk.output(QUICK);
-    let name = desk.stored().remove(0);
-    let moved = desk.path("moved");
-    std::fs::rename(desk.runs().join(&name), &moved).expect("moved");
-    let csv = desk.output(&format!("export {} --csv", moved.display()));
-    assert_eq!(rows(&csv).len(), 41);
-    desk.wiregauge(&format!("show {}", moved.display()))
-        .assert()
-        .success()
-        .stdout(starts_with("null://"));
-}
-
-/// Both kinds of run are listed, shown and exported by the same commands.
-#[test]
-fn a_stream_run_is_handled_as_an_exchange_run_is() {
-    use wiregauge_record::{Conditions, Direction, Ending, FlowFacts, HostPlan, LinkOptions};
-    use wiregauge_record::{
-        Phase, ResourceUse, StreamPlan, StreamPoint, StreamProtocol, StreamSummariser, Transfer,
-    };
-    let desk = Desk::new();
-    desk.output(&format!(
-        "{QUICK} --store {}",
-        desk.runs().join("a").display()
-    ));
-    let point = StreamPoint {
-        index: 0,
-        direction: Direction::In,
-        transfer_bytes: 4096,
-        queue: 1,
-        link: 0,
-        together: false,
-    };
-    let plan = StreamPlan {
-        address: "usb://1d6b:0104".into(),
-        protocol: StreamProtocol::Wiregauge,
-        pattern: None,
-        more_links: Vec::new(),
-        points: vec![point],
-        duration_ns: 1_000_000_000,
-        settle_ns: 0,
-        check: true,
-        timeout_ns: 1_000_000_000,
-        rates_bytes_s: vec![24_000_000],
-        loss: 1e-6,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
-    };
-    let dir = desk.runs().join("b-stream");
-    let mut run = wiregauge_run::RunWriter::<wiregauge_run::Stream>::create(
-        &dir,
-        &plan,
-        &Conditions::default(),
-    )
-    .expect("a new directory");
-    let mut writer = run.begin_point(point).expect("a first point");
-    let mut summariser = StreamSummariser::new(&plan, point);
-    for i in 0..1000 {
-        let transfer = Transfer {
-            sequence: i,
-            submit_ns: i * 130_000,
-            // One gap of 1.3 ms, the others of 130 us.
-            complete_ns: i * 130_000 + if i < 500 { 100_000 } else { 1_270_000 },
-            bytes: 4096,
-            pending: 1,
-            phase: if i == 0 {
-                Phase::First
-            } else {
-                Phase::Measured
-            },
-            ..Transfer::default()
-        };
-        writer.push(&transfer, &[]).expect("a row");
-        summariser.push(&transfer);
-    }
-    let facts = [FlowFacts::default()];
-    let summary = summariser.finish(Ending::Complete, 0, &facts, ResourceUse::default());
-    run.end_point(writer, summary).expect("an end");
-    run.finish(wiregauge_run::State::Complete).expect("an end");
-
-    let listed = desk.json("runs --json");
-    let of = |name: &str| -> Value {
-        let all = listed.as_array().expect("a list").iter();
-        all.clone()
-            .find(|run| run["name"] == name)
-            .expect("listed")
-            .clone()
-    };
-    assert_eq!(
-        (&of("a")["kind"], &of("a")["exchanges"]),
-        (&"exchange".into(), &40.into())
-    );
-    assert_eq!(
-        (&of("b-stream")["kind"], &of("b-stream")["transfers"]),
-        (&"stream".into(), &999.into())
-    );
-    let text = desk.output("runs");
-    has_all(&text, &["999 transfers", "40 exchanges"]);
-    let shown = desk.output("show b-stream");
-    has_all(&shown, &["usb://1d6b:0104", "4,096", "31,200"]);
-    assert_eq!(desk.json("show b-stream --json")["kind"], "stream");
-    let csv = desk.output("export b-stream --csv");
-    assert_eq!(csv.lines().count(), 1001);
-    assert!(csv.starts_with("point,direction,transfer_bytes"), "{csv}");
-    assert_eq!(desk.output("export a --csv").lines().count(), 42);
 }

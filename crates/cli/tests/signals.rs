@@ -45,22 +45,6 @@ fn code_of(mut child: Child) -> Option<i32> {
 }
 
 #[test]
-fn every_signal_that_asks_for_an_end_ends_a_run_in_order_and_its_result_is_printed() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let desk = Desk::new();
-        let server = desk.serve("tcp://:0");
-        let run = Background::start(&mut long_run(&desk, &server.address));
-        has_begun(&desk);
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        run.signal(signal);
-        let ended = run.ended();
-        assert_eq!(ended.code, Some(130), "{signal:?}: {ended}");
-        assert!(ended.stdout.contains("RTT in "), "{signal:?}: {ended}");
-        assert_eq!(only_listing(&desk)["state"], "interrupted");
-    }
-}
-
-#[test]
 fn signals_that_come_together_are_one() {
     // `timeout` sends SIGTERM to its child and to the group; a shell sends SIGHUP again.
     for pair in [
@@ -96,15 +80,6 @@ fn a_run_under_nohup_outlives_its_terminal() {
     let ended = run.ended();
     assert_eq!(ended.code, Some(0), "{ended}");
     assert_eq!(only_listing(&desk)["state"], "complete");
-}
-
-#[test]
-fn a_responder_ends_when_its_terminal_is_closed() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    server.process.signal(Signal::HUP);
-    let ended = server.process.ended();
-    assert_eq!(ended.code, Some(0), "{ended}");
 }
 
 #[test]

@@ -132,69 +132,6 @@ fn bytes_that_are_only_counted_show_what_is_missing_and_no_more() {
 }
 
 #[test]
-fn rows_are_numbered_timed_and_parted_into_phases() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let csv = desk.text("rows.csv");
-    let flags = "--direction both --transfer 1k --duration 400ms --settle 100ms --timeout 10s";
-    let flags = format!("{flags} --csv {csv}");
-    let run = desk.stream(&server.address, &flags);
-    let text = std::fs::read_to_string(&csv).expect("the CSV file");
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
-    let at = |name: &str| {
-        header
-            .iter()
-            .position(|column| *column == name)
-            .expect(name)
-    };
-    let columns = [
-        "way",
-        "sequence",
-        "phase",
-        "submit_us",
-        "complete_us",
-        "bytes",
-    ]
-    .map(at);
-    let rows: Vec<[&str; 6]> = lines
-        .map(|line| {
-            let fields: Vec<&str> = line.split(',').collect();
-            columns.map(|column| fields[column])
-        })
-        .collect();
-    let number = |text: &str| text.parse::<f64>().expect("a number");
-    for flow in &run.file.points[0].flows {
-        let mut own = rows.iter().filter(|row| row[0] == flow.way.name());
-        let (mut next, mut last, mut measured, mut bytes) = (0, 0.0, 0, 0.0);
-        for [_, sequence, phase, submit, complete, size] in own.by_ref() {
-            assert_eq!(number(sequence), f64::from(next));
-            next += 1;
-            let (submit, complete) = (number(submit), number(complete));
-            assert!(submit <= complete && last <= complete, "{sequence}");
-            last = complete;
-            // 100 ms of start-up, then 400 ms that are measured.
-            let expected = match (next, complete) {
-                (1, _) => "first",
-                (_, at) if (100e3..=500e3).contains(&at) => "measured",
-                _ => "warm-up",
-            };
-            assert_eq!(*phase, expected, "row {sequence} at {complete} us");
-            if *phase == "measured" {
-                measured += 1;
-                bytes += number(size);
-            }
-        }
-        assert!(next > 100, "{next} rows");
-        assert_eq!((measured, bytes), (flow.transfers, flow.bytes as f64));
-        assert!(
-            Some(flow.bytes) < flow.counts.received,
-            "the start-up is left out"
-        );
-    }
-}
-
-#[test]
 fn the_rate_is_that_of_the_rows() {
     let desk = Desk::new();
     let server = desk.serve("pty:");

@@ -10,7 +10,6 @@ mod control;
 mod crashes;
 mod deadline;
 mod doctor;
-mod doctor_patterns;
 mod doctor_windows;
 mod ended_runs;
 mod existing_files;

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Background, Desk, Server, has_all};
+use common::{Desk, Server, has_all};
 
 /// `socat LISTEN EXEC:cat`: a process a connection that echoes what it reads.
 fn socat_echo(desk: &Desk, listen: &str, ready: &str, scheme: &str) -> Server {
@@ -13,14 +13,35 @@ fn socat_echo(desk: &Desk, listen: &str, ready: &str, scheme: &str) -> Server {
 }
 
 #[test]
-fn socat_echoes_over_tcp() {
+fn socat_echoes_over_every_kind_of_link() {
     let desk = Desk::new();
-    let listen = "TCP-LISTEN:0,bind=127.0.0.1,fork,nodelay";
-    let server = socat_echo(&desk, listen, "listening on AF=2 ", "tcp");
-    let flags = "--protocol echo --out 1,64,1000,40000 --depth 1,8,64 --count 150";
-    let run = desk.measure(&server.address, flags);
-    run.is_clean();
-    assert_eq!(run.file.points.len(), 12);
+    let [socket, board] = ["socket", "board"].map(|name| desk.text(name));
+    let tcp = "TCP-LISTEN:0,bind=127.0.0.1,fork,nodelay";
+    let unix: &str = &format!("UNIX-LISTEN:{socket},fork");
+    // Without `fork`: what it forks for a peer over UDP never learns that the peer has gone. One at a time: socat and cat
+    // join datagrams that wait.
+    let udp = "UDP4-LISTEN:0,bind=127.0.0.1";
+    for (listen, ready, scheme, flags) in [
+        (tcp, "AF=2 ", "tcp", "--out 1,64,40000 --depth 1,8,64"),
+        (tcp, "AF=2 ", "tcp", "--out 100 --connect each"),
+        (udp, "UDP AF=2 ", "udp", "--out 1,20,500,1400"),
+        (unix, "AF=1 ", "unix", "--out 1,64,20000 --depth 1,32"),
+    ] {
+        let ready = format!("listening on {ready}");
+        let server = socat_echo(&desk, listen, &ready, scheme);
+        let flags = format!("--protocol echo {flags} --count 100");
+        let run = desk.measure(&server.address, &flags);
+        run.is_clean();
+        let connects = run.file.points.iter().all(|point| point.connect.is_some());
+        assert_eq!(connects, flags.contains("--connect each"), "{listen}");
+    }
+    let pty = format!("PTY,raw,echo=0,link={board}");
+    let mut server = socat_echo(&desk, &pty, "PTY is ", "serial");
+    server.process.until_said("that it transfers", |_, stderr| {
+        stderr.contains("starting data transfer").then_some(())
+    });
+    let flags = "--protocol echo --out 1,64,2000 --depth 1,16 --count 100";
+    desk.measure(&format!("serial://{board}"), flags).is_clean();
 }
 
 #[test]
@@ -59,62 +80,6 @@ while True:
     let words = words.replace("--out 16", "--out 3");
     let text = desk.output(&format!("{words} --timeout 100ms"));
     assert!(text.contains("W02") || text.contains("W19"), "{text}");
-}
-
-#[test]
-fn socat_takes_a_connection_for_each_exchange() {
-    let desk = Desk::new();
-    let listen = "TCP-LISTEN:0,bind=127.0.0.1,fork,nodelay";
-    let server = socat_echo(&desk, listen, "listening on AF=2 ", "tcp");
-    let run = desk.measure(
-        &server.address,
-        "--protocol echo --connect each --out 100 --count 40",
-    );
-    run.is_clean();
-    let point = run.point();
-    assert_eq!(point.connect.as_ref().map(|times| times.n), Some(40));
-}
-
-#[test]
-fn socat_echoes_over_udp() {
-    let desk = Desk::new();
-    // Without `fork`: what it forks for a peer over UDP never learns that the peer has gone.
-    let listen = "UDP4-LISTEN:0,bind=127.0.0.1";
-    let server = socat_echo(&desk, listen, "listening on UDP AF=2 ", "udp");
-    // One at a time: socat and cat join datagrams that wait.
-    let run = desk.measure(
-        &server.address,
-        "--protocol echo --out 1,20,500,1400 --count 100",
-    );
-    run.is_clean();
-}
-
-#[test]
-fn socat_echoes_over_a_unix_socket() {
-    let desk = Desk::new();
-    let listen = format!("UNIX-LISTEN:{},fork", desk.text("socket"));
-    let server = socat_echo(&desk, &listen, "listening on AF=1 ", "unix");
-    let run = desk.measure(
-        &server.address,
-        "--protocol echo --out 1,64,20000 --depth 1,32 --count 150",
-    );
-    run.is_clean();
-}
-
-#[test]
-fn socat_echoes_over_a_pty() {
-    let desk = Desk::new();
-    let pty = format!("PTY,raw,echo=0,link={}", desk.text("board"));
-    let mut server = socat_echo(&desk, &pty, "PTY is ", "serial");
-    server.process.until_said("that it transfers", |_, stderr| {
-        stderr.contains("starting data transfer").then_some(())
-    });
-    let address = format!("serial://{}", desk.text("board"));
-    let run = desk.measure(
-        &address,
-        "--protocol echo --out 1,64,2000 --depth 1,16 --count 100",
-    );
-    run.is_clean();
 }
 
 /// Two ttys joined by socat: whatever goes into one comes out of the other.
@@ -213,77 +178,27 @@ fn a_python_server_echoes_over_udp() {
     run.is_clean();
 }
 
-const PYTHON_RESPONDER: &str = "
-import socket, struct
-
-def check(data):
-    crc = 0xffff
-    for byte in data:
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xffff
-    return crc
-
-def response(kind, sequence, payload):
-    header = struct.pack('<BBHIIHHQQ', 0x7a, 0x10 | kind, 0, sequence, len(payload), 0, 0, 0, 0)
-    return header[:2] + struct.pack('<H', check(header)) + header[4:] + payload
-
-HELLO = struct.pack('<BBBBIIIIIQ32s8s', 1, 1, 0, 0, 1, 4096, 4096, 4, 0, 0, b'from the page', b'')
-
-def serve(stream):
-    while header := stream.read(16):
-        magic, kind, crc, sequence, out_payload, in_bytes = struct.unpack('<BBHIII', header)
-        assert magic == 0xa7 and check(header[:2] + bytes(2) + header[4:]) == crc
-        payload = stream.read(out_payload)
-        if kind == 0x10:
-            stream.write(response(0, sequence, HELLO))
-        else:
-            assert payload == bytes((sequence + i) % 251 for i in range(out_payload))
-            pattern = bytes((sequence + i) % 251 for i in range(in_bytes - 32))
-            stream.write(response(1, sequence, pattern))
-        stream.flush()
-
-with socket.create_server(('127.0.0.1', 0)) as server:
-    print(server.getsockname()[1])
-    while True:
-        client, _ = server.accept()
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with client, client.makefile('rwb') as stream:
-            try:
-                serve(stream)
-            except OSError:
-                pass
+#[test]
+fn answers_in_two_small_writes_wait_for_an_acknowledgement_unless_it_is_sent_at_once() {
+    let program = "
+import socket
+listener = socket.create_server(('127.0.0.1', 0))
+print(listener.getsockname()[1])
+peer, _ = listener.accept()
+while data := peer.recv(65536):
+    peer.send(data[:4])
+    peer.send(data[4:])
 ";
-
-#[test]
-fn a_responder_written_from_the_protocol_page_alone_is_understood() {
     let desk = Desk::new();
-    let server = Server::python(&desk, "tcp", PYTHON_RESPONDER);
-    let run = desk.measure(
-        &server.address,
-        "--out 16,300 --in 32,500,4096 --depth 1,4 --count 40",
-    );
-    run.is_clean();
-    let responder = run.file.conditions.responder.as_ref();
-    let responder = responder.expect("it introduced itself");
-    assert_eq!(responder.name, "from the page");
-    assert_eq!(responder.max_in_bytes, 4096);
-    // It has no clock, and none is made up for it.
-    assert!(run.file.points.iter().all(|point| point.device.is_none()));
-}
-
-#[test]
-fn its_limits_are_heeded() {
-    let desk = Desk::new();
-    let server = Server::python(&desk, "tcp", PYTHON_RESPONDER);
-    for (asked, printed) in [
-        ("--in 48,4097", "--in up to 4096"),
-        ("--depth 4,5", "--depth up to 4"),
-    ] {
-        let exchange = format!("exchange {} {asked}", server.address);
-        let ended = Background::start(&mut desk.command(&exchange)).ended();
-        assert_eq!(ended.code, Some(2), "{ended}");
-        assert!(ended.stderr.contains(printed), "{ended}");
-        assert!(desk.stored().is_empty());
-    }
+    let rtt = |flags: &str| {
+        let server = Server::python(&desk, "tcp", program);
+        let flags = format!("--protocol echo --out 64 --count 40 --no-calibration {flags}");
+        let run = desk.json(&format!("exchange {} {flags} --json", server.address));
+        run["points"][0]["rtt"].clone()
+    };
+    // An acknowledgement that waits does so for 40 ms or more on any host, after the first few of a connection, which do not.
+    let (waited, at_once) = (rtt(""), rtt("--quick-ack"));
+    let [p90, min] =
+        [&waited["p90"]["value"], &at_once["min"]].map(|ns| ns.as_f64().expect("a time"));
+    assert!(p90 > 35e6 && min < 35e6, "{waited} {at_once}");
 }

@@ -91,16 +91,6 @@ fn a_tty_in_use_is_refused_and_its_user_goes_on_undisturbed() {
 }
 
 #[test]
-fn a_pty_serves_one_run_after_the_other() {
-    let desk = Desk::new();
-    let server = desk.serve("pty:");
-    for _ in 0..3 {
-        desk.measure(&server.address, "--count 50 --depth 4")
-            .is_clean();
-    }
-}
-
-#[test]
 fn a_pty_serves_the_next_run_after_one_was_killed() {
     let desk = Desk::new();
     let server = desk.serve("pty:");

@@ -3,7 +3,7 @@
 use crate::common;
 use crate::tune::{found, tune};
 
-use common::{Background, Desk, Server, until};
+use common::{Background, Desk, Server};
 use rustix::process::Signal;
 
 /// An echo that takes 5 ms, and hangs up on whoever sends it more than so much at once.
@@ -117,99 +117,51 @@ fn when_the_time_is_up_what_was_found_is_confirmed() {
 fn what_makes_no_sense_is_refused_before_anything_is_opened() {
     let desk = Desk::new();
     // Nothing answers there: who opens it ends with 3.
-    let nobody = "tcp://127.0.0.1:1";
-    let cases = [
-        ("", "--maximise"),
-        ("--maximise trt --minimise trt", "cannot be used with"),
-        ("--maximise speed", "unknown figure"),
-        ("--minimise trt --subject-to p99<10", "is not a duration"),
-        (
-            "--minimise trt --subject-to p99>10ms",
-            "needs an upper limit",
-        ),
-        (
-            "--minimise trt --subject-to lost<2ms",
-            "not a share or a whole number",
-        ),
-        ("--minimise trt --subject-to p98<2ms", "unknown figure"),
-        ("--minimise trt --subject-to trt=2ms", "<= or >="),
-        (
-            "--minimise trt --subject-to gap.p99<2ms",
-            "figure of streams",
-        ),
-        ("--minimise trt --subject-to in.lost=0", "figure of streams"),
-        ("--minimise gap.p99", "figure of streams"),
-        ("--minimise p99 --transfer 64", "figure of exchanges"),
-        (
-            "--minimise gap.p99 --transfer 64 --in 48",
-            "cannot be used with",
-        ),
-        ("--minimise trt --in 9..5", "is not a valid range"),
-        ("--minimise trt --in 8..16", "is too small: a re"),
-        (
-            "--minimise trt --depth 0..3",
-            "0 is not valid: the minimum is 1",
-        ),
-        (
-            "--minimise trt --depth 2,4 --connect each",
-            "requires --depth 1",
-        ),
-        ("--minimise trt --confirm 5s", "number of exchanges"),
-        ("--minimise trt --confirm 0", "is not valid"),
-        (
-            "--maximise rate --transfer 64 --confirm 100",
-            "must be a time",
-        ),
-        (
-            "--minimise control.cost",
-            "requires the model of a control loop",
-        ),
-        (
-            "--minimise trt --subject-to control.growth<1",
-            "requires the model of a control loop",
-        ),
-        ("--minimise trt --wait long", "block"),
-    ];
-    for (flags, says) in cases {
-        desk.fails(&format!("tune {nobody} {flags}"), 2, &[says]);
-    }
-    assert!(desk.stored().is_empty());
-}
-
-#[test]
-fn what_a_link_does_not_tell_is_no_aim() {
-    let desk = Desk::new();
-    let server = desk.serve("tcp://:0");
-    let address = &server.address;
-    for (flags, says) in [
-        ("--minimise access.p50", "--connect each"),
-        ("--maximise limit-used", "limit of this link is unknown"),
-        (
-            "--minimise trt --subject-to from-intended.p99<1s",
-            "schedule",
-        ),
-    ] {
-        desk.fails(
-            &format!("tune {address} {flags}"),
-            2,
-            &[says, "cannot tune tcp://"],
-        );
-    }
-    desk.fails(
-        "tune tcp://127.0.0.1:1 --minimise trt",
-        3,
-        &["cannot connect to"],
+    let nobody = "tune tcp://127.0.0.1:1";
+    desk.refuses(
+        nobody,
+        2,
+        "
+                                                 => --maximise
+        --maximise trt --minimise trt            => cannot be used with
+        --maximise speed                         => unknown figure
+        --minimise trt --subject-to p99<10       => is not a duration
+        --minimise trt --subject-to p99>10ms     => needs an upper limit
+        --minimise trt --subject-to lost<2ms     => not a share or a whole number
+        --minimise trt --subject-to p98<2ms      => unknown figure
+        --minimise trt --subject-to trt=2ms      => <= or >=
+        --minimise trt --subject-to gap.p99<2ms  => figure of streams
+        --minimise trt --subject-to in.lost=0    => figure of streams
+        --minimise gap.p99                       => figure of streams
+        --minimise p99 --transfer 64             => figure of exchanges
+        --minimise gap.p99 --transfer 64 --in 48 => cannot be used with
+        --minimise trt --in 9..5                 => is not a valid range
+        --minimise trt --in 8..16                => is too small: a re
+        --minimise trt --depth 0..3              => 0 is not valid: the minimum is 1
+        --minimise trt --depth 2,4 --connect each => requires --depth 1
+        --minimise trt --confirm 5s              => number of exchanges
+        --minimise trt --confirm 0               => is not valid
+        --maximise rate --transfer 64 --confirm 100 => must be a time
+        --minimise control.cost                  => requires the model of a control loop
+        --minimise trt --subject-to control.growth<1 => requires the model of a control loop
+        --minimise trt --wait long               => block
+        ",
     );
-}
-
-#[test]
-fn a_silent_device_is_known_at_first_contact() {
-    let desk = Desk::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("its address");
+    desk.refuses(nobody, 3, "--minimise trt => cannot connect to");
+    let server = desk.serve("tcp://:0");
+    desk.refuses(
+        &format!("tune {}", server.address),
+        2,
+        "
+        --minimise access.p50   => --connect each | cannot tune tcp://
+        --maximise limit-used   => limit of this link is unknown | cannot tune tcp://
+        --minimise trt --subject-to from-intended.p99<1s => schedule | cannot tune tcp://
+        ",
+    );
+    // A device that is silent is known at first contact.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = silent.local_addr().expect("its address");
     let flags = "--protocol echo --minimise trt --timeout 100ms";
-    desk.wiregauge(&format!("tune tcp://{address} {flags}"))
-        .assert()
-        .code(3);
-    until("nothing is stored", || desk.stored().is_empty());
+    desk.fails(&format!("tune tcp://{address} {flags}"), 3, &["error:"]);
+    assert!(desk.stored().is_empty());
 }

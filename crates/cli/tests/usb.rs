@@ -4,123 +4,64 @@
 use crate::common;
 
 use common::{Desk, has_all};
-use predicates::prelude::*;
-use predicates::str::contains;
-
-/// `exchange ADDRESS` ends with this code, names the address and says this.
-#[track_caller]
-fn refused(address: &str, code: i32, says: &str) {
-    let desk = Desk::new();
-    desk.wiregauge(&format!("exchange {address} --no-calibration"))
-        .assert()
-        .code(code)
-        .stdout("")
-        .stderr(
-            contains(address)
-                .and(contains(says))
-                .and(contains("hint: ")),
-        );
-    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
-}
 
 #[test]
 fn a_device_that_is_not_there_is_a_failed_link_and_leaves_no_run() {
+    let desk = Desk::new();
     // No device has vendor 0: the USB Implementers Forum assigned it to nobody.
-    refused("usb://0000:fffe", 3, "USB");
-    refused("usb://0000:fffe/A12#interface=1", 3, "USB");
-    refused("usb://250-7.7.7", 3, "USB");
-}
-
-#[test]
-fn a_name_that_no_device_can_have_is_wrong_usage() {
-    refused("usb://lamp", 2, "3-1.4");
-    refused("usb://1d6b:xyzzy", 2, "hexadecimal");
-    refused("usb://1d6b:0104#in=0x02", 2, "0x82");
-    refused("usb://1d6b:0104#speed=high", 2, "interface=N");
-}
-
-#[test]
-fn isochronous_exchanges_are_refused_with_the_stream_that_there_is() {
-    refused(
-        "usb://1d6b:0104#type=isochronous",
-        2,
-        "wiregauge stream --type isochronous",
+    desk.refuses(
+        "",
+        3,
+        "
+        exchange usb://0000:fffe                  => usb://0000:fffe | USB | hint:
+        exchange usb://0000:fffe/A12#interface=1  => usb://0000:fffe/A12#interface=1 | USB | hint:
+        exchange usb://250-7.7.7                  => usb://250-7.7.7 | USB | hint:
+        stream usb://0000:fffe --type isochronous --packet 192 --direction out => error:
+        ",
     );
 }
 
 #[test]
-fn an_isochronous_stream_that_cannot_be_is_refused_with_what_to_change() {
-    for (address, flags, says, hint) in [
-        ("tcp://127.0.0.1:9", "", "for usb:// only", "remove --type"),
-        (
-            "usb://0000:fffe",
-            "--direction in,out",
-            "one direction",
-            "--direction out",
-        ),
-        (
-            "usb://0000:fffe",
-            "--direction both",
-            "one direction",
-            "--direction in",
-        ),
-        (
-            "usb://0000:fffe",
-            "--protocol wiregauge",
-            "not repeated",
-            "--protocol raw",
-        ),
-        (
-            "usb://0000:fffe",
-            "--transfer 4k",
-            "1 to 128 packets of 192 B",
-            "multiple of --packet",
-        ),
-        (
-            "usb://0000:fffe",
-            "--transfer 24768",
-            "1 to 128 packets of 192 B",
-            "multiple of --packet",
-        ),
-    ] {
-        let desk = Desk::new();
-        desk.wiregauge(&format!(
-            "stream {address} --type isochronous --packet 192 {flags}"
-        ))
-        .assert()
-        .code(2)
-        .stdout("")
-        .stderr(contains(says).and(contains(hint)));
-    }
+fn what_no_device_has_is_refused_with_what_to_change() {
     let desk = Desk::new();
-    // What is right is looked for.
-    desk.wiregauge("stream usb://0000:fffe --type isochronous --packet 192 --direction out")
-        .assert()
-        .code(3);
-    for alone in ["--type isochronous", "--packet 192"] {
-        desk.fails(&format!("stream usb://0000:fffe {alone}"), 2, &["required"]);
-    }
-}
-
-#[test]
-fn what_an_isochronous_device_does_not_have_is_refused() {
-    let desk = Desk::new();
-    for (flags, says) in [
-        ("--function iso,bulk", "iso is a device of its own"),
-        ("--function iso --devices 2", "models one device"),
-        (
-            "--function iso --stall every=3:1ms",
-            "--stall has no effect",
-        ),
-        ("--function iso --protocol echo", "--protocol has no effect"),
-        ("--function iso --interval 3ms", "1ms, 2ms, 4ms"),
-    ] {
-        desk.fails(&format!("serve usb-virtual {flags}"), 2, &[says]);
-    }
-    desk.fails(
-        "serve usb-gadget --function iso",
+    desk.refuses(
+        "exchange",
         2,
-        &["serve usb-virtual --function iso"],
+        "
+        usb://lamp                       => usb://lamp | 3-1.4 | hint:
+        usb://1d6b:xyzzy                 => usb://1d6b:xyzzy | hexadecimal | hint:
+        usb://1d6b:0104#in=0x02          => 0x82 | hint:
+        usb://1d6b:0104#speed=high       => interface=N | hint:
+        usb://1d6b:0104#type=isochronous => wiregauge stream --type isochronous | hint:
+        usb://1-1 --protocol get-status --depth 2        => one standard request at a time
+        tcp://127.0.0.1:1 --protocol get-status          => requires a USB device
+        ",
+    );
+    desk.refuses(
+        "stream --type isochronous --packet 192",
+        2,
+        "
+        tcp://127.0.0.1:9                     => for usb:// only | remove --type
+        usb://0000:fffe --direction in,out    => one direction | --direction out
+        usb://0000:fffe --direction both      => one direction | --direction in
+        usb://0000:fffe --protocol wiregauge  => not repeated | --protocol raw
+        usb://0000:fffe --transfer 4k         => 1 to 128 packets of 192 B | multiple of --packet
+        usb://0000:fffe --transfer 24768      => 1 to 128 packets of 192 B | multiple of --packet
+        ",
+    );
+    desk.refuses(
+        "",
+        2,
+        "
+        stream usb://0000:fffe --type isochronous             => required
+        stream usb://0000:fffe --packet 192                   => required
+        serve usb-virtual --function iso,bulk                 => iso is a device of its own
+        serve usb-virtual --function iso --devices 2          => models one device
+        serve usb-virtual --function iso --stall every=3:1ms  => --stall has no effect
+        serve usb-virtual --function iso --protocol echo      => --protocol has no effect
+        serve usb-virtual --function iso --interval 3ms       => 1ms, 2ms, 4ms
+        serve usb-gadget --function iso                       => serve usb-virtual --function iso
+        ",
     );
 }
 
@@ -152,21 +93,4 @@ fn devices_as_json_have_an_answer_each() {
         !std::path::Path::new("/sys/bus/usb/devices").exists(),
         "{listed}"
     );
-}
-
-#[test]
-fn what_endpoint_0_cannot_do_is_refused_with_the_reason() {
-    let desk = Desk::new();
-    for (command, reason) in [
-        (
-            "exchange usb://1-1 --protocol get-status --depth 2",
-            "one standard request at a time",
-        ),
-        (
-            "exchange tcp://127.0.0.1:1 --protocol get-status",
-            "requires a USB device",
-        ),
-    ] {
-        desk.fails(command, 2, &[reason]);
-    }
 }

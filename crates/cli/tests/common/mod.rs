@@ -17,6 +17,7 @@ pub use servers::{EchoTty, Server};
 pub use stream_run::StreamRun;
 
 use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -27,18 +28,6 @@ pub const BOUND: Duration = Duration::from_secs(240);
 
 /// The program under test.
 pub const WIREGAUGE: &str = env!("CARGO_BIN_EXE_wiregauge");
-
-/// The command ends with this code, says this, prints no result and leaves no run.
-#[track_caller]
-pub fn refused(command: &str, code: i32, says: &str) {
-    let desk = Desk::new();
-    desk.wiregauge(command)
-        .assert()
-        .code(code)
-        .stdout("")
-        .stderr(predicates::str::contains(says));
-    assert_eq!(desk.stored(), Vec::<String>::new(), "an empty run is left");
-}
 
 /// The text has all of these parts.
 #[track_caller]
@@ -126,6 +115,34 @@ impl Desk {
         command
     }
 
+    /// The program as a user without any right: as `nobody` if this is root.
+    pub fn command_as_nobody(&self, arguments: &str) -> Command {
+        // What is built need not be where others may look.
+        let program = self.path("wiregauge");
+        if !program.exists() {
+            // By a program of its own: a file that this one has open for writing could not be started by its other threads.
+            let mut copy = self.command_of("cp", [Path::new(WIREGAUGE), &program]);
+            assert!(copy.status().is_ok_and(|status| status.success()));
+        }
+        let readable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.path(""), readable).expect("permissions");
+        let mut command = if rustix::process::getuid().is_root() {
+            let flags = [
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "--inh-caps=-all",
+            ];
+            let mut command = self.command_of("setpriv", flags);
+            command.arg(&program);
+            command
+        } else {
+            self.command_of(&program, [] as [&str; 0])
+        };
+        command.args(arguments.split_whitespace());
+        command
+    }
+
     /// Runs the program with files of at most so many kilobytes, as on a disk that is nearly full.
     pub fn with_room_for(&self, kilobytes: u32, arguments: &str) -> Ended {
         // `ulimit -f` counts blocks of 512 bytes (POSIX); beyond it, and with the signal ignored,
@@ -149,7 +166,24 @@ impl Desk {
         has_all(&String::from_utf8_lossy(&done.get_output().stderr), says);
     }
 
-    /// The same, read as JSON.
+    /// Each line of the table has the arguments of the command, and behind `=>` what is said, with ` | ` between the parts:
+    /// it ends with this code, prints no result and leaves no run.
+    #[track_caller]
+    pub fn refuses(&self, command: &str, code: i32, table: &str) {
+        let stored = self.stored().len();
+        for line in table.lines().filter(|line| !line.trim().is_empty()) {
+            let (arguments, says) = line.split_once("=>").expect("arguments and words");
+            let command = format!("{command} {arguments}");
+            let done = self.wiregauge(&command).assert().code(code).stdout("");
+            let said = String::from_utf8_lossy(&done.get_output().stderr);
+            for part in says.split(" | ").map(str::trim) {
+                assert!(said.contains(part), "no `{part}`: {command}: {said}");
+            }
+        }
+        assert_eq!(self.stored().len(), stored, "an empty run is left");
+    }
+
+    /// What a command that must succeed prints, read as JSON.
     #[track_caller]
     pub fn json(&self, arguments: &str) -> serde_json::Value {
         serde_json::from_str(&self.output(arguments)).expect("JSON")
@@ -176,13 +210,6 @@ impl Desk {
         let ended = Background::start(&mut command).ended();
         (Run::read(&ended, csv.path()), ended)
     }
-}
-
-/// Makes everything under a directory readable for other users of this machine.
-pub fn open_to_all(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = if path.is_dir() { 0o755 } else { 0o644 };
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
 }
 
 /// Waits until something is so; fails if it never is.
