@@ -16,5 +16,5 @@ def test_what_is_received_is_recorded_to_a_file(tmp_path):
 
 
 def test_a_recording_that_cannot_be_is_refused():
-    with pytest.raises(wg.UsageError, match="^record needs received data"):
+    with pytest.raises(wg.UsageError, match=r"^record needs received data"):
         wg.stream("null://", direction="out", record="x", no_store=True)

@@ -74,8 +74,8 @@ class Tuned(Text):
     missed : tuple of str
         Constraints that are missed or undecided; empty if all are met.
     front : tuple of Setting
-        Settings for which no other is better in both latency and throughput (Pareto front), the chosen one, and the
-        best of each way to wait and to connect; by latency.
+        Settings for which no other is better in both latency and throughput (Pareto front), the chosen
+        one, and the best of each way to wait and to connect; by latency.
     knee : Setting or None
         The one with the largest ratio of throughput to latency.
     why : tuple of str
