@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 use std::time::Duration;
 use wiregauge_capture::{
-    Explained, Host, Pid, ReadError, Reader, Record, Speed, UrbStage, UrbType, UrbVerdict, Window,
-    Writer, explain, packet,
+    Explained, Host, Pid, ReadError, Reader, Record, Speed, UrbType, UrbVerdict, Window, Writer,
+    explain, packet,
 };
 
 /// What is found in a part of a capture of a bus.
@@ -357,16 +357,4 @@ fn a_window_without_packets_is_an_error_with_the_duration() {
         panic!("{error}");
     };
     assert!((1..from_ns).contains(&duration_ns), "{duration_ns}");
-}
-
-#[test]
-fn both_stages_of_an_urb_are_read() {
-    let file = urbs(10, false);
-    let mut reader = Reader::new(file.as_slice()).unwrap();
-    let mut stages = Vec::new();
-    while let Some(Record::Urb(urb)) = reader.next_record().unwrap() {
-        stages.push(urb.stage);
-    }
-    assert_eq!(stages.len(), 100);
-    assert_eq!(stages[..2], [UrbStage::Submitted, UrbStage::Completed]);
 }

@@ -115,15 +115,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_integrator_with_noise_is_known_by_hand() {
-        // x' = w: variance r t, cost of the start x^2 t, of the noise r t^2 / 2.
-        let (zero, one) = (Matrix::zeros(1, 1), Matrix::identity(1, 1));
-        let flow = Flow::new(&zero, &(&one * 3.0), &one, 2.0);
-        let found = (flow.phi[0], flow.noise[0], flow.cost[0], flow.noise_cost);
-        assert_eq!(found, (1.0, 6.0, 2.0, 6.0));
-    }
-
-    #[test]
     fn a_pole_of_minus_100_000_over_a_second_does_not_overflow() {
         let one = Matrix::identity(1, 1);
         let flow = Flow::new(&(&one * -1e5), &one, &one, 1.0);

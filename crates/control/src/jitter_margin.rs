@@ -225,17 +225,6 @@ mod tests {
     use crate::transfer::TransferFunction;
 
     #[test]
-    fn the_margin_is_the_inverse_of_the_difference_of_commands() {
-        for periods in [0.0, 0.3, 1.0, 1.7, 5.25] {
-            let n = f64::floor(periods);
-            let g = periods - n;
-            let difference = (n * n + 2.0 * n * g + g).sqrt();
-            assert!((periods_of_gain(1.0 / difference) - periods).abs() < 1e-12);
-        }
-        assert_eq!(periods_of_gain(0.0), f64::INFINITY);
-    }
-
-    #[test]
     fn the_gain_is_that_of_the_closed_loop_in_state_space() {
         let plant = TransferFunction::parse("plant", 's', "5/(s^3+2s^2+9s+1)");
         let controller = Pid::new(0.8, 3.0, 0.2).state_space(0.3);

@@ -193,22 +193,6 @@ fn placed(ran: &[bool], events: &[Event], ticks: u32) -> Schedule {
 mod tests {
     use super::*;
 
-    fn rules(order: Order, on_miss: OnMiss) -> Rules {
-        Rules {
-            order,
-            on_miss,
-            deadline_ns: None,
-        }
-    }
-
-    fn patterns(delays: &[Option<u64>], rules: Rules) -> Vec<Pattern> {
-        let made = schedule(delays, 100, 10, rules);
-        let patterns = made.cycles.iter();
-        patterns
-            .map(|&index| made.patterns[index as usize].clone())
-            .collect()
-    }
-
     #[test]
     fn an_answer_within_its_period_needs_no_place() {
         let made = schedule(&[Some(0), Some(52), None], 100, 10, Rules::default());
@@ -216,44 +200,6 @@ mod tests {
         let switches: Vec<_> = made.patterns.iter().map(|p| p.switches.clone()).collect();
         let own = Source::Stored(0);
         assert_eq!(switches, [vec![(0, own)], vec![(5, own)], vec![]]);
-    }
-
-    #[test]
-    fn an_answer_after_exactly_a_period_comes_behind_the_next_sample() {
-        let found = patterns(&[Some(100), None, None], Rules::default());
-        assert!(found[0].switches.is_empty());
-        assert_eq!(found[1].moves, [(0, 1)]);
-        assert_eq!(found[1].switches, [(0, Source::Stored(1))]);
-    }
-
-    #[test]
-    fn an_answer_that_was_overtaken_counts_by_arrival_only() {
-        let delays = [Some(150), Some(10), None];
-        let newest = patterns(&delays, rules(Order::Newest, OnMiss::Hold));
-        assert_eq!(newest[1].switches, [(1, Source::Stored(0))]);
-        let arrival = patterns(&delays, rules(Order::Arrival, OnMiss::Hold));
-        let both = [(1, Source::Stored(0)), (5, Source::Stored(1))];
-        assert_eq!(arrival[1].switches, both);
-    }
-
-    #[test]
-    fn each_rule_of_a_miss_does_what_it_says() {
-        let delays = [None, Some(10)];
-        let first = |on_miss| patterns(&delays, rules(Order::Newest, on_miss)).remove(0);
-        for (on_miss, ran) in [(OnMiss::Hold, true), (OnMiss::Skip, false)] {
-            let found = first(on_miss);
-            assert_eq!((found.ran, found.switches), (ran, vec![]));
-        }
-        assert_eq!(first(OnMiss::ZeroAtOnce).switches, [(0, Source::Zero)]);
-        let at_deadline = Rules {
-            on_miss: OnMiss::ZeroAtDeadline,
-            deadline_ns: Some(40),
-            ..Rules::default()
-        };
-        // One on the deadline is in time.
-        let found = patterns(&[Some(41), Some(40)], at_deadline);
-        assert_eq!(found[0].switches, [(4, Source::Zero)]);
-        assert_eq!(found[1].switches, [(4, Source::Stored(0))]);
     }
 
     #[test]

@@ -197,17 +197,6 @@ fn a_prediction_has_a_band_within_what_was_measured_and_none_beyond() {
 }
 
 #[test]
-fn the_json_has_figures_residuals_and_words() {
-    let modelled = of_flows(&transfers(&[64, 512, 4_096, 65_536], &[1, 4], 100.0, 10.0));
-    let json = serde_json::to_value(&modelled).unwrap();
-    assert_eq!(json["model"]["residuals"].as_array().map(Vec::len), Some(8));
-    let fixed = &json["model"]["base"]["fixed_ns"];
-    assert!(fixed["low"].is_number(), "{json}");
-    assert_eq!(json["way"], "in");
-    assert!(json["words"][0].is_string());
-}
-
-#[test]
 fn a_depth_beyond_which_nothing_is_gained_agrees_with_every_point() {
     // A soft knee: (D + (d-1) S) / d. D/S is 2, yet depth 4 gains 17 % on depth 2, and 8 another 11 %.
     let points = grid(&[48, 1_000, 4_000], &[1, 2, 4, 8], |bytes, depth| {
@@ -377,28 +366,4 @@ fn no_larger_depth_is_said_to_help_where_the_device_is_busy() {
     let words = said_of(&sizes, &[1, 2, 8], 360.0);
     let busy = ", 8 at the largest: the slowest stage is busy";
     assert!(words.contains(busy), "{words}");
-}
-
-#[test]
-fn no_maximum_throughput_follows_from_a_cost_that_may_as_well_be_none() {
-    // A full-speed bus that carries 1.2 MB/s: the packets of three small sizes hide what a byte costs.
-    let sizes: [(u32, &[f64]); 3] = [
-        (48, &[2_423.0, 1_974.0]),
-        (200, &[3_637.0, 2_371.0]),
-        (1_024, &[5_659.0, 4_105.0]),
-    ];
-    let modelled = of_exchanges(&measured(&[1, 2], &sizes));
-    assert_eq!(modelled.figures().unwrap().in_bytes_s, None);
-    // A disturbance at one point of a loopback: bytes seem to cost something, and depth 1 carried 92 MB/s.
-    let sizes: [(u32, &[f64]); 3] = [
-        (48, &[34.9, 9.9]),
-        (512, &[37.4, 12.1]),
-        (4_096, &[44.6, 100.8]),
-    ];
-    let modelled = of_exchanges(&measured(&[1, 4], &sizes));
-    let figures = modelled.figures().unwrap();
-    let cost = figures.slowest.unwrap().in_ns_a_byte.unwrap();
-    assert_eq!((cost.low, figures.in_bytes_s), (Some(0.0), None));
-    let words = said(&modelled);
-    assert!(words.contains("no significant time per byte IN"), "{words}");
 }

@@ -83,14 +83,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn at_depth_1_it_is_the_time_of_one_alone() {
-        for p in SHARPNESS {
-            let at = knee(100.0, Slowest::Sum(20.0, 10.0), 1, p);
-            assert!((at.time - 100.0).abs() < 1e-9, "p = {p}: {at:?}");
-        }
-    }
-
     proptest! {
         #[test]
         fn it_keeps_to_both_bounds_and_is_the_sum_of_its_parts(

@@ -259,27 +259,4 @@ mod tests {
         assert!(at_none.abs() < 1e-6 && (slope - 1.0).abs() < 1e-9);
         assert!(!Ways::of(&echo).holds(at(64, 4096).at));
     }
-
-    #[test]
-    fn a_size_that_never_changes_has_no_column() {
-        let only_in = [at(16, 64), at(16, 512), at(16, 4096)];
-        let ways = Ways::of(&only_in);
-        assert_eq!(
-            ways,
-            Ways::Apart {
-                out: false,
-                in_: true
-            }
-        );
-        let columns = Columns {
-            ways,
-            steps: Some(Steps::Packets64),
-        };
-        assert_eq!(columns.count(), 3);
-        let mut row = [0.0; 4];
-        columns.write(only_in[1].at, 2.0, &mut row);
-        assert_eq!(row, [2.0, 1024.0, 16.0, 0.0]);
-        let cost = columns.cost(&[5.0, 2.0, 10.0]);
-        assert_eq!(cost.of(only_in[1].at, columns.steps), 5.0 + 1024.0 + 80.0);
-    }
 }

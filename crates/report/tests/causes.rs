@@ -1,33 +1,13 @@
-//! Warnings name only causes and remedies that the samples support; what was lost or counted stays in table and finding.
+//! Streams whose host counts more than the device or the limit: the rate is that at which bytes arrived.
 
 use crate::common;
 use crate::golden::warned;
 use crate::warnings::slower_in_the_end;
 
-use common::{full_speed, late_by_both, late_run, plan, stream_plan, stream_point, stream_run};
+use common::{full_speed, stream_plan, stream_point, stream_run};
 use wiregauge_record::{BusLimit, DeviceCount, Direction, Transfer, Way};
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, RunFile, Stream};
-
-#[test]
-fn of_late_starts_by_both_causes_each_is_counted() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let run = late_run(&dir.path().join("run"), &plan(1), late_by_both);
-    let text = warned(&tables::of(&run, false).warnings, "W06");
-    let (_, count) = text.split_once(": of ").expect("counts");
-    let (late, rest) = count
-        .split_once(" that started more than a period late, ")
-        .expect("late ones");
-    let (waited, _) = rest
-        .split_once(" waited for earlier ones;")
-        .expect("waited");
-    let (late, waited): (u64, u64) = (late.parse().unwrap(), waited.parse().unwrap());
-    assert_eq!(
-        late - waited,
-        (100..=1000).step_by(20).count() as u64,
-        "{text}"
-    );
-}
 
 fn stream_file(run: &AnyRun) -> RunFile<Stream> {
     let run = run.as_kind::<Stream>();
@@ -94,36 +74,21 @@ pub fn slow_device(part: f64, receives_on: bool) -> RunFile<Stream> {
     file
 }
 
-/// The first sentence, and the cells of the only row.
-fn rate_of(file: &RunFile<Stream>) -> (String, Vec<(String, String)>) {
-    let brief = tables::of_stream(file).brief.expect("an answer");
-    let table = brief.tables(usize::MAX).next().expect("a table");
-    let cells = table.columns.into_iter().zip(table.rows[0].clone());
-    (brief.answer.clone(), cells.collect())
-}
-
 #[test]
-fn the_rate_of_a_stream_out_is_that_at_which_it_arrived() {
-    let shown = |text: &str| -> f64 { text.trim_end_matches(" ~").parse().expect("a number") };
-    let near = |file: &RunFile<Stream>, part: f64| {
-        let sent = file.points[0].flows[0].rate.expect("a rate").value / 1e6;
-        let (answer, cells) = rate_of(file);
-        let cell = |name: &str| {
-            let found = cells.iter().find(|(head, _)| head == name);
-            found.map(|(_, cell)| shown(cell))
-        };
-        let rate = cell("MB/s").expect("a rate");
-        assert!((rate / (sent * part) - 1.0).abs() < 0.01, "{rate} {sent}");
-        let is_less = part < 1.0;
-        assert_eq!(cell("sent").is_some(), is_less, "{cells:?}");
-        assert_eq!(answer.contains(" received of "), is_less, "{answer}");
-    };
-    // Buffers on the way were still filling.
-    near(&slow_device(0.4, true), 0.4);
-    near(&slow_device(0.97, true), 1.0);
-    // Bytes were lost, as over UDP.
-    let mut lossy = slow_device(1.0, false);
-    let counts = &mut lossy.points[0].flows[0].counts;
+fn the_rate_of_a_stream_out_of_which_bytes_were_lost_is_that_at_which_it_arrived() {
+    let mut file = slow_device(1.0, false);
+    let flow = &mut file.points[0].flows[0];
+    let sent = flow.rate.expect("a rate").value / 1e6;
+    let counts = &mut flow.counts;
     (counts.sent, counts.received, counts.lost) = (Some(1_000), Some(750), Some(250));
-    near(&lossy, 0.75);
+    let brief = tables::of_stream(&file).brief.expect("an answer");
+    assert!(brief.answer.contains(" received of "), "{}", brief.answer);
+    let table = brief.tables(usize::MAX).next().expect("a table");
+    let cell = |name: &str| {
+        let at = table.columns.iter().position(|head| head == name);
+        table.rows[0][at.expect("a column")].clone()
+    };
+    let rate: f64 = cell("MB/s").trim_end_matches(" ~").parse().expect("a rate");
+    assert!((rate / (sent * 0.75) - 1.0).abs() < 0.01, "{rate} {sent}");
+    assert!(!cell("sent").is_empty());
 }

@@ -1,7 +1,6 @@
 //! First sentences and warnings of made-up exchange runs that differ in one thing, each below the name of its case;
 //! held to the files in `snapshots/`.
 
-use crate::achieved_depth::{RTT_NS, of_depth_two, pairs};
 use crate::common;
 use crate::golden::{first_sentence, hold_cases, warned};
 use crate::warnings::{BOARD, answered, echo, timeout};
@@ -283,15 +282,24 @@ fn starts_and_depths() {
     };
     // Each pair starts when the one before has ended, and as much later.
     let shallow = |depths: &[u32]| {
-        let mut plan = of_depth_two();
-        let first = plan.points[0];
         let points = (0..).zip(depths).map(|(index, &depth)| Point {
             index,
             depth,
-            ..first
+            ..point(0)
         });
-        plan.points = points.collect();
-        let tables = of_exchanges(&plan, |_| pairs(RTT_NS, Status::Ok).collect());
+        let plan = Plan {
+            points: points.collect(),
+            timeout_ns: 500 * MS,
+            ..plan(1)
+        };
+        let pairs = |sequence: u64| Sample {
+            intended_ns: sequence / 2 * 200_000,
+            start_ns: sequence / 2 * 200_000,
+            rtt_ns: 100_000,
+            outstanding: 2,
+            ..exchange(sequence)
+        };
+        let tables = of_exchanges(&plan, |_| (0..=1000).map(pairs).collect());
         warned(&tables.warnings, "W04")
     };
     let by_silence = |sequence: u64| (sequence * 70_000, 20_000);

@@ -48,28 +48,16 @@ fn drawn(subjects: &[Subject], names: &[&str]) -> Vec<Figure> {
     found.collect()
 }
 
+/// Well-formed and small; `src/figures/tests` looks at what is drawn.
 fn assert_sound(figure: &Figure) {
     let name = &figure.name;
     let document = roxmltree::Document::parse(&figure.svg);
-    let document = document.unwrap_or_else(|error| panic!("{name} is no XML: {error}"));
+    document.unwrap_or_else(|error| panic!("{name} is no XML: {error}"));
     assert!(
         figure.svg.len() < MOST_BYTES,
         "{name} has {} bytes",
         figure.svg.len()
     );
-    assert!(
-        !figure.caption.is_empty() && !figure.title.is_empty(),
-        "{name}"
-    );
-    for word in ["NaN", "inf", "e+", "e-"] {
-        let shapes = document
-            .descendants()
-            .filter_map(|node| node.attribute("d"));
-        assert!(
-            shapes.into_iter().all(|d| !d.contains(word)),
-            "{name} draws {word}"
-        );
-    }
 }
 
 #[test]
@@ -181,16 +169,6 @@ fn a_buffer_of_few_transfers_is_drawn_at_the_rates_asked_for() {
     assert!(caption.contains(words), "{caption}");
 }
 
-#[test]
-fn no_name_breaks_a_figure() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let run = exchange_run(dir.path(), &plan(2), |_| exchanges(1000, 1));
-    let subjects: Vec<Subject> = HOSTILE.iter().map(|label| subject(label, &run)).collect();
-    for figure in drawn(&subjects, &OF_EXCHANGES) {
-        assert!(!figure.svg.contains("<script"), "{}", figure.name);
-    }
-}
-
 /// The figures of a run of four points after their samples were damaged.
 fn names_of_damaged(dir: &Path, run: &AnyRun) -> Vec<String> {
     for point in 0..4 {
@@ -204,7 +182,7 @@ fn names_of_damaged(dir: &Path, run: &AnyRun) -> Vec<String> {
 }
 
 #[test]
-fn few_samples_none_and_damaged_ones_are_no_reason_to_fail() {
+fn few_samples_and_damaged_ones_are_no_reason_to_fail() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(4), |point| {
         exchanges(point.index.into(), 1)
@@ -217,11 +195,6 @@ fn few_samples_none_and_damaged_ones_are_no_reason_to_fail() {
             .all(|name| !OF_EXCHANGES.contains(&name.as_str())),
         "{names:?}"
     );
-
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let nothing = exchange_run(dir.path(), &plan(0), |_| exchanges(0, 1));
-    assert_eq!(figures::of(&[subject("no points", &nothing)]), []);
-    assert_eq!(figures::of(&[]), []);
 }
 
 #[test]
@@ -320,11 +293,6 @@ fn loops_without_blocks_or_with_damaged_ones_are_no_reason_to_fail() {
     drawn(&[subject("up to three blocks", &run)], &OF_LOOPS);
     let names = names_of_damaged(dir.path(), &run);
     assert_eq!(names, OF_LOOPS[..1], "the summaries are whole");
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let nothing = loop_run(dir.path(), &loop_plan(Vec::new()), |point| {
-        blocks(point, 0, 1)
-    });
-    assert_eq!(figures::of(&[subject("no points", &nothing)]), []);
 }
 
 #[test]

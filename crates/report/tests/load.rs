@@ -217,14 +217,6 @@ fn a_point_whose_file_is_damaged_halfway_shows_nothing_of_the_first_half() {
 }
 
 #[test]
-fn a_run_without_points_has_nothing_to_draw() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let run = exchange_run(dir.path(), &plan(0), |_| exchanges(1, 1));
-    assert_eq!(samples_of(&run).samples(), 0);
-    assert!(points_of!(Exchange, &run).is_empty());
-}
-
-#[test]
 fn many_points_share_the_room() {
     let dir = tempfile::tempdir().expect("a place for a run");
     let run = exchange_run(dir.path(), &plan(100), |_| exchanges(400, 1));
@@ -340,15 +332,6 @@ fn the_curve_of_the_buffer_agrees_with_the_summary() {
             }
         }
     }
-}
-
-#[test]
-fn too_few_transfers_give_no_curve() {
-    let dir = tempfile::tempdir().expect("a place for a run");
-    let plan = stream_plan(vec![stream_point(0, Direction::Out)]);
-    let run = stream_run(dir.path(), &plan, |point| transfers(point, 50, 3));
-    let points = points_of!(Stream, &run);
-    assert!(points[0].flows[0].buffer.is_empty());
 }
 
 #[test]

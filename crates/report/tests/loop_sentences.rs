@@ -195,7 +195,7 @@ fn costs_over_a_link() {
 
 #[test]
 fn verdicts_on_delays() {
-    let said = |delays_us: &[Option<u64>]| first_sentence(of_points(delays_us).1);
+    let said = |delays_us: &[Option<u64>]| first_sentence(of_points(delays_us));
     let cases = [
         ("one point that holds", said(&[Some(3_000)])),
         ("one that does not", said(&[Some(15_000)])),

@@ -2,7 +2,6 @@
 //! works in a browser, `tests/browser` looks at.
 
 use crate::common;
-use crate::page_control::with_traces;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use common::*;
@@ -95,22 +94,6 @@ fn the_answer_is_the_first_sentence_and_true_of_the_samples() {
     let summary = page.find("<section id=\"summary\">").unwrap();
     let answer = page.find("class=\"answer\"").unwrap();
     assert!(heading < answer && answer < contents && contents < summary);
-}
-
-#[test]
-fn a_run_with_a_schedule_says_how_many_cycles_missed_their_deadline() {
-    let dir = tempfile::tempdir().unwrap();
-    // Cycles of 6 ms: every tenth answer takes 7 ms.
-    let late = |_: usize, k: u64| if k % 10 == 9 { 7000 } else { 3000 };
-    let mut subject = with_traces(dir.path(), "run", 1, late);
-    subject.control = None;
-    let page = page_of(&[subject]);
-    let section = between(&page, "<section id=\"deadline\">", "</section>");
-    assert!(
-        section.contains("100 of 1,000 cycles of 6 ms missed their deadline"),
-        "{section}"
-    );
-    assert!(page.contains(": Responses against a deadline of 6 ms</h3>"));
 }
 
 #[test]

@@ -1,12 +1,9 @@
 //! All integration tests of this crate in one program, which links once.
 
-mod achieved_depth;
-mod answers;
 mod causes;
 mod common;
 mod control;
 mod control_figures;
-mod deadline;
 mod delay_parts;
 mod exchange_sentences;
 mod figures_from_samples;

@@ -126,12 +126,3 @@ fn usage_errors_are_code_2_and_a_failed_link_is_code_3() {
     let (_running, address, _stdout) = Running::start();
     refused(&[&format!("tcp://{address}")], 3, "in use");
 }
-
-#[test]
-fn the_profiles_are_listed() {
-    let listed = Command::new(PROGRAM).args(["--profile", "list"]).output();
-    let listed = listed.expect("it ends");
-    let text = String::from_utf8(listed.stdout).expect("text");
-    assert!(listed.status.success());
-    assert!(text.contains("at91sam3u-ehci\n"), "{text}");
-}

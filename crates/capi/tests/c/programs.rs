@@ -52,13 +52,6 @@ fn every_function_does_what_it_is_meant_to_do() {
 }
 
 #[test]
-fn bad_input_is_answered_with_a_code() {
-    let around = Around::new();
-    let bad_input = program(&around.folder, "bad_input", Linked::Shared);
-    run(&bad_input, &around.bad_input());
-}
-
-#[test]
 fn nothing_leaks_and_nothing_is_read_beyond_its_end() {
     let around = Around::new();
     let walk = program(&around.folder, "walk", Linked::Sanitized);

@@ -158,28 +158,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_content_stays_unless_it_is_forced() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("rows.csv");
-        std::fs::write(&path, "mine").unwrap();
-        let caller = Called::default();
-        let refused = write(&path, b"rows", false, &caller).unwrap_err();
-        let words = format!(
-            "cannot write {}: the file exists\n  hint: --force overwrites it",
-            path.display()
-        );
-        assert_eq!(refused.to_string(), words);
-        assert_eq!(create(&path, false).unwrap_err().to_string(), words);
-        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
-        write(&path, b"rows", true, &caller).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"rows");
-        create(&path, true).unwrap();
-        // An empty file, such as mktemp makes, may be had.
-        write(&path, b"again", false, &caller).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"again");
-    }
-
-    #[test]
     fn a_file_is_replaced_whole_and_through_a_link() {
         let dir = tempfile::tempdir().unwrap();
         let caller = Called::default();

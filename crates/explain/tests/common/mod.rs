@@ -11,6 +11,12 @@ pub fn always(ns: f64, n: u64) -> Option<Distribution> {
     series.distribution()
 }
 
+/// Holds a text to a part of it.
+#[track_caller]
+pub fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in `{text}`");
+}
+
 pub fn stream_plan(address: &str) -> StreamPlan {
     StreamPlan {
         address: address.into(),

@@ -15,11 +15,8 @@ use proptest::prelude::*;
 use resvg::tiny_skia::Pixmap;
 use roxmltree::Document;
 use sound::*;
-use std::sync::Arc;
 use subjects::*;
 use wiregauge_record::*;
-use wiregauge_run::{AnyRun, Loop, Run};
-use wiregauge_stats::Estimate;
 
 #[test]
 fn every_point_of_an_exchange_run_is_in_its_figures() {
@@ -151,50 +148,6 @@ fn links_alone_and_together_are_kept_apart() {
     assert!(titles.iter().any(|text| text == title), "{titles:?}");
 }
 
-#[test]
-fn published_measurements_of_a_control_loop_can_be_drawn() {
-    // J. Augustyn, A. Tutaj, "Evaluation and Optimisation of Communication Performance in a Hybrid
-    // Measurement and Control System", table 3, EHCI: R, IN bytes, RTT, SD and TRT in ms.
-    let table = [
-        (0, 48, 8.13, 6.61, 8.13),
-        (0, 1000, 8.33, 7.25, 8.33),
-        (0, 3500, 12.1, 8.20, 12.1),
-        (1, 48, 5.38, 2.91, 2.69),
-    ];
-    let plan = plan(0);
-    let points = table
-        .iter()
-        .enumerate()
-        .map(|(index, (r, in_bytes, rtt, sd, trt))| {
-            let point = Point {
-                index: index as u32,
-                out_bytes: 16,
-                in_bytes: *in_bytes,
-                depth: r + 1,
-                link: 0,
-                together: false,
-            };
-            let mut summary = summarised(&plan, point, likely(point));
-            let ms = |value: f64| Estimate {
-                value: value * 1e6,
-                low: None,
-                high: None,
-            };
-            let known = summary.rtt.as_mut().expect("there are samples");
-            known.mean = ms(*rtt);
-            known.mean_plus_sd = ms(rtt + sd).value;
-            summary.trt.as_mut().expect("there are samples").mean = ms(*trt);
-            summary
-        });
-    let points = points.collect();
-    let figures = sound(&[subject("EHCI", AnyRun::Exchange(stored(plan, points)))]);
-    assert_eq!(
-        shapes(&figures["rtt-size-in"], "curve"),
-        [4, 4, 4, 4, 4, 1, 1, 1, 1, 1]
-    );
-    assert_eq!(shapes(&figures["rtt-trt-depth"], "curve"), [3, 3]);
-}
-
 /// The largest x of each group of a class.
 fn right_ends(figure: &Figure, class: &str) -> Vec<f64> {
     let document = Document::parse(&figure.svg).expect("figures are XML");
@@ -258,16 +211,6 @@ fn every_point_of_a_loop_has_its_curve_its_bound_and_its_floor() {
     let figure = &sound(&[even])["stalls-latency"];
     assert_eq!(shapes(figure, "bound"), [1]);
     assert_eq!(shapes(figure, "curve"), [0]);
-}
-
-#[test]
-fn a_preload_under_test_has_no_curve() {
-    let mut alone = looped("a", &[1_000_000], &[4096], &[65_536], delays);
-    let run: Option<&Run<Loop>> = alone.run.as_kind();
-    let mut run = run.expect("a loop run").clone();
-    run.file.points.remove(0);
-    alone.run = Arc::new(run);
-    assert_eq!(super::of(&[alone]), []);
 }
 
 #[test]

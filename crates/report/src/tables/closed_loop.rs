@@ -242,15 +242,3 @@ fn speeds(points: &[LoopSummary]) -> Option<Table> {
                  stage moves less through memory than a copy does (in place, or in a cache)";
     Some(columns.of_rows(title, rows))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stalls_a_minute_are_printed_beside_their_bound() {
-        assert_eq!(counted(0, 1.0), "< 3.00");
-        assert_eq!(counted(367, 1.003 / 60.0), "21,954 (< 23,935)");
-        assert!(counted(3, 1.0).starts_with("3.00 (< 7.7"));
-    }
-}

@@ -358,17 +358,6 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_the_settings_that_vary_and_the_others_are_shared() {
-        let both = places(&[48, 1000], &[1, 4]);
-        assert_eq!(both.heads(), ["IN B", "depth"]);
-        assert_eq!(both.cells(3), ["1,000", "4"]);
-        assert_eq!(both.shared(), "OUT 16 B");
-        let text = places(&[0], &[1]);
-        assert_eq!(text.heads(), [""; 0]);
-        assert_eq!(text.shared(), "OUT 16 B, IN any size, depth 1");
-    }
-
-    #[test]
     fn equal_sizes_are_named_once_and_links_by_their_number() {
         let echo = [point(0, 64, 64, 1), point(1, 128, 128, 1)];
         assert_eq!(Places::new(echo.into_iter()).name(&[1]), "128 B");

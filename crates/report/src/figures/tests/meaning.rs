@@ -2,6 +2,7 @@
 
 use super::common::{exchange_run, on_ticks, one_by_one};
 use super::*;
+use wiregauge_run::AnyRun;
 
 const MS: u64 = 1_000_000;
 
@@ -231,17 +232,6 @@ fn a_trt_of_0_leaves_the_axis_logarithmic() {
         "{texts:?}"
     );
     assert!(figure.caption.contains("TRT of 0"), "{}", figure.caption);
-}
-
-#[test]
-fn a_floor_is_the_longest_delay_of_the_loop_itself() {
-    let run = looped("a", &[1_000_000], &[4096], &[], delays);
-    let caption = &sound(&[run])["stalls-latency"].caption;
-    assert!(
-        caption.contains("one block plus the longest host delay"),
-        "{caption}"
-    );
-    assert!(!caption.contains("timer"), "{caption}");
 }
 
 #[test]

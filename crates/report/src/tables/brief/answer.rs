@@ -280,24 +280,3 @@ fn losses(points: &[PointSummary]) -> Vec<String> {
     let lost = (missing > 0).then_some(lost);
     lost.into_iter().chain(others).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_slowest_peak_does_not_end_at_an_outlier() {
-        let mode = |low, peak, high| Mode {
-            low,
-            peak,
-            high,
-            share: 0.5,
-        };
-        let wide = mode(70.0, 80.0, 16_060_000.0);
-        assert_eq!(span(&wide, true), "70 ns or more");
-        assert_eq!(span(&wide, false), "70 ns to 16.06 ms");
-        assert_eq!(span(&mode(2.2e6, 3e6, 3.2e6), false), "2.200 to 3.200 ms");
-        let narrow = mode(3.1e6, 3.119e6, 3.2e6);
-        assert_eq!(span(&narrow, true), "about 3.119 ms");
-    }
-}

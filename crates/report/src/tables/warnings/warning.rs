@@ -162,25 +162,3 @@ impl fmt::Display for Warning {
         write!(f, "{text}{stop}")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_of_several_points_is_a_range_where_they_differ() {
-        let share = |values: &[f64]| spread(values.iter().copied(), wiregauge_quantity::percent);
-        assert_eq!(share(&[0.03, 0.03]), "3 %");
-        assert_eq!(share(&[0.03, 0.01, 0.02]), "1 to 3 %");
-        let time = |values: &[f64]| spread(values.iter().copied(), wiregauge_quantity::time);
-        assert_eq!(time(&[2e6, 300e3]), "300.0 us to 2.000 ms");
-    }
-
-    #[test]
-    fn a_warning_is_a_sentence_with_or_without_advice() {
-        let alone = Warning::new(Code::Cut, "not measured to the end (row 1)".into(), "");
-        assert_eq!(alone.to_string(), "not measured to the end (row 1).");
-        let advised = Warning::new(Code::Cut, "cut short".into(), ": repeat it.");
-        assert_eq!(advised.to_string(), "cut short: repeat it.");
-    }
-}
