@@ -18,6 +18,10 @@ FAILED = ("lost", "corrupted", "unexpected")
 FARTHEST = 4
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
+#: The part of the time of all places that lost requests hold, from which nothing else limits (with some room), and
+#: the other verdicts that name a limit.
+LOSING = 0.12
+LIMITS = ("bus", "device", "faster-depth", "host-behind", "latency-timer", "slowest-stage")
 #: Words that name another cause than depth.
 CAUSES = re.compile(r"lost|loss|timeout|not answered|other conditions")
 #: A rate tells something of a depth with so many exchanges for each outstanding one, and at most so
@@ -120,22 +124,20 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
-    if kind == "losses":
+    if kind in LIMITS or kind == "losses":
         rows = by_request(measured(samples(path, here["point"]["index"])))
-        elapsed_ns = here["elapsed_ns"]
-
-        def alone(ns: float) -> float:
-            """The share of the time in which nothing else can have gone on, of several at a time."""
-            return max(0.0, ns / elapsed_ns - (depth - 1))
-
+        places_ns = here["elapsed_ns"] * depth
         of = {name: float(rows["rtt_ns"][rows["status"] == name].sum()) for name in FAILED}
         detail = f"{where}: {words}; {of}"
         # Wrong answers took time as well, which the summary does not tell from that of losses.
         # A timeout that a busy host noticed late counts as the timeout.
         timeouts = int((rows["status"] == "lost").sum()) * run["plan"]["timeout_ns"]
-        least = alone(min(of["lost"], timeouts))
-        near = least - 1e-6 <= verdict["waited"] <= alone(sum(of.values())) + 1e-6
-        checks.that(near, "losses take the time that the samples say", detail)
+        least = min(of["lost"], timeouts) / places_ns
+        if kind == "losses":
+            near = least - 1e-6 <= verdict["waited"] <= sum(of.values()) / places_ns + 1e-6
+            checks.that(near, "losses take the time that the samples say", detail)
+        else:
+            checks.that(least < LOSING, "nothing but losses limits where they hold the places", detail)
     predicted = re.search(r"the model predicts .* beyond depth (\d+)", words)
     if predicted:
         deepest = max(p["point"]["depth"] for p in run["points"])

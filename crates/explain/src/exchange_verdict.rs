@@ -25,7 +25,7 @@ const TIMER_SETTING: &str = "latency timer (ms)";
 const LEAST_TIMER_MS: u32 = 4;
 /// A full-speed frame.
 const FRAME_NS: f64 = 1e6;
-/// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
+/// Part of the time of all places that lost requests hold, from which nothing else is worth a verdict.
 const LOSING: f64 = 0.10;
 
 /// Explains an exchange run by its plan, its conditions and the summaries of its points.
@@ -180,14 +180,17 @@ impl Case<'_> {
     }
 
     fn losses(&self) -> Option<Verdict> {
+        let (timeout_ns, counts) = (self.plan.timeout_ns, &self.here.counts);
         let waited = waited(self.plan, self.here);
-        let limit = format!(
-            "losses limit the rate: {} of the time is spent waiting for",
-            percent(waited)
+        let limit = "losses limit the rate";
+        let words = format!(
+            "{limit}: {} of {} exchanges got no response within {}",
+            grouped(counts.lost + counts.late),
+            grouped(counts.exchanges),
+            exact_time(timeout_ns)
         );
-        let words = format!("{limit} responses that do not arrive in time");
         let verdict = Verdict::new(Kind::Losses, words).with("waited", waited);
-        (waited >= LOSING).then(|| verdict.short(format!("{limit} them")))
+        (waited >= LOSING).then(|| verdict.short(limit))
     }
 
     fn bus(&self) -> Option<Verdict> {
@@ -503,17 +506,17 @@ fn enough(plan: &Plan, few: &PointSummary) -> String {
     }
 }
 
-/// Part of the time in which nothing but responses that did not arrive in time was waited for, at least. All of the waits
-/// for them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for each, since a
-/// loss that ended the run waited less. Of several at a time, all but one may wait while the last goes on.
+/// Part of the time of all places of the queue that is held by requests whose responses did not arrive in time, without the
+/// recovery after them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for
+/// each, since a loss that ended the run waited less.
 fn waited(plan: &Plan, summary: &PointSummary) -> f64 {
     let elapsed_ns = summary.elapsed_ns.max(1) as f64;
     let answered_ns = (summary.rtt.as_ref()).map_or(0.0, |rtt| rtt.mean.value * rtt.n as f64);
     let others_ns = (summary.achieved_depth * elapsed_ns - answered_ns).max(0.0);
     let missing = summary.counts.lost + summary.counts.late;
     let waited_ns = others_ns.min(missing as f64 * plan.timeout_ns as f64);
-    let others = f64::from(summary.point.depth - 1);
-    (waited_ns / elapsed_ns - others).clamp(0.0, 1.0)
+    let places = f64::from(summary.point.depth.max(1));
+    (waited_ns / (places * elapsed_ns)).min(1.0)
 }
 
 /// What the other depths of the same exchange say of a point.

@@ -435,9 +435,35 @@ fn waiting_for_lost_responses_is_no_missing_overlap() {
     let deeper = exchange_point(16, 300.0, None);
     let all = explain(&[losing, deeper]);
     assert_eq!(all[0].verdict.kind, VerdictKind::Losses);
-    assert!(all[0].words.contains("75.2 %"), "{}", all[0].words);
+    assert_eq!(
+        all[0].words,
+        "losses limit the rate: 10 of 1,000 exchanges got no response within 1 s"
+    );
+    let waited = all[0].verdict.figure("waited").unwrap();
+    assert!((waited - 10.0 / 10.32).abs() < 1e-6, "{waited}");
     // And it is no evidence of what depth 16 gains.
     assert!(!all[1].words.contains("saturated"), "{}", all[1].words);
+}
+
+#[test]
+fn no_device_is_the_bottleneck_while_losses_hold_the_places_of_the_queue() {
+    // One in fifty waits for 20 ms: half of the time of 4 places, of which the device takes 330 of each 400 us.
+    let mut point = exchange_point(4, 400.0, Some(330.0));
+    point.counts.answered = 980;
+    point.counts.lost = 20;
+    point.rtt = common::always(400_000.0, 980);
+    point.elapsed_ns = 198_000_000;
+    let mut short = plan();
+    short.timeout_ns = 20_000_000;
+    let verdict = of_exchange(&short, &Conditions::default(), &[point]).remove(0);
+    assert_eq!(verdict.verdict.kind, VerdictKind::Losses);
+    assert!(
+        verdict
+            .words
+            .ends_with("20 of 1,000 exchanges got no response within 20 ms"),
+        "{}",
+        verdict.words
+    );
 }
 
 #[test]
