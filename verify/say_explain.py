@@ -18,6 +18,8 @@ FAILED = ("lost", "corrupted", "unexpected")
 FARTHEST = 4
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
+#: Requests in the device on average from which a higher depth is not tried.
+OCCUPIED = 0.9
 #: The part of the time of all places that lost requests hold, from which nothing else limits (with some room), and
 #: the other verdicts that name a limit.
 LOSING = 0.12
@@ -124,6 +126,15 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
+    if "higher --depth" in words or tried:
+        occupied = (split["device_ns"] or 0) / split["trt_ns"]
+        name = "a higher depth is tried only where the device has room"
+        checks.that(occupied <= OCCUPIED + 1e-6, name, f"{detail}; {occupied:.3g} requests in it")
+    if "higher --depth" in words and kind == "behind":
+        period = run["plan"]["schedule"]["every-ns"]
+        behind = [p for p in deeper if say_answer.lateness(path, p, period)[2]]
+        name = "a higher depth is not tried where one did not keep the schedule"
+        checks.that(not behind, name, detail)
     if kind in LIMITS or kind == "losses":
         rows = by_request(measured(samples(path, here["point"]["index"])))
         places_ns = here["elapsed_ns"] * depth

@@ -6,8 +6,8 @@ use crate::common;
 use common::{conditions_with_floor, exchange_point, plan};
 use wiregauge_explain::{VerdictKind, name_of_rest, of_exchange};
 use wiregauge_record::{
-    BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder,
-    Schedule,
+    BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Protocol, Queries, Query, ReplyEnd,
+    Responder, Schedule,
 };
 
 fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
@@ -64,7 +64,8 @@ fn a_device_that_computes_most_of_the_time_limits() {
 fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
     let one = exchange_point(1, 270.0, Some(27.0));
     let alone = &explain(std::slice::from_ref(&one))[0];
-    assert!(alone.words.contains("idle for 90 %"), "{}", alone.words);
+    let idle = "the device is idle for 90 % of the RTT. Try";
+    assert!(alone.words.starts_with(idle), "{}", alone.words);
     assert!(alone.words.contains("Try --depth 4"), "{}", alone.words);
     let both = explain(&[one, exchange_point(4, 360.0, Some(27.0))]);
     assert!(
@@ -96,9 +97,13 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
         "{}",
         split.words
     );
-    // More than the TRT: several at once, so that does not tell who limits.
+    // More than the TRT: several at once, or requests wait in the device, so that does not tell who limits.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
-    assert!(split.words.contains("Try --depth 8"), "{}", split.words);
+    assert_eq!(
+        split.words,
+        "this run does not show whether a higher depth is faster"
+    );
+    assert_eq!(split.verdict.short, None);
 }
 
 #[test]
@@ -206,6 +211,11 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
         "the schedule was not kept: the last request started 36.40 ms late, with a period of 1 ms. One exchange \
          starts every 2.010 ms on average. Try an --interval above that, or a higher --depth"
     );
+    // A device that is busy for 97 % of the time between two starts has no room for more.
+    let mut busy = slow.clone();
+    busy.device = common::always(1.95e6, 100);
+    let busy = words(&every_ms, 0, busy, &[2_010.0; 100]);
+    assert!(busy.ends_with("Try an --interval above that"), "{busy}");
     // What the device or the connection does not allow is not tried.
     let one = words(&every_ms, 1, slow.clone(), &[2_010.0; 100]);
     assert!(one.ends_with("Try an --interval above that"), "{one}");
@@ -240,6 +250,25 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
         ),
         "{host}"
     );
+}
+
+#[test]
+fn no_higher_depth_is_tried_where_one_of_the_run_did_not_keep_the_schedule_either() {
+    let mut every_ms = plan();
+    every_ms.schedule = Schedule::EveryNs(1_000_000);
+    let slow = |depth| {
+        let mut point = scheduled(depth, &[2_000.0; 100], &[36_400.0; 100]);
+        point.trt = series(&[2_010.0; 100]);
+        point
+    };
+    let words = |points: &[PointSummary]| {
+        let splits = of_exchange(&every_ms, &Conditions::default(), points);
+        splits.into_iter().next().unwrap().words
+    };
+    let alone = words(&[slow(1)]);
+    assert!(alone.ends_with(", or a higher --depth"), "{alone}");
+    let both = words(&[slow(1), slow(4)]);
+    assert!(!both.contains("--depth"), "{both}");
 }
 
 /// TRTs of a device on a full-speed bus with 4,000 B a response, measured at depths 1, 2 and 4.
@@ -418,7 +447,7 @@ fn no_depth_is_tried_that_the_device_refuses() {
     };
     assert!(words(0, 1).contains("Try --depth 4"));
     assert!(words(2, 1).contains("Try --depth 2"));
-    assert!(words(1, 1).contains("only one request at a time"));
+    assert!(words(1, 1).ends_with("; the device allows only one exchange at a time"));
     assert!(words(6, 4).contains("Try --depth 6"));
     assert!(words(4, 4).contains("allows no higher depth"));
 }
@@ -526,8 +555,17 @@ fn the_silence_that_ends_a_reply_is_not_the_host_that_starts_the_next_late() {
     let split = verdict(&silent_plan(), &point);
     assert_eq!(
         split.words,
-        "the part of the device is not known; only one request at a time is possible"
+        "the part of the device is not known; with --idle, only one exchange at a time is possible"
     );
+    let mut scpi = silent_plan();
+    scpi.protocol = Protocol::Scpi;
+    scpi.queries.as_mut().unwrap().reply = ReplyEnd::Scpi;
+    point.achieved_depth = 1.0;
+    assert_eq!(
+        verdict(&scpi, &point).verdict.short.as_deref(),
+        Some("with --protocol scpi, only one exchange at a time is possible")
+    );
+    point.achieved_depth = 0.12;
     // Neither is a period that the silence does not leave room for.
     let mut scheduled = silent_plan();
     scheduled.schedule = Schedule::EveryNs(5_200_000);
