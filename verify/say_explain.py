@@ -14,8 +14,6 @@ from say_figures import intervals, percentages
 GAIN, SCATTER = 1.25, 1.05
 #: What is no right answer, beside a late one.
 FAILED = ("lost", "corrupted", "unexpected")
-#: A predicted depth is at most this many times the deepest measured one.
-FARTHEST = 4
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
 #: Requests in the device on average from which a higher depth is not tried.
@@ -149,11 +147,6 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
             checks.that(near, "losses take the time that the samples say", detail)
         else:
             checks.that(least < LOSING, "nothing but losses limits where they hold the places", detail)
-    predicted = re.search(r"the model predicts .* beyond depth (\d+)", words)
-    if predicted:
-        deepest = max(p["point"]["depth"] for p in run["points"])
-        near = int(predicted.group(1)) <= FARTHEST * deepest
-        checks.that(near, "no depth far beyond the deepest measured one is predicted", detail)
     if kind == "depth-unknown" and verdict["unfinished"]:
         planned = [p for p in run["plan"]["points"] if p["depth"] == verdict["unfinished"]]
         checks.that(bool(planned), "an unfinished depth is one of the plan", detail)
@@ -183,35 +176,11 @@ def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> Non
     checks.that(said, "a model, or why there is none", where)
     if model["why_not"] is not None:
         return
-    words = " / ".join(model["words"])
     off = [abs(residual["off"]) for residual in figures["residuals"]]
     checks.equal(figures["worst"], max(off), "the worst error is the largest", where, 1e-9)
     points = [p for p in run["points"] if p["rtt"] and clean(p)]
     points = [p for p in points if p["point"]["link"] == model["link"]]
     fits = figures["worst"] <= GAIN - 1
-    gain = r"no gain(?: \(5 % or less\))? beyond depth (\d+)(?: at the smallest sizes, (\d+))?"
-    said = re.search(gain, words)
-    if said and fits:
-        enough = max(int(number) for number in said.groups() if number)
-        # At the other sizes, the model predicts no depth near the measured ones.
-        only = re.match(r" at the (largest|smallest) sizes(?: /|$)", words[said.end() :])
-        sizes = [p["point"]["out_bytes"] + p["point"]["in_bytes"] for p in points]
-        end = {"largest": max, "smallest": min}[only.group(1)](sizes) if only else None
-        for point in points:
-            if end not in (None, point["point"]["out_bytes"] + point["point"]["in_bytes"]):
-                continue
-            if point["point"]["depth"] < enough:
-                continue
-            rate = point["throughput"]["exchanges_s"]
-            more = [
-                p for p in alike(points, point) if p["point"]["depth"] > point["point"]["depth"]
-            ]
-            best = max((p["throughput"]["exchanges_s"] for p in more), default=0)
-            detail = (
-                f"{where}: {said.group(0)}; {rate:.6g}/s at {point['point']}, then {best:.6g}/s"
-            )
-            room = GAIN * (1 + figures["worst"]) ** 2
-            checks.that(best <= room * rate, "`no gain beyond a depth` is not refuted", detail)
     for key in ("out_bytes_s", "in_bytes_s"):
         most = figures[key]
         if most is None:

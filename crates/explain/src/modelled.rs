@@ -222,7 +222,6 @@ impl Group {
             .extend(needs_ns.map(|needs_ns| meaning::Busy {
                 at: observed.at,
                 needs_ns,
-                trt_ns: observed.trt_ns,
             }));
     }
 }
