@@ -171,7 +171,7 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
 def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> None:
     """What the model says of the link against the points that it was fitted to."""
     figures = model["model"]
-    # One that has too few points is kept for predictions, and not printed.
+    # One whose points do not determine it is kept for predictions, and not printed.
     said = figures is not None or model["why_not"] is not None
     checks.that(said, "a model, or why there is none", where)
     if model["why_not"] is not None:

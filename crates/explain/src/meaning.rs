@@ -9,7 +9,7 @@ use wiregauge_record::grouped;
 /// off by `TYPICAL` at half of them, too.
 const FITS: f64 = 0.25;
 const TYPICAL: f64 = 0.10;
-/// A model whose leave-one-out error is larger at half of the points rests on too few of them.
+/// A model whose leave-one-out error is larger at half of the points does not predict them.
 const KNOWN: f64 = 0.20;
 
 /// What the points of a model are known for besides their times.
@@ -45,19 +45,19 @@ pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
     ))
 }
 
-/// Why the figures of a model say nothing about the link, if the points are too few for them.
-pub(crate) fn too_few(model: &LinkModel, figures: &Figures) -> Option<String> {
+/// Why the figures of a model say nothing about the link, if the points do not determine them.
+pub(crate) fn undetermined(model: &LinkModel, figures: &Figures) -> Option<String> {
     let (points, parameters) = (model.points().len(), model.parameters());
-    let why = match left_out(figures) {
-        _ if points <= parameters => {
-            format!("{points} points for {parameters} parameters")
-        }
-        Some(off) if off > KNOWN && describes(figures) => {
-            format!("cross-validated error {} (median)", model_error(off))
-        }
-        _ => return None,
-    };
-    Some(format!("too few points for a model ({why})"))
+    match left_out(figures) {
+        _ if points <= parameters => Some(format!(
+            "too few points for a model ({points} points for {parameters} parameters)"
+        )),
+        Some(off) if off > KNOWN && describes(figures) => Some(format!(
+            "the model does not predict its own points: cross-validated error {} (median)",
+            model_error(off)
+        )),
+        _ => None,
+    }
 }
 
 /// One sentence each, the most useful first.

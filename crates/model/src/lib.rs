@@ -17,7 +17,7 @@ mod terms;
 
 pub use figures::{Figures, Residual, Saturation, StageCost};
 pub use observation::{Observation, Setting, response_size};
-pub use predict::{Beyond, CannotPredict, How, Prediction};
+pub use predict::{Beyond, CannotPredict, How, MIN_FOR_PREDICTION, Prediction};
 pub use terms::Steps;
 
 use fit::Fit;
@@ -35,7 +35,8 @@ pub const MIN_SETTINGS: usize = 3;
 pub enum NotFitted {
     /// Too few settings.
     #[error(
-        "a model requires {MIN_SETTINGS} points with different settings (this run has {settings})"
+        "a model requires {MIN_SETTINGS} points with different settings, a prediction {MIN_FOR_PREDICTION} (this run \
+         has {settings})"
     )]
     TooFew {
         /// How many there are.
