@@ -4,14 +4,15 @@
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
-use crate::verdict::{busy_device, full_bus};
+use crate::verdict::{busy_device, full_bus, not_arrived};
 use serde::Serialize;
 use wiregauge_model::{
     CannotPredict, Figures, LinkModel, MIN_FOR_PREDICTION, MIN_SETTINGS, NotFitted, Observation,
     Prediction, Setting,
 };
 use wiregauge_record::{
-    BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
+    BusLimit, Conditions, Direction, FlowSummary, Plan, PointSummary, Schedule, StreamPlan,
+    StreamSummary, Way,
 };
 
 /// A model of one way, or why there is none.
@@ -280,7 +281,8 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
         let point = &summary.point;
-        for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
+        let is_measured = |flow: &&FlowSummary| flow.transfers > 0 && not_arrived(flow).is_none();
+        for flow in summary.flows.iter().filter(is_measured) {
             let (direction, way) = (Some(point.direction), Some(flow.way));
             let key = (point.link, point.together, direction, way);
             let (group, limit) = (in_groups(&mut groups, key), flow.limit.as_ref());
