@@ -14,10 +14,14 @@ from say_figures import intervals, percentages
 GAIN, SCATTER = 1.25, 1.05
 #: What is no right answer, beside a late one.
 FAILED = ("lost", "corrupted", "unexpected")
-#: A predicted depth is at most this many times the deepest measured one.
-FARTHEST = 4
 #: Requests that started later than they could, as a part of the time, from which that is said.
 DELAYED = 0.1
+#: Requests in the device on average from which a higher depth is not tried.
+OCCUPIED = 0.9
+#: The part of the time of all places that lost requests hold, from which nothing else limits (with some room), and
+#: the other verdicts that name a limit.
+LOSING = 0.12
+LIMITS = ("bus", "device", "faster-depth", "host-behind", "latency-timer", "slowest-stage")
 #: Words that name another cause than depth.
 CAUSES = re.compile(r"lost|loss|timeout|not answered|other conditions")
 #: A rate tells something of a depth with so many exchanges for each outstanding one, and at most so
@@ -120,27 +124,29 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
         useless = [p for p in useless if p["throughput"]["exchanges_s"] <= SCATTER * rate]
         checks.that(not useless, "advice to try a depth is not refuted by the run", detail)
         checks.that(int(tried.group(1)) > depth, "a depth to try is deeper", detail)
-    if kind == "losses":
+    if "higher --depth" in words or tried:
+        occupied = (split["device_ns"] or 0) / split["trt_ns"]
+        name = "a higher depth is tried only where the device has room"
+        checks.that(occupied <= OCCUPIED + 1e-6, name, f"{detail}; {occupied:.3g} requests in it")
+    if "higher --depth" in words and kind == "behind":
+        period = run["plan"]["schedule"]["every-ns"]
+        behind = [p for p in deeper if say_answer.lateness(path, p, period)[2]]
+        name = "a higher depth is not tried where one did not keep the schedule"
+        checks.that(not behind, name, detail)
+    if kind in LIMITS or kind == "losses":
         rows = by_request(measured(samples(path, here["point"]["index"])))
-        elapsed_ns = here["elapsed_ns"]
-
-        def alone(ns: float) -> float:
-            """The share of the time in which nothing else can have gone on, of several at a time."""
-            return max(0.0, ns / elapsed_ns - (depth - 1))
-
+        places_ns = here["elapsed_ns"] * depth
         of = {name: float(rows["rtt_ns"][rows["status"] == name].sum()) for name in FAILED}
         detail = f"{where}: {words}; {of}"
         # Wrong answers took time as well, which the summary does not tell from that of losses.
         # A timeout that a busy host noticed late counts as the timeout.
         timeouts = int((rows["status"] == "lost").sum()) * run["plan"]["timeout_ns"]
-        least = alone(min(of["lost"], timeouts))
-        near = least - 1e-6 <= verdict["waited"] <= alone(sum(of.values())) + 1e-6
-        checks.that(near, "losses take the time that the samples say", detail)
-    predicted = re.search(r"the model predicts .* beyond depth (\d+)", words)
-    if predicted:
-        deepest = max(p["point"]["depth"] for p in run["points"])
-        near = int(predicted.group(1)) <= FARTHEST * deepest
-        checks.that(near, "no depth far beyond the deepest measured one is predicted", detail)
+        least = min(of["lost"], timeouts) / places_ns
+        if kind == "losses":
+            near = least - 1e-6 <= verdict["waited"] <= sum(of.values()) / places_ns + 1e-6
+            checks.that(near, "losses take the time that the samples say", detail)
+        else:
+            checks.that(least < LOSING, "nothing but losses limits where they hold the places", detail)
     if kind == "depth-unknown" and verdict["unfinished"]:
         planned = [p for p in run["plan"]["points"] if p["depth"] == verdict["unfinished"]]
         checks.that(bool(planned), "an unfinished depth is one of the plan", detail)
@@ -165,40 +171,16 @@ def check_verdict(checks: Checks, run: dict, split: dict, path, where: str) -> N
 def check_model(checks: Checks, run: dict, model: dict, path, where: str) -> None:
     """What the model says of the link against the points that it was fitted to."""
     figures = model["model"]
-    # One that has too few points is kept for predictions, and not printed.
+    # One whose points do not determine it is kept for predictions, and not printed.
     said = figures is not None or model["why_not"] is not None
     checks.that(said, "a model, or why there is none", where)
     if model["why_not"] is not None:
         return
-    words = " / ".join(model["words"])
     off = [abs(residual["off"]) for residual in figures["residuals"]]
     checks.equal(figures["worst"], max(off), "the worst error is the largest", where, 1e-9)
     points = [p for p in run["points"] if p["rtt"] and clean(p)]
     points = [p for p in points if p["point"]["link"] == model["link"]]
     fits = figures["worst"] <= GAIN - 1
-    gain = r"no gain(?: \(5 % or less\))? beyond depth (\d+)(?: at the smallest sizes, (\d+))?"
-    said = re.search(gain, words)
-    if said and fits:
-        enough = max(int(number) for number in said.groups() if number)
-        # At the other sizes, the model predicts no depth near the measured ones.
-        only = re.match(r" at the (largest|smallest) sizes(?: /|$)", words[said.end() :])
-        sizes = [p["point"]["out_bytes"] + p["point"]["in_bytes"] for p in points]
-        end = {"largest": max, "smallest": min}[only.group(1)](sizes) if only else None
-        for point in points:
-            if end not in (None, point["point"]["out_bytes"] + point["point"]["in_bytes"]):
-                continue
-            if point["point"]["depth"] < enough:
-                continue
-            rate = point["throughput"]["exchanges_s"]
-            more = [
-                p for p in alike(points, point) if p["point"]["depth"] > point["point"]["depth"]
-            ]
-            best = max((p["throughput"]["exchanges_s"] for p in more), default=0)
-            detail = (
-                f"{where}: {said.group(0)}; {rate:.6g}/s at {point['point']}, then {best:.6g}/s"
-            )
-            room = GAIN * (1 + figures["worst"]) ** 2
-            checks.that(best <= room * rate, "`no gain beyond a depth` is not refuted", detail)
     for key in ("out_bytes_s", "in_bytes_s"):
         most = figures[key]
         if most is None:

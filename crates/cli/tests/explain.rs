@@ -114,7 +114,10 @@ fn a_stream_over_a_socket_is_split_into_system_calls_and_what_is_between_them() 
     match models[0]["why_not"].as_str() {
         None => assert!(text.contains("Link model, IN"), "{text}"),
         Some(why) => {
-            assert!(why.starts_with("too few points for a model"), "{why}");
+            assert!(
+                why.starts_with("the model does not predict its own points"),
+                "{why}"
+            );
             assert!(text.contains(why) && !text.contains("Link model"), "{text}");
         }
     }
@@ -167,7 +170,10 @@ fn a_run_of_one_point_says_why_it_has_no_model_and_refuses_to_predict() {
     let desk = Desk::new();
     desk.output("exchange null:// --count 40 --no-calibration");
     let text = desk.output("explain last");
-    has_all(&text, &["no model: a model requires 3 points"]);
+    has_all(
+        &text,
+        &["no model: a model requires 3 points with different settings, a prediction 5"],
+    );
     desk.fails(
         "explain last --predict in=4k",
         2,

@@ -1,6 +1,8 @@
 //! Depths: which the device allows, when a larger one gains nothing, and which points show it.
 
-use wiregauge_record::{Conditions, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd};
+use wiregauge_record::{
+    Conditions, Connect, Counts, ModbusLine, Plan, PointSummary, Protocol, ReplyEnd,
+};
 
 /// Rates within this factor count as equal: the scatter of short runs.
 pub(crate) const EQUAL: f64 = 0.95;
@@ -42,6 +44,32 @@ pub(crate) fn most_outstanding(plan: &Plan, conditions: &Conditions, link: u32) 
     match responder.map_or(0, |responder| responder.max_outstanding) {
         0 => u32::MAX,
         most => most,
+    }
+}
+
+/// What allows only one outstanding request: the flags of the run, its link, or else the device.
+pub(crate) fn one_at_a_time(plan: &Plan) -> String {
+    let address = plan.links().next().unwrap_or_default();
+    let scheme = address.split(':').next().unwrap_or_default();
+    let ends_by_silence = plan
+        .queries
+        .as_ref()
+        .is_some_and(|queries| matches!(queries.reply, ReplyEnd::IdleNs(_)));
+    let only = "only one exchange at a time is possible";
+    match plan.connect {
+        Connect::Each => format!("with --connect each, {only}"),
+        Connect::Once if may_overlap(plan) => {
+            "the device allows only one exchange at a time".to_owned()
+        }
+        Connect::Once if scheme == "usbtmc" => format!("on usbtmc: links, {only}"),
+        Connect::Once if ends_by_silence && scheme != "can" => format!("with --idle, {only}"),
+        Connect::Once => match plan.protocol {
+            Protocol::Scpi => format!("with --protocol scpi, {only}"),
+            protocol => format!(
+                "with --protocol {} on {scheme}: links, {only}",
+                protocol.name()
+            ),
+        },
     }
 }
 

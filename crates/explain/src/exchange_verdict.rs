@@ -1,7 +1,9 @@
 //! What limits an exchange, with the figures that say so, in words that name what to try. A verdict agrees with every
 //! other point of its run, and tries nothing that the plan or the device refuses.
 
-use crate::depth::{EQUAL, is_telling, most_outstanding, needed, silence_ns, unanswered};
+use crate::depth::{
+    EQUAL, is_telling, most_outstanding, needed, one_at_a_time, silence_ns, unanswered,
+};
 use crate::exchange::{ExchangeSplit, name_of_rest, split};
 use crate::verdict::{BEHIND, Verdict, VerdictKind as Kind, busy_device, full_bus, gain, tries};
 use wiregauge_quantity::{about_time, exact_time, percent, time, times};
@@ -23,9 +25,11 @@ const TRY_DEPTH: u32 = 4;
 const TIMER_SETTING: &str = "latency timer (ms)";
 /// A shorter timer is not distinguishable from the frames of the bus.
 const LEAST_TIMER_MS: u32 = 4;
+/// Requests in the device on average, by its clock, from which a higher depth may only make them wait there.
+const OCCUPIED: f64 = 0.90;
 /// A full-speed frame.
 const FRAME_NS: f64 = 1e6;
-/// Part of the time spent waiting for lost responses from which nothing else is worth a verdict.
+/// Part of the time of all places that lost requests hold, from which nothing else is worth a verdict.
 const LOSING: f64 = 0.10;
 
 /// Explains an exchange run by its plan, its conditions and the summaries of its points.
@@ -95,7 +99,7 @@ impl Case<'_> {
             .or(device)
             .or_else(|| faster(1.0 / EQUAL))
             .or_else(|| self.slowest_stage(&depths, trt_ns))
-            .unwrap_or_else(|| self.depth_unknown())
+            .unwrap_or_else(|| self.depth_unknown(trt_ns))
     }
 
     fn too_few(&self) -> Verdict {
@@ -150,7 +154,7 @@ impl Case<'_> {
         // What lets exchanges start although earlier ones are outstanding.
         let or = match plan.connect {
             Connect::Each => ", or --connect once",
-            Connect::Once if self.most_outstanding() > depth => ", or a higher --depth",
+            Connect::Once if self.may_try_deeper(trt_ns) => ", or a higher --depth",
             Connect::Once => "",
         };
         let why = match (is_host, is_slow) {
@@ -180,14 +184,17 @@ impl Case<'_> {
     }
 
     fn losses(&self) -> Option<Verdict> {
+        let (timeout_ns, counts) = (self.plan.timeout_ns, &self.here.counts);
         let waited = waited(self.plan, self.here);
-        let limit = format!(
-            "losses limit the rate: {} of the time is spent waiting for",
-            percent(waited)
+        let limit = "losses limit the rate";
+        let words = format!(
+            "{limit}: {} of {} exchanges got no response within {}",
+            grouped(counts.lost + counts.late),
+            grouped(counts.exchanges),
+            exact_time(timeout_ns)
         );
-        let words = format!("{limit} responses that do not arrive in time");
         let verdict = Verdict::new(Kind::Losses, words).with("waited", waited);
-        (waited >= LOSING).then(|| verdict.short(format!("{limit} them")))
+        (waited >= LOSING).then(|| verdict.short(limit))
     }
 
     fn bus(&self) -> Option<Verdict> {
@@ -361,8 +368,31 @@ impl Case<'_> {
         Some(Verdict::new(Kind::SlowestStage, words).with("needs_ns", needs_ns))
     }
 
+    /// True if the device allows a larger depth, has no request for part of the time, and no larger depth of the run
+    /// failed to keep the schedule.
+    fn may_try_deeper(&self, trt_ns: f64) -> bool {
+        let (here, schedule) = (self.here.point, self.plan.schedule);
+        let mut deeper = self.points.iter().filter(|there| {
+            let there = there.point;
+            alike(there, here) && there.depth > here.depth
+        });
+        let falls_behind = |there: &PointSummary| {
+            let keeping = there.keeping(schedule);
+            matches!(keeping, Some(Keeping::FallsBehind | Keeping::LateAtEnd))
+        };
+        self.most_outstanding() > here.depth
+            && !self.is_occupied(trt_ns)
+            && !deeper.any(falls_behind)
+    }
+
+    /// True if the device has a request nearly all the time.
+    fn is_occupied(&self, trt_ns: f64) -> bool {
+        let device_ns = self.split.device_ns.unwrap_or(0.0);
+        device_ns > OCCUPIED * trt_ns
+    }
+
     /// The run does not show whether a larger depth is faster.
-    fn depth_unknown(&self) -> Verdict {
+    fn depth_unknown(&self, trt_ns: f64) -> Verdict {
         let depth = self.here.point.depth;
         if let Some(unfinished) = self.unfinished() {
             let (why, remedy) = self.why_unfinished(unfinished);
@@ -372,6 +402,12 @@ impl Case<'_> {
             let verdict = Verdict::new(Kind::DepthUnknown, words);
             return verdict.with("unfinished", f64::from(unfinished));
         }
+        let unknown =
+            |words: String| Verdict::new(Kind::DepthUnknown, words).with("unfinished", None::<f64>);
+        if self.is_occupied(trt_ns) {
+            let words = "this run does not show whether a higher depth is faster";
+            return unknown(words.to_owned()).with("try_depth", None::<f64>);
+        }
         let deeper = match depth {
             1 => TRY_DEPTH,
             deep => deep.saturating_mul(2),
@@ -380,10 +416,7 @@ impl Case<'_> {
         let more = (allowed > depth).then_some(allowed);
         let share = self.split.share(self.split.device_ns);
         let device = match share {
-            Some(share) => format!(
-                "the device is idle for {} of the RTT while host and wire are busy",
-                percent(1.0 - share)
-            ),
+            Some(share) => format!("the device is idle for {} of the RTT", percent(1.0 - share)),
             None => "the part of the device is not known".to_owned(),
         };
         let (words, short) = match (depth, more) {
@@ -392,27 +425,26 @@ impl Case<'_> {
                 let words = format!("{device}. Try --depth {more}{gains}");
                 (
                     words,
-                    "one exchange at a time: a higher --depth may be faster",
+                    "one exchange at a time: a higher --depth may be faster".to_owned(),
                 )
             }
             (1, None) => {
-                let words = format!("{device}; only one request at a time is possible");
-                (words, "only one exchange at a time is possible")
+                let only = one_at_a_time(self.plan);
+                (format!("{device}; {only}"), only)
             }
             (_, Some(more)) => {
                 let words = format!(
                     "no bottleneck found; a higher depth may be faster. Try --depth {more}"
                 );
-                (words, "a higher --depth may be faster")
+                (words, "a higher --depth may be faster".to_owned())
             }
             (_, None) => {
                 let words = "the device allows no higher depth".to_owned();
-                (words, "the device allows no higher --depth")
+                (words, "the device allows no higher --depth".to_owned())
             }
         };
-        Verdict::new(Kind::DepthUnknown, words)
+        unknown(words)
             .short(short)
-            .with("unfinished", None::<f64>)
             .with("try_depth", more.map(f64::from))
     }
 
@@ -503,17 +535,17 @@ fn enough(plan: &Plan, few: &PointSummary) -> String {
     }
 }
 
-/// Part of the time in which nothing but responses that did not arrive in time was waited for, at least. All of the waits
-/// for them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for each, since a
-/// loss that ended the run waited less. Of several at a time, all but one may wait while the last goes on.
+/// Part of the time of all places of the queue that is held by requests whose responses did not arrive in time, without the
+/// recovery after them: what the answered exchanges leave of the time that all were outstanding, at most the timeout for
+/// each, since a loss that ended the run waited less.
 fn waited(plan: &Plan, summary: &PointSummary) -> f64 {
     let elapsed_ns = summary.elapsed_ns.max(1) as f64;
     let answered_ns = (summary.rtt.as_ref()).map_or(0.0, |rtt| rtt.mean.value * rtt.n as f64);
     let others_ns = (summary.achieved_depth * elapsed_ns - answered_ns).max(0.0);
     let missing = summary.counts.lost + summary.counts.late;
     let waited_ns = others_ns.min(missing as f64 * plan.timeout_ns as f64);
-    let others = f64::from(summary.point.depth - 1);
-    (waited_ns / elapsed_ns - others).clamp(0.0, 1.0)
+    let places = f64::from(summary.point.depth.max(1));
+    (waited_ns / (places * elapsed_ns)).min(1.0)
 }
 
 /// What the other depths of the same exchange say of a point.

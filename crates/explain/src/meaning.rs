@@ -1,6 +1,5 @@
 //! What the figures of a model mean, in sentences.
 
-use crate::depth::EQUAL;
 use crate::noun::Noun;
 use wiregauge_model::{Figures, LinkModel, Residual, Setting, StageCost, response_size};
 use wiregauge_quantity::{percent, time};
@@ -10,19 +9,13 @@ use wiregauge_record::grouped;
 /// off by `TYPICAL` at half of them, too.
 const FITS: f64 = 0.25;
 const TYPICAL: f64 = 0.10;
-/// A model whose leave-one-out error is larger at half of the points rests on too few of them.
+/// A model whose leave-one-out error is larger at half of the points does not predict them.
 const KNOWN: f64 = 0.20;
-/// Depths that differ by less than this factor are reported as one.
-const ALIKE: f64 = 1.3;
-/// A predicted depth more than this many times the deepest measured one is not worth a number.
-const FARTHEST: u32 = 4;
-/// A gain up to this is none: the scatter of short runs.
-const NO_GAIN: f64 = 1.0 / EQUAL;
 
 /// What the points of a model are known for besides their times.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Where the bus carried what it can: a larger depth gains nothing there.
+    /// Where the bus carried what it can.
     pub(crate) full: Vec<Setting>,
     /// Where the device was busy nearly all the time.
     pub(crate) busy: Vec<Busy>,
@@ -34,8 +27,6 @@ pub(crate) struct Busy {
     pub(crate) at: Setting,
     /// The shortest time that it needed for one, in nanoseconds.
     pub(crate) needs_ns: f64,
-    /// Start to start.
-    pub(crate) trt_ns: f64,
 }
 
 /// Which measurement a model contradicts: a device that needs much more time than the slowest stage has.
@@ -54,19 +45,19 @@ pub(crate) fn refuted(model: &LinkModel, seen: &Seen) -> Option<String> {
     ))
 }
 
-/// Why the figures of a model say nothing about the link, if the points are too few for them.
-pub(crate) fn too_few(model: &LinkModel, figures: &Figures) -> Option<String> {
+/// Why the figures of a model say nothing about the link, if the points do not determine them.
+pub(crate) fn undetermined(model: &LinkModel, figures: &Figures) -> Option<String> {
     let (points, parameters) = (model.points().len(), model.parameters());
-    let why = match left_out(figures) {
-        _ if points <= parameters => {
-            format!("{points} points for {parameters} parameters")
-        }
-        Some(off) if off > KNOWN && describes(figures) => {
-            format!("cross-validated error {} (median)", model_error(off))
-        }
-        _ => return None,
-    };
-    Some(format!("too few points for a model ({why})"))
+    match left_out(figures) {
+        _ if points <= parameters => Some(format!(
+            "too few points for a model ({points} points for {parameters} parameters)"
+        )),
+        Some(off) if off > KNOWN && describes(figures) => Some(format!(
+            "the model does not predict its own points: cross-validated error {} (median)",
+            model_error(off)
+        )),
+        _ => None,
+    }
 }
 
 /// One sentence each, the most useful first.
@@ -78,49 +69,10 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
     let base = figures.base.as_ref();
     let said = [
         base.and_then(|base| half(base, figures)),
-        Some(depths(figures, noun, seen)),
-        base.and_then(|base| steps(base, figures)),
+        depths(figures, noun, seen),
         Some(quality(figures, noun)),
     ];
     said.into_iter().flatten().collect()
-}
-
-/// No predicted depth beyond this one is worth a number.
-fn farthest(figures: &Figures) -> u32 {
-    figures.to.depth.saturating_mul(FARTHEST)
-}
-
-/// The depth beyond which the model predicts no gain, from the depth of saturation: of
-/// `TRT(d)^p = (D/d)^p + S^p (1 - d^-p)`, where TRT is within that of S.
-fn beyond_depth(figures: &Figures, saturation: f64) -> u32 {
-    let p = figures.sharpness.unwrap_or(1.0);
-    let depth = ((saturation.powf(p) - 1.0) / (NO_GAIN.powf(p) - 1.0)).powf(1.0 / p);
-    depth.ceil().clamp(1.0, f64::from(u32::MAX)) as u32
-}
-
-/// The smallest depth at which the bus was full with these sizes, or the device never idle.
-fn full_from(seen: &Seen, sizes: (u32, u32)) -> u32 {
-    let is_full = |busy: &&Busy| busy.trt_ns <= NO_GAIN * busy.needs_ns;
-    let busy = seen.busy.iter().filter(is_full);
-    let full = seen.full.iter().chain(busy.map(|busy| &busy.at));
-    let full = full.filter(|at| (at.out_bytes, at.in_bytes) == sizes);
-    full.map(|at| at.depth).min().unwrap_or(u32::MAX)
-}
-
-/// The smallest depth measured at these sizes that no larger one exceeds; 1 where none was measured.
-fn measured_enough(figures: &Figures, sizes: (u32, u32)) -> u32 {
-    let points = figures.residuals.iter().map(|residual| residual.point);
-    let here = points.filter(|point| (point.at.out_bytes, point.at.in_bytes) == sizes);
-    let mut here: Vec<(u32, f64)> = here.map(|point| (point.at.depth, point.trt_ns)).collect();
-    here.sort_by_key(|at| at.0);
-    let is_enough = |at: &usize| {
-        let (_, trt_ns) = here[*at];
-        here[*at..]
-            .iter()
-            .all(|(_, deeper)| trt_ns <= NO_GAIN * deeper)
-    };
-    let enough = (0..here.len()).find(is_enough);
-    enough.map_or(1, |at| here[at].0)
 }
 
 /// Where fixed cost and bytes balance.
@@ -148,57 +100,20 @@ fn half(base: &StageCost, figures: &Figures) -> Option<String> {
     })
 }
 
-/// Which depths are worth measuring.
-fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> String {
-    let (depth, deepest) = (noun.depth, figures.to.depth);
-    if figures.from.depth == deepest {
-        return noun.one_depth.clone();
+/// What the depths do not show, or where the bus is full.
+fn depths(figures: &Figures, noun: &Noun, seen: &Seen) -> Option<String> {
+    if figures.from.depth == figures.to.depth {
+        return Some(noun.one_depth.clone());
     }
-    let none_busy = format!("no {depth} up to {deepest} keeps the slowest stage busy");
-    let still_help = format!("{none_busy}: larger {depth}s still help");
     if figures.slowest.is_none() {
-        return full_bus(noun, seen).unwrap_or(still_help);
+        return full_bus(noun, seen);
     }
-    let ends = figures.saturation.iter().map(|at| {
-        let sizes = (at.out_bytes, at.in_bytes);
-        let enough = beyond_depth(figures, at.depth.value).min(full_from(seen, sizes));
-        enough.max(measured_enough(figures, sizes))
-    });
-    let ends: Vec<u32> = ends.collect();
-    let Some((&small, &large)) = ends.first().zip(ends.last()) else {
-        return format!(
-            "the slowest stage was busy at every measured {depth}, so the time of one {} alone is unknown",
-            noun.one
-        );
-    };
-    let most = small.max(large);
-    if most == 1 {
-        return format!(
-            "more than one at a time gives no gain (5 % or less): the slowest stage takes nearly all of the \
-             time of one {}",
-            noun.one
-        );
-    }
-    let about = |enough: u32| match enough > deepest {
-        true => format!("about {enough} (outside the measured range)"),
-        false => enough.to_string(),
-    };
-    let no_gain = format!("no gain (5 % or less) beyond {depth}");
-    let busy = "the slowest stage is busy all the time";
-    let alike = f64::from(most) / f64::from(small.min(large)) < ALIKE;
-    let far = |enough: u32| enough > farthest(figures);
-    match (far(small), far(large)) {
-        (true, true) if seen.busy.is_empty() => still_help,
-        (true, true) => none_busy,
-        (true, false) => format!("{no_gain} {} at the largest sizes", about(large)),
-        (false, true) => format!("{no_gain} {} at the smallest sizes", about(small)),
-        (false, false) if alike => format!("{no_gain} {}: {busy}", about(most)),
-        (false, false) => format!(
-            "{no_gain} {} at the smallest sizes, {} at the largest: {busy}",
-            about(small),
-            about(large)
-        ),
-    }
+    figures.saturation.is_empty().then(|| {
+        format!(
+            "the slowest stage was busy at every measured {}, so the time of one {} alone is unknown",
+            noun.depth, noun.one
+        )
+    })
 }
 
 /// The smallest sizes and depth at which the bus was full.
@@ -214,21 +129,6 @@ fn full_bus(noun: &Noun, seen: &Seen) -> Option<String> {
     Some(format!(
         "the bus is full at {sizes}{} {}",
         noun.depth, at.depth
-    ))
-}
-
-/// What a packet, frame or segment costs as a whole.
-fn steps(base: &StageCost, figures: &Figures) -> Option<String> {
-    let steps = figures.steps?;
-    let costs = [(&base.out_ns_a_step, "OUT"), (&base.in_ns_a_step, "IN")];
-    let each = costs.into_iter().filter_map(|(cost, way)| {
-        let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
-        Some(format!("{} {way}", time(cost.value)))
-    });
-    let each: Vec<String> = each.collect();
-    Some(format!(
-        "the time grows in steps of {steps}: {} each, in addition to the cost per byte",
-        each.join(", ")
     ))
 }
 

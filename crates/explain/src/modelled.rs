@@ -4,13 +4,15 @@
 use crate::depth::is_answered;
 use crate::meaning;
 use crate::noun::{self, Noun};
-use crate::verdict::{busy_device, full_bus};
+use crate::verdict::{busy_device, full_bus, not_arrived};
 use serde::Serialize;
 use wiregauge_model::{
-    CannotPredict, Figures, LinkModel, MIN_SETTINGS, NotFitted, Observation, Prediction, Setting,
+    CannotPredict, Figures, LinkModel, MIN_FOR_PREDICTION, MIN_SETTINGS, NotFitted, Observation,
+    Prediction, Setting,
 };
 use wiregauge_record::{
-    BusLimit, Conditions, Direction, Plan, PointSummary, Schedule, StreamPlan, StreamSummary, Way,
+    BusLimit, Conditions, Direction, FlowSummary, Plan, PointSummary, Schedule, StreamPlan,
+    StreamSummary, Way,
 };
 
 /// A model of one way, or why there is none.
@@ -29,7 +31,7 @@ pub struct Modelled {
     /// The model.
     #[serde(serialize_with = "figures")]
     pub model: Option<LinkModel>,
-    /// Why there is none, or too few points for its figures to be shown.
+    /// Why there is none, or its figures are not shown.
     pub why_not: Option<String>,
     /// The physical limit of the link in bytes a second, where it is known.
     pub limit_bytes_s: Option<f64>,
@@ -62,7 +64,7 @@ pub struct Predicted {
     pub in_bytes_s: f64,
     /// True where the times are those of the physical limit, because the model alone exceeds it.
     pub at_limit: bool,
-    /// True where the model does not fit the link, or rests on too few points: measure the setting instead.
+    /// True where the model does not fit the link, or its points do not determine it: measure the setting instead.
     pub is_doubtful: bool,
 }
 
@@ -121,7 +123,7 @@ impl Modelled {
         (self.limit_bytes_s).map_or(0.0, |bytes_s| carried * 1e9 / bytes_s)
     }
 
-    /// True of a model whose figures do not describe the link, or rest on too few points: its predictions
+    /// True of a model whose figures do not describe the link, or are not determined by its points: its predictions
     /// are worth little.
     pub fn is_doubtful(&self) -> bool {
         self.why_not.is_some() || !self.describes
@@ -134,8 +136,8 @@ impl Modelled {
         let with_tries = |why: String| format!("{why}. {}", noun.tries);
         let why_not = fitted.as_ref().err().map(|why| match why {
             NotFitted::TooFew { .. } if left_out > 0 => format!(
-                "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges (this run has \
-                 {points} of {})",
+                "a model requires {MIN_SETTINGS} points with different settings and no lost exchanges, a prediction \
+                 {MIN_FOR_PREDICTION} (this run has {points} of {})",
                 left_out + points
             ),
             NotFitted::TooFew { .. } => with_tries(why.to_string()),
@@ -143,14 +145,15 @@ impl Modelled {
         });
         let model = fitted.ok();
         let figures = model.as_ref().map(LinkModel::figures);
-        let too_few = model.as_ref().zip(figures.as_ref());
-        let too_few = too_few.and_then(|(model, figures)| meaning::too_few(model, figures));
-        let too_few = too_few.map(with_tries);
+        let undetermined = model.as_ref().zip(figures.as_ref());
+        let undetermined =
+            undetermined.and_then(|(model, figures)| meaning::undetermined(model, figures));
+        let undetermined = undetermined.map(with_tries);
         let refuted = model
             .as_ref()
             .and_then(|model| meaning::refuted(model, &group.seen));
-        // What follows from figures of too few points, or from wrong ones, is not worth saying.
-        let figures = figures.filter(|_| too_few.is_none() && refuted.is_none());
+        // What follows from figures that the points do not determine, or from wrong ones, is not worth saying.
+        let figures = figures.filter(|_| undetermined.is_none() && refuted.is_none());
         let figures = figures.as_ref();
         let mut words =
             figures.map_or_else(Vec::new, |figures| meaning::of(figures, &noun, &group.seen));
@@ -168,7 +171,7 @@ impl Modelled {
             left_out,
             describes: figures.is_some_and(meaning::describes),
             model,
-            why_not: why_not.or(too_few).or(refuted),
+            why_not: why_not.or(undetermined).or(refuted),
             limit_bytes_s: group.limit_bytes_s,
             limit_is_shared: group.limit_is_shared,
             words,
@@ -222,7 +225,6 @@ impl Group {
             .extend(needs_ns.map(|needs_ns| meaning::Busy {
                 at: observed.at,
                 needs_ns,
-                trt_ns: observed.trt_ns,
             }));
     }
 }
@@ -279,7 +281,8 @@ pub(crate) fn of_stream(plan: &StreamPlan, points: &[StreamSummary]) -> Vec<Mode
     let mut groups: Vec<Group> = Vec::new();
     for summary in points {
         let point = &summary.point;
-        for flow in summary.flows.iter().filter(|flow| flow.transfers > 0) {
+        let is_measured = |flow: &&FlowSummary| flow.transfers > 0 && not_arrived(flow).is_none();
+        for flow in summary.flows.iter().filter(is_measured) {
             let (direction, way) = (Some(point.direction), Some(flow.way));
             let key = (point.link, point.together, direction, way);
             let (group, limit) = (in_groups(&mut groups, key), flow.limit.as_ref());

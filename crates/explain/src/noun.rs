@@ -1,7 +1,7 @@
 //! What one of a model is called, and which settings to measure for a better model: none that the plan, the link or the
 //! device refuses.
 
-use crate::depth::most_outstanding;
+use crate::depth::{most_outstanding, one_at_a_time};
 use std::ops::RangeInclusive;
 use wiregauge_record::{Conditions, Connect, Plan, Protocol};
 
@@ -37,7 +37,7 @@ pub(crate) fn stream(is_queued: bool) -> Noun {
         one: "transfer",
         depth: "queue",
         one_depth: match &queues {
-            Some(flag) => unknown_stage("queue", &format!("Try {flag}")),
+            Some(flag) => unknown_stage("queue", &format!(". Try {flag}")),
             None => no_queue.to_owned(),
         },
         tries: proposal([transfers, queues], "Try several sizes"),
@@ -60,8 +60,8 @@ pub(crate) fn exchange(plan: &Plan, conditions: &Conditions, link: u32) -> Noun 
         one: "exchange",
         depth: "depth",
         one_depth: match depths {
-            Some(flag) => unknown_stage("depth", &format!("Try {flag}")),
-            None => unknown_stage("depth", "Only one request at a time is possible"),
+            Some(flag) => unknown_stage("depth", &format!(". Try {flag}")),
+            None => unknown_stage("depth", &format!(": {}", one_at_a_time(plan))),
         },
         tries: match request(plan) {
             Some(bytes) => tries.replacen("Try --", &format!("Try --out {bytes} --"), 1),
@@ -97,7 +97,7 @@ fn sizes(plan: &Plan, conditions: &Conditions, link: u32) -> Option<String> {
 }
 
 fn unknown_stage(depth: &str, why: &str) -> String {
-    format!("only one {depth} was measured, so the time of the slowest stage is unknown. {why}")
+    format!("only one {depth} was measured, so the time of the slowest stage is unknown{why}")
 }
 
 /// The flag with the values that are possible; `None` if fewer than two are.

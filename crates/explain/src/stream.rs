@@ -1,7 +1,9 @@
 //! The split of a stream run: each transfer's time into application, USB stack, and device and bus.
 
 use crate::modelled::{self, Modelled};
-use crate::verdict::{BEHIND, REAL, Verdict, VerdictKind as Kind, full_bus, gain, tries};
+use crate::verdict::{
+    BEHIND, REAL, Verdict, VerdictKind as Kind, full_bus, gain, not_arrived, tries,
+};
 use serde::Serialize;
 use wiregauge_quantity::{percent, rate as shown_rate, time, times};
 use wiregauge_record::{
@@ -61,7 +63,7 @@ pub struct FlowSplit {
     pub watched: Option<u64>,
     /// Mean number of transfers pending.
     pub achieved_queue: f64,
-    /// Bytes a second, without those that buffers between host and device took.
+    /// Bytes a second, without those that buffers between host and device took, or that did not arrive.
     pub bytes_s: f64,
     /// Which side limits.
     pub verdict: Verdict,
@@ -136,7 +138,11 @@ fn split(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> Flow
 
 /// Bytes a second of one way that the link carried.
 fn carried(plan: &StreamPlan, summary: &StreamSummary, flow: &FlowSummary) -> f64 {
-    rate(flow, summary.elapsed_ns) - buffered(plan, summary, flow)
+    let rate = rate(flow, summary.elapsed_ns);
+    match not_arrived(flow) {
+        Some(missing) => rate * (1.0 - missing),
+        None => rate - buffered(plan, summary, flow),
+    }
 }
 
 /// The physical limit, with the part of it that the link used.
@@ -175,6 +181,9 @@ fn verdict(
     else {
         return Verdict::new(Kind::Nothing, "nothing was measured at this point");
     };
+    if let Some(missing) = not_arrived(flow) {
+        return lossy(split, missing);
+    }
     let larger = larger_transfers(plan, points, split);
     let unchecked = remedies(larger, ("--no-check", plan.check && split.way == Way::In));
     let faster_host = remedies(larger, ("--priority, --pin", true));
@@ -260,6 +269,18 @@ fn verdict(
         }
     }
     device()
+}
+
+/// The host sends more than arrives, so its own times say nothing of what limits.
+fn lossy(split: &FlowSplit, missing: f64) -> Verdict {
+    let words = format!(
+        "the device or the way to it, {}; {} of the bytes sent did not arrive",
+        shown_rate(split.bytes_s),
+        percent(missing)
+    );
+    Verdict::new(Kind::Device, words)
+        .short("device or way")
+        .with("missing", missing)
 }
 
 /// The host: its measuring thread, or it submits, or collects, too slowly.

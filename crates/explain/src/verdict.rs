@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wiregauge_quantity::{percent, times};
-use wiregauge_record::{BusLimit, PointSummary};
+use wiregauge_record::{BusLimit, FlowSummary, PointSummary, Way};
 
 /// What flows beyond the physical limit by more than this flows over no such bus.
 pub(crate) const REAL: f64 = 1.05;
@@ -11,6 +11,8 @@ pub(crate) const REAL: f64 = 1.05;
 const FULL: f64 = 0.90;
 /// A device that needs this part of the TRT has no time left.
 const BUSY: f64 = 0.80;
+/// Where this part of the bytes sent did not arrive, the host's rate says nothing of the link.
+const MISSING: f64 = 0.10;
 /// Fewer outstanding than this part of the depth (or queue) means that the host does not keep up.
 pub(crate) const BEHIND: f64 = 0.75;
 
@@ -117,6 +119,14 @@ pub(crate) fn full_bus(limit: &BusLimit) -> Option<f64> {
     (FULL..=REAL)
         .contains(&limit.used)
         .then_some(limit.used.min(1.0))
+}
+
+/// The part of the bytes OUT that did not arrive by the device's count, where that is a tenth or more.
+pub(crate) fn not_arrived(flow: &FlowSummary) -> Option<f64> {
+    let sent = flow.counts.sent.filter(|sent| *sent > 0)?;
+    let received = flow.device.and(flow.counts.received)?;
+    let missing = 1.0 - received as f64 / sent as f64;
+    (flow.way == Way::Out && missing >= MISSING).then_some(missing)
 }
 
 /// What a device needs for each exchange, in nanoseconds, where that is nearly the whole TRT. Requests that wait

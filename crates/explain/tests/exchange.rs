@@ -6,8 +6,8 @@ use crate::common;
 use common::{conditions_with_floor, exchange_point, plan, says};
 use wiregauge_explain::{VerdictKind, name_of_rest, of_exchange};
 use wiregauge_record::{
-    BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Queries, Query, ReplyEnd, Responder,
-    Schedule,
+    BusLimit, Conditions, Connect, Limit, Plan, PointSummary, Protocol, Queries, Query, ReplyEnd,
+    Responder, Schedule,
 };
 
 fn explain(points: &[PointSummary]) -> Vec<wiregauge_explain::ExchangeSplit> {
@@ -64,8 +64,9 @@ fn a_device_that_computes_most_of_the_time_limits() {
 fn an_idle_device_at_depth_1_is_worth_a_deeper_try_or_its_measured_gain() {
     let one = exchange_point(1, 270.0, Some(27.0));
     let alone = &explain(std::slice::from_ref(&one))[0];
-    says(&alone.words, "idle for 90 %");
-    says(&alone.words, "Try --depth 4");
+    let idle = "the device is idle for 90 % of the RTT. Try";
+    assert!(alone.words.starts_with(idle), "{}", alone.words);
+    assert!(alone.words.contains("Try --depth 4"), "{}", alone.words);
     let both = explain(&[one, exchange_point(4, 360.0, Some(27.0))]);
     says(
         &both[0].words,
@@ -89,9 +90,13 @@ fn a_device_that_is_busy_from_start_to_start_limits_however_long_the_rtt() {
         "{}",
         split.words
     );
-    // More than the TRT: several at once, so that does not tell who limits.
+    // More than the TRT: several at once, or requests wait in the device, so that does not tell who limits.
     let split = &explain(&[exchange_point(4, 1_000.0, Some(400.0))])[0];
-    says(&split.words, "Try --depth 8");
+    assert_eq!(
+        split.words,
+        "this run does not show whether a higher depth is faster"
+    );
+    assert_eq!(split.verdict.short, None);
 }
 
 #[test]
@@ -177,6 +182,11 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
         "the schedule was not kept: the last request started 36.40 ms late, with a period of 1 ms. One exchange \
          starts every 2.010 ms on average. Try an --interval above that, or a higher --depth"
     );
+    // A device that is busy for 97 % of the time between two starts has no room for more.
+    let mut busy = slow.clone();
+    busy.device = common::always(1.95e6, 100);
+    let busy = words(&every_ms, 0, busy, &[2_010.0; 100]);
+    assert!(busy.ends_with("Try an --interval above that"), "{busy}");
     // What the device or the connection does not allow is not tried.
     let one = words(&every_ms, 1, slow.clone(), &[2_010.0; 100]);
     assert!(one.ends_with("Try an --interval above that"), "{one}");
@@ -211,6 +221,25 @@ fn the_advice_for_a_schedule_that_was_not_kept_follows_from_what_delayed_the_sta
         ),
         "{host}"
     );
+}
+
+#[test]
+fn no_higher_depth_is_tried_where_one_of_the_run_did_not_keep_the_schedule_either() {
+    let mut every_ms = plan();
+    every_ms.schedule = Schedule::EveryNs(1_000_000);
+    let slow = |depth| {
+        let mut point = scheduled(depth, &[2_000.0; 100], &[36_400.0; 100]);
+        point.trt = series(&[2_010.0; 100]);
+        point
+    };
+    let words = |points: &[PointSummary]| {
+        let splits = of_exchange(&every_ms, &Conditions::default(), points);
+        splits.into_iter().next().unwrap().words
+    };
+    let alone = words(&[slow(1)]);
+    assert!(alone.ends_with(", or a higher --depth"), "{alone}");
+    let both = words(&[slow(1), slow(4)]);
+    assert!(!both.contains("--depth"), "{both}");
 }
 
 /// TRTs of a device on a full-speed bus with 4,000 B a response, measured at depths 1, 2 and 4.
@@ -365,7 +394,7 @@ fn no_depth_is_tried_that_the_device_refuses() {
     };
     assert!(words(0, 1).contains("Try --depth 4"));
     assert!(words(2, 1).contains("Try --depth 2"));
-    assert!(words(1, 1).contains("only one request at a time"));
+    assert!(words(1, 1).ends_with("; the device allows only one exchange at a time"));
     assert!(words(6, 4).contains("Try --depth 6"));
     assert!(words(4, 4).contains("allows no higher depth"));
 }
@@ -382,9 +411,68 @@ fn waiting_for_lost_responses_is_no_missing_overlap() {
     let deeper = exchange_point(16, 300.0, None);
     let all = explain(&[losing, deeper]);
     assert_eq!(all[0].verdict.kind, VerdictKind::Losses);
-    says(&all[0].words, "75.2 %");
+    assert_eq!(
+        all[0].words,
+        "losses limit the rate: 10 of 1,000 exchanges got no response within 1 s"
+    );
+    let waited = all[0].verdict.figure("waited").unwrap();
+    assert!((waited - 10.0 / 10.32).abs() < 1e-6, "{waited}");
     // And it is no evidence of what depth 16 gains.
     assert!(!all[1].words.contains("saturated"), "{}", all[1].words);
+}
+
+#[test]
+fn no_device_is_the_bottleneck_while_losses_hold_the_places_of_the_queue() {
+    // One in fifty waits for 20 ms: half of the time of 4 places, of which the device takes 330 of each 400 us.
+    let mut point = exchange_point(4, 400.0, Some(330.0));
+    point.counts.answered = 980;
+    point.counts.lost = 20;
+    point.rtt = common::always(400_000.0, 980);
+    point.elapsed_ns = 198_000_000;
+    let mut short = plan();
+    short.timeout_ns = 20_000_000;
+    let verdict = of_exchange(&short, &Conditions::default(), &[point]).remove(0);
+    assert_eq!(verdict.verdict.kind, VerdictKind::Losses);
+    assert!(
+        verdict
+            .words
+            .ends_with("20 of 1,000 exchanges got no response within 20 ms"),
+        "{}",
+        verdict.words
+    );
+}
+
+#[test]
+fn a_loss_that_ended_the_run_at_once_is_not_charged_with_the_timeout() {
+    // The device closed the link after 31 ms; the timeout is a second.
+    let mut failed = exchange_point(1, 44.4, None);
+    failed.rtt = common::always(44_377.0, 699);
+    failed.counts.exchanges = 700;
+    failed.counts.answered = 699;
+    failed.counts.lost = 1;
+    failed.elapsed_ns = 31_305_498;
+    failed.achieved_depth = 0.992_141_83;
+    let split = &explain(&[failed])[0];
+    assert_ne!(split.verdict.kind, VerdictKind::Losses, "{}", split.words);
+}
+
+#[test]
+fn a_place_that_waited_for_a_last_loss_with_nothing_left_to_start_is_not_the_host() {
+    let mut point = exchange_point(2, 300.0, None);
+    point.counts.exchanges += 1;
+    point.counts.lost = 1;
+    // 150 ms of exchanges, then the loss alone for the rest of its 30 ms.
+    let mut short = plan();
+    short.timeout_ns = 90_000_000;
+    point.elapsed_ns = 240_000_000;
+    point.achieved_depth = 1.4;
+    let split = &of_exchange(&short, &Conditions::default(), &[point])[0];
+    assert_ne!(
+        split.verdict.kind,
+        VerdictKind::HostBehind,
+        "{}",
+        split.words
+    );
 }
 
 /// The plan of queries whose replies end after 5 ms of silence.
@@ -414,8 +502,17 @@ fn the_silence_that_ends_a_reply_is_not_the_host_that_starts_the_next_late() {
     let split = verdict(&silent_plan(), &point);
     assert_eq!(
         split.words,
-        "the part of the device is not known; only one request at a time is possible"
+        "the part of the device is not known; with --idle, only one exchange at a time is possible"
     );
+    let mut scpi = silent_plan();
+    scpi.protocol = Protocol::Scpi;
+    scpi.queries.as_mut().unwrap().reply = ReplyEnd::Scpi;
+    point.achieved_depth = 1.0;
+    assert_eq!(
+        verdict(&scpi, &point).verdict.short.as_deref(),
+        Some("with --protocol scpi, only one exchange at a time is possible")
+    );
+    point.achieved_depth = 0.12;
     // Neither is a period that the silence does not leave room for.
     let mut scheduled = silent_plan();
     scheduled.schedule = Schedule::EveryNs(5_200_000);

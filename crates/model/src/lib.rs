@@ -17,8 +17,7 @@ mod terms;
 
 pub use figures::{Figures, Residual, Saturation, StageCost};
 pub use observation::{Observation, Setting, response_size};
-pub use predict::{Beyond, CannotPredict, How, Prediction};
-pub use terms::Steps;
+pub use predict::{Beyond, CannotPredict, How, MIN_FOR_PREDICTION, Prediction};
 
 use fit::Fit;
 use refits::Refits;
@@ -35,7 +34,8 @@ pub const MIN_SETTINGS: usize = 3;
 pub enum NotFitted {
     /// Too few settings.
     #[error(
-        "a model requires {MIN_SETTINGS} points with different settings (this run has {settings})"
+        "a model requires {MIN_SETTINGS} points with different settings, a prediction {MIN_FOR_PREDICTION} (this run \
+         has {settings})"
     )]
     TooFew {
         /// How many there are.
@@ -101,13 +101,7 @@ impl LinkModel {
         let slowest = several_depths.then_some(self.fit.slowest);
         let costs = [Some(self.fit.alone), slowest].into_iter().flatten();
         let costs = costs.map(|cost| {
-            let each = [
-                cost.fixed_ns,
-                cost.out_ns_a_byte,
-                cost.in_ns_a_byte,
-                cost.out_ns_a_step,
-                cost.in_ns_a_step,
-            ];
+            let each = [cost.fixed_ns, cost.out_ns_a_byte, cost.in_ns_a_byte];
             each.into_iter().filter(|&cost| cost != 0.0).count()
         });
         // Sizes that always change together share a cost.

@@ -14,9 +14,8 @@ use wiregauge_record::grouped;
 
 /// What is claimed where nothing is asked for: the largest of these that the points carry.
 const SHARES: [f64; 3] = [0.95, 0.90, 0.80];
-/// Fewer settings than this carry no band that is worth a word: 4 of them claim 80 % at most, with
-/// their widest.
-const MIN_FOR_BAND: usize = 5;
+/// Fewer settings than this predict nothing: the interval of 4 has a coverage of 80 % at most.
+pub const MIN_FOR_PREDICTION: usize = 5;
 
 /// A figure of a setting, with the band in which it lies as often as claimed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,7 +97,7 @@ pub enum Beyond {
 pub enum CannotPredict {
     /// Too few settings for any band.
     #[error(
-        "a prediction interval requires {MIN_FOR_BAND} points with different settings (this run has {settings})"
+        "a prediction interval requires {MIN_FOR_PREDICTION} points with different settings (this run has {settings})"
     )]
     TooFew {
         /// How many there are.
@@ -260,7 +259,7 @@ impl LinkModel {
             return Err(CannotPredict::NoShare { share });
         }
         let settings = self.points.len();
-        if settings < MIN_FOR_BAND {
+        if settings < MIN_FOR_PREDICTION {
             return Err(CannotPredict::TooFew { settings });
         }
         let value = figure.modelled(&self.fit, at);

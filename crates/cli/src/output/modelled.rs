@@ -87,8 +87,8 @@ pub fn predicted(out: &mut impl Write, models: &[Modelled], links: bool) -> io::
         if modelled.is_doubtful() {
             writeln!(
                 out,
-                "  {CAUTION}note:{RESET} the model does not fit this link, or rests on too few points (see above): \
-                 measure the setting instead of relying on this prediction"
+                "  {CAUTION}note:{RESET} the model does not fit this link, or its points do not determine it (see \
+                 above): measure the setting instead of relying on this prediction"
             )?;
         }
         at_limit(out, modelled)?;
