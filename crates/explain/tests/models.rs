@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{
-    Times, exchange, exchange_point, grid, measured, plan, stream_plan, stream_point, transfers,
+    Times, exchange, exchange_point, grid, plan, stream_plan, stream_point, transfers,
 };
 use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
 use wiregauge_model::Setting;
