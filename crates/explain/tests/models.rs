@@ -61,7 +61,7 @@ fn the_published_ladder_of_a_musb_device_gives_the_gap_that_its_analyzer_saw() {
     });
     let modelled = of_flows(&points);
     let figures = modelled.figures().unwrap();
-    assert_eq!(figures.base_depth, 32);
+    assert_eq!((figures.base_depth, figures.steps), (32, None));
     let fixed = figures.base.unwrap().fixed_ns.value;
     assert!((30_000.0..34_000.0).contains(&fixed), "{fixed}");
     assert!(figures.worst < 0.05, "{}", figures.worst);

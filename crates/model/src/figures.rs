@@ -4,7 +4,7 @@
 use crate::fit::{Fit, REPORTED_SHARE, slowest_is_reported};
 use crate::refits::{Refits, saturation_depth};
 use crate::terms::{Cost, Ways};
-use crate::{LinkModel, Observation, Setting};
+use crate::{LinkModel, Observation, Setting, Steps};
 use serde::Serialize;
 use wiregauge_stats::Estimate;
 
@@ -13,10 +13,15 @@ use wiregauge_stats::Estimate;
 pub struct StageCost {
     /// An exchange by itself, in nanoseconds.
     pub fixed_ns: Estimate,
-    /// A byte OUT, in nanoseconds; `None` where the size OUT was always the same.
+    /// A byte OUT, its part of a packet included, in nanoseconds; `None` where the size OUT was
+    /// always the same.
     pub out_ns_a_byte: Option<Estimate>,
     /// A byte IN.
     pub in_ns_a_byte: Option<Estimate>,
+    /// A whole packet (frame, segment) OUT beside its bytes, in nanoseconds; `None` without steps.
+    pub out_ns_a_step: Option<Estimate>,
+    /// The same IN.
+    pub in_ns_a_step: Option<Estimate>,
 }
 
 /// From which depth on nothing is gained, at these sizes.
@@ -62,6 +67,8 @@ pub struct Figures {
     /// In the slowest stage, what is fixed and what the bytes cost pass at once: the larger of them
     /// counts, not their sum.
     pub overlap: bool,
+    /// Where a size grows by whole packets, frames or segments.
+    pub steps: Option<Steps>,
     /// The sizes of both ways always changed together, so a byte costs what it costs in either.
     pub together: bool,
     /// Depth of saturation at the smallest and at the largest sizes.
@@ -84,7 +91,7 @@ fn alone_is_reported(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_some()
         || points.iter().any(|point| {
             let knee = fit.knee(point.at);
-            knee.by_alone * fit.alone.of(point.at) >= REPORTED_SHARE * knee.time
+            knee.by_alone * fit.alone.of(point.at, fit.steps) >= REPORTED_SHARE * knee.time
         })
 }
 
@@ -158,6 +165,7 @@ impl LinkModel {
             base,
             slowest,
             overlap: fit.overlap,
+            steps: fit.steps,
             together: matches!(Ways::of(points), Ways::Together { .. }),
             sharpness: fit.only_depth.is_none().then_some(fit.sharpness),
             between_ns: fit.between_ns,
@@ -198,15 +206,28 @@ fn stage(
     divisor: f64,
     (out, in_): (bool, bool),
 ) -> StageCost {
-    let all = |figure: fn(Cost) -> f64| {
-        let of = move |fit: &Fit| figure(cost(fit)) / divisor;
+    let all = |figure: fn(Cost, Option<Steps>) -> f64| {
+        let of = move |fit: &Fit| figure(cost(fit), fit.steps) / divisor;
         refits.estimate(of(fit), |fit| Some(of(fit)))
     };
+    let stepped = fit.steps.is_some();
     StageCost {
-        fixed_ns: all(|cost| cost.fixed_ns),
-        out_ns_a_byte: out.then(|| all(|cost| cost.out_ns_a_byte)),
-        in_ns_a_byte: in_.then(|| all(|cost| cost.in_ns_a_byte)),
+        fixed_ns: all(|cost, _| cost.fixed_ns),
+        out_ns_a_byte: out.then(|| all(out_ns_a_byte)),
+        in_ns_a_byte: in_.then(|| all(in_ns_a_byte)),
+        out_ns_a_step: (out && stepped).then(|| all(|cost, _| cost.out_ns_a_step)),
+        in_ns_a_step: (in_ && stepped).then(|| all(|cost, _| cost.in_ns_a_step)),
     }
+}
+
+fn out_ns_a_byte(cost: Cost, steps: Option<Steps>) -> f64 {
+    let whole = steps.map_or(1.0, |steps| f64::from(steps.bytes()));
+    cost.out_ns_a_byte + cost.out_ns_a_step / whole
+}
+
+fn in_ns_a_byte(cost: Cost, steps: Option<Steps>) -> f64 {
+    let whole = steps.map_or(1.0, |steps| f64::from(steps.bytes()));
+    cost.in_ns_a_byte + cost.in_ns_a_step / whole
 }
 
 #[derive(Clone, Copy)]
@@ -218,12 +239,14 @@ enum Side {
 /// Nanoseconds in the slowest stage for each byte of this side. Of sizes that change together, each way has its part.
 fn ns_a_byte(fit: &Fit, points: &[Observation], side: Side) -> f64 {
     match (Ways::of(points), side) {
-        (Ways::Together { slope, .. }, Side::Out) => fit.slowest.out_ns_a_byte * (1.0 + slope),
-        (Ways::Together { slope, .. }, Side::In) => {
-            fit.slowest.in_ns_a_byte * (1.0 + slope) / slope
+        (Ways::Together { slope, .. }, Side::Out) => {
+            out_ns_a_byte(fit.slowest, fit.steps) * (1.0 + slope)
         }
-        (Ways::Apart { .. }, Side::Out) => fit.slowest.out_ns_a_byte,
-        (Ways::Apart { .. }, Side::In) => fit.slowest.in_ns_a_byte,
+        (Ways::Together { slope, .. }, Side::In) => {
+            in_ns_a_byte(fit.slowest, fit.steps) * (1.0 + slope) / slope
+        }
+        (Ways::Apart { .. }, Side::Out) => out_ns_a_byte(fit.slowest, fit.steps),
+        (Ways::Apart { .. }, Side::In) => in_ns_a_byte(fit.slowest, fit.steps),
     }
 }
 

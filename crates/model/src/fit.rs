@@ -1,26 +1,50 @@
 //! From points to the few numbers: Gauss and Newton's steps, each a non-negative least squares (the
 //! knee is homogeneous, so its linear approximation is its own value with the slopes as weights);
-//! whether two stages overlap, and how sharp a knee, by what leaving each point out would do.
+//! which steps of size, and how sharp a knee, by what leaving each point out would do.
 
 use crate::knee::{Knee, SHARPNESS, Slowest, knee};
 use crate::nnls::{self, COLUMNS, Row};
-use crate::terms::{Cost, Ways};
+use crate::terms::{Columns, Cost, Steps, Ways};
 use crate::{Observation, Setting};
 
 /// Relative error that a model of so few numbers has in any case; a point known better than this does
 /// not weigh more.
 const FLOOR: f64 = 0.02;
-/// Overlapping stages are taken where they make the mean square of the errors so much smaller.
+/// Steps want so many sizes, or a straight line is as good.
+const SIZES_FOR_STEPS: usize = 3;
+/// Steps of size are taken where they make the mean square of the errors so much smaller.
 const CLEARLY: f64 = 0.64;
 const MOST_ROUNDS: usize = 25;
 /// A sum of squares that shrinks by less than this part of it has come to its end.
 const SETTLED: f64 = 1e-5;
+
+/// What can be chosen beside the knee.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Form {
+    steps: Option<Steps>,
+    overlap: bool,
+}
+
+const PLAIN: Form = Form {
+    steps: None,
+    overlap: false,
+};
+
+impl Form {
+    fn overlapping(self) -> Form {
+        Form {
+            overlap: true,
+            ..self
+        }
+    }
+}
 
 /// The fitted numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
     /// The only depth that there was.
     pub(crate) only_depth: Option<u32>,
+    pub(crate) steps: Option<Steps>,
     pub(crate) sharpness: f64,
     /// In the slowest stage, what is fixed and what bytes cost pass at once.
     pub(crate) overlap: bool,
@@ -32,27 +56,61 @@ pub(crate) struct Fit {
     pub(crate) coefficients: usize,
     /// How long a place of the queue stays empty between two, which is in the TRT and not in the RTT.
     pub(crate) between_ns: f64,
-    /// Mean square of what leaving a point out would make of its residual.
-    left_out: f64,
+    /// Mean square of what leaving a point out would make of its residual, and its standard error.
+    left_out: (f64, f64),
 }
 
 impl Fit {
     /// Fits so many points as there are: at least one, all positive.
     pub(crate) fn of(points: &[Observation]) -> Fit {
         let data = Data::of(points);
-        let mut fit = data.best_sharpness(false);
+        let straight = data.best_sharpness(PLAIN, None);
+        let mut found = vec![straight];
         if data.sizes_vary_where_deep() {
-            let overlap = data.best_sharpness(true);
-            if overlap.left_out < CLEARLY * fit.left_out {
-                fit = overlap;
+            let overlap = data.best_sharpness(PLAIN.overlapping(), None);
+            if overlap.left_out.0 < CLEARLY * found[0].left_out.0 {
+                found[0] = overlap;
             }
+        }
+        if data.sizes >= SIZES_FOR_STEPS {
+            // Steps of size and the knee have little to do with each other, so that the knee of the
+            // straight line will do to compare them.
+            let start = (found[0].alone, found[0].slowest);
+            for steps in Steps::ALL {
+                let form = Form {
+                    steps: Some(steps),
+                    overlap: found[0].overlap,
+                };
+                found.push(data.descend(form, found[0].sharpness, start));
+            }
+        }
+        // The simplest whose error is within one standard error of the best's (Hastie, Tibshirani,
+        // Friedman, "The Elements of Statistical Learning", 7.10), and steps only where they are
+        // clearly better: with noise one of six kinds is easily a little better than none.
+        let plain = found[0].left_out.0;
+        found.retain(|fit| fit.steps.is_none() || fit.left_out.0 < CLEARLY * plain);
+        let best = found
+            .iter()
+            .min_by(|a, b| a.left_out.0.total_cmp(&b.left_out.0))
+            .map_or(f64::INFINITY, |fit| fit.left_out.0 + fit.left_out.1);
+        let first = found
+            .iter()
+            .position(|fit| fit.left_out.0 <= best)
+            .unwrap_or(0);
+        let mut fit = found.swap_remove(first);
+        if fit.steps.is_some() {
+            let form = Form {
+                steps: fit.steps,
+                overlap: fit.overlap,
+            };
+            fit = data.best_sharpness(form, Some((fit.alone, fit.slowest)));
         }
         fit.between_ns = between(points);
         fit
     }
 
     pub(crate) fn knee(&self, at: Setting) -> Knee {
-        let alone = self.alone.of(at);
+        let alone = self.alone.of(at, self.steps);
         if let Some(depth) = self.only_depth {
             let by_alone = 1.0 / f64::from(depth.max(1));
             return Knee {
@@ -67,7 +125,7 @@ impl Fit {
 
     fn slowest_at(&self, at: Setting) -> Slowest {
         let fixed = self.slowest.fixed_ns;
-        let bytes = self.slowest.of(at) - fixed;
+        let bytes = self.slowest.of(at, self.steps) - fixed;
         if self.overlap {
             Slowest::Overlap(fixed, bytes)
         } else {
@@ -98,6 +156,7 @@ struct Data<'a> {
     only_depth: Option<u32>,
     alone: Ways,
     slowest: Ways,
+    sizes: usize,
 }
 
 impl<'a> Data<'a> {
@@ -108,6 +167,12 @@ impl<'a> Data<'a> {
             .copied()
             .filter(|point| point.at.depth > shallow)
             .collect();
+        let mut sizes: Vec<(u32, u32)> = points
+            .iter()
+            .map(|point| (point.at.out_bytes, point.at.in_bytes))
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
         Data {
             points,
             weights: points
@@ -117,6 +182,7 @@ impl<'a> Data<'a> {
             only_depth: deeper.is_empty().then_some(shallow),
             alone: Ways::of(points),
             slowest: Ways::of(&deeper),
+            sizes: sizes.len(),
         }
     }
 
@@ -128,9 +194,14 @@ impl<'a> Data<'a> {
         self.only_depth.is_none() && self.slowest != none
     }
 
-    /// The knee whose points are predicted best by the others.
-    fn best_sharpness(&self, overlap: bool) -> Fit {
-        let start = self.start();
+    fn columns(&self, steps: Option<Steps>) -> (Columns, Columns) {
+        let columns = |ways| Columns { ways, steps };
+        (columns(self.alone), columns(self.slowest))
+    }
+
+    /// Of these steps, the knee whose points are predicted best by the others.
+    fn best_sharpness(&self, form: Form, start: Option<(Cost, Cost)>) -> Fit {
+        let start = start.unwrap_or_else(|| self.start(form.steps));
         let mut best: Option<Fit> = None;
         let all = if self.only_depth.is_some() {
             &SHARPNESS[..1]
@@ -138,10 +209,10 @@ impl<'a> Data<'a> {
             &SHARPNESS[..]
         };
         for &sharpness in all {
-            let fit = self.descend(overlap, sharpness, start);
+            let fit = self.descend(form, sharpness, start);
             let better = best
                 .as_ref()
-                .is_none_or(|best| fit.left_out < best.left_out * (1.0 - 1e-6));
+                .is_none_or(|best| fit.left_out.0 < best.left_out.0 * (1.0 - 1e-6));
             if better {
                 best = Some(fit);
             }
@@ -150,9 +221,10 @@ impl<'a> Data<'a> {
     }
 
     /// Where to begin: the shallowest points as if nothing waited there, the deepest as if all did.
-    fn start(&self) -> (Cost, Cost) {
+    fn start(&self, steps: Option<Steps>) -> (Cost, Cost) {
+        let (alone, slowest) = self.columns(steps);
         let depth = |pick: fn(u32, u32) -> u32| self.points.iter().map(|p| p.at.depth).reduce(pick);
-        let of = |ways: Ways, depth: Option<u32>, outstanding: bool| {
+        let of = |columns: Columns, depth: Option<u32>, outstanding: bool| {
             let there = self
                 .points
                 .iter()
@@ -160,7 +232,7 @@ impl<'a> Data<'a> {
             let rows: Vec<Row> = there
                 .map(|point| {
                     let mut row = [0.0; COLUMNS];
-                    ways.write(point.at, 1.0 / point.trt_ns, &mut row);
+                    columns.write(point.at, 1.0 / point.trt_ns, &mut row);
                     row
                 })
                 .collect();
@@ -170,31 +242,32 @@ impl<'a> Data<'a> {
                 1.0
             };
             let found = nnls::solve(&rows, &vec![at_once; rows.len()]);
-            ways.cost(&found.coefficients)
+            columns.cost(&found.coefficients)
         };
         (
-            of(self.alone, depth(u32::min), true),
-            of(self.slowest, depth(u32::max), false),
+            of(alone, depth(u32::min), true),
+            of(slowest, depth(u32::max), false),
         )
     }
 
     /// From `start` to where no step makes the sum of squares smaller.
-    fn descend(&self, overlap: bool, sharpness: f64, start: (Cost, Cost)) -> Fit {
+    fn descend(&self, form: Form, sharpness: f64, start: (Cost, Cost)) -> Fit {
         // A slowest stage of nothing has no slope to come back by.
         let start = match start {
-            (_, slowest) if slowest == Cost::default() => self.start(),
+            (_, slowest) if slowest == Cost::default() => self.start(form.steps),
             start => start,
         };
-        let (alone, slowest) = (self.alone, self.slowest);
+        let (alone, slowest) = self.columns(form.steps);
         let mut fit = Fit {
             only_depth: self.only_depth,
+            steps: form.steps,
             sharpness,
-            overlap,
+            overlap: form.overlap,
             alone: start.0,
             slowest: start.1,
-            coefficients: alone.columns() + self.only_depth.map_or(slowest.columns(), |_| 0),
+            coefficients: alone.count() + self.only_depth.map_or(slowest.count(), |_| 0),
             between_ns: 0.0,
-            left_out: f64::INFINITY,
+            left_out: (f64::INFINITY, 0.0),
         };
         let target: Vec<f64> = self
             .points
@@ -208,7 +281,7 @@ impl<'a> Data<'a> {
         for _ in 0..MOST_ROUNDS {
             for ((point, weight), row) in self.points.iter().zip(&self.weights).zip(&mut rows) {
                 let slope = fit.knee(point.at);
-                let (first, second) = row.split_at_mut(alone.columns());
+                let (first, second) = row.split_at_mut(alone.count());
                 alone.write(point.at, slope.by_alone * weight, first);
                 if self.only_depth.is_none() {
                     slowest.write(point.at, slope.by_bytes * weight, second);
@@ -218,7 +291,7 @@ impl<'a> Data<'a> {
             let found = nnls::solve(&rows, &target);
             leverages.clear();
             leverages.extend(rows.iter().map(|row| found.leverage(row)));
-            let (first, second) = found.coefficients.split_at(alone.columns());
+            let (first, second) = found.coefficients.split_at(alone.count());
             let wanted = (alone.cost(first), slowest.cost(second));
             let mut part = 1.0;
             let next = loop {
@@ -261,7 +334,7 @@ impl<'a> Data<'a> {
 
     /// Residual / (1 - leverage) is what a linear fit without the point would miss it by (Allen 1974,
     /// PRESS). A point that nothing else tells about counts as missed altogether.
-    fn left_out(&self, fit: &Fit, leverages: &[f64]) -> f64 {
+    fn left_out(&self, fit: &Fit, leverages: &[f64]) -> (f64, f64) {
         let squares: Vec<f64> = leverages
             .iter()
             .enumerate()
@@ -275,7 +348,10 @@ impl<'a> Data<'a> {
                 missed * missed
             })
             .collect();
-        squares.iter().sum::<f64>() / squares.len().max(1) as f64
+        let n = squares.len().max(1) as f64;
+        let mean = squares.iter().sum::<f64>() / n;
+        let spread = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        (mean, (spread / n).sqrt())
     }
 }
 
@@ -285,6 +361,8 @@ fn between_costs(from: Cost, to: Cost, part: f64) -> Cost {
         fixed_ns: mix(from.fixed_ns, to.fixed_ns),
         out_ns_a_byte: mix(from.out_ns_a_byte, to.out_ns_a_byte),
         in_ns_a_byte: mix(from.in_ns_a_byte, to.in_ns_a_byte),
+        out_ns_a_step: mix(from.out_ns_a_step, to.out_ns_a_step),
+        in_ns_a_step: mix(from.in_ns_a_step, to.in_ns_a_step),
     }
 }
 
@@ -311,7 +389,7 @@ pub(crate) fn slowest_is_reported(fit: &Fit, points: &[Observation]) -> bool {
     fit.only_depth.is_none()
         && points.iter().any(|point| {
             let knee = fit.knee(point.at);
-            let alone = knee.by_alone * fit.alone.of(point.at);
+            let alone = knee.by_alone * fit.alone.of(point.at, fit.steps);
             knee.time - alone >= REPORTED_SHARE * knee.time
         })
 }

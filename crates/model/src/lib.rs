@@ -18,6 +18,7 @@ mod terms;
 pub use figures::{Figures, Residual, Saturation, StageCost};
 pub use observation::{Observation, Setting, response_size};
 pub use predict::{Beyond, CannotPredict, How, MIN_FOR_PREDICTION, Prediction};
+pub use terms::Steps;
 
 use fit::Fit;
 use refits::Refits;
@@ -101,7 +102,13 @@ impl LinkModel {
         let slowest = several_depths.then_some(self.fit.slowest);
         let costs = [Some(self.fit.alone), slowest].into_iter().flatten();
         let costs = costs.map(|cost| {
-            let each = [cost.fixed_ns, cost.out_ns_a_byte, cost.in_ns_a_byte];
+            let each = [
+                cost.fixed_ns,
+                cost.out_ns_a_byte,
+                cost.in_ns_a_byte,
+                cost.out_ns_a_step,
+                cost.in_ns_a_step,
+            ];
             each.into_iter().filter(|&cost| cost != 0.0).count()
         });
         // Sizes that always change together share a cost.

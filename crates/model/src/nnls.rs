@@ -1,10 +1,10 @@
 //! Least squares with coefficients that are not negative: Lawson and Hanson's active set ("Solving
-//! Least Squares Problems", 1974, ch. 23) on the normal equations, for six columns at most. The crates
+//! Least Squares Problems", 1974, ch. 23) on the normal equations, for ten columns at most. The crates
 //! that do it bring a whole matrix library, and none gives the leverages, which are needed to know
 //! what leaving a point out would do.
 
-/// Columns at most: fixed, and bytes of two ways, of two stages.
-pub(crate) const COLUMNS: usize = 6;
+/// Columns at most: fixed, and bytes and steps of two ways, of two stages.
+pub(crate) const COLUMNS: usize = 10;
 /// More steps than this mean that rounding makes a column come and go.
 const STEPS: usize = 60;
 /// Columns whose own part, after the others, is less than this are taken for combinations of them.

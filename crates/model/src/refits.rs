@@ -84,6 +84,6 @@ pub(crate) fn saturation_depth(fit: &Fit, out_bytes: u32, in_bytes: u32) -> Opti
         in_bytes,
         depth: 1,
     };
-    let (alone, slowest) = (fit.alone.of(at), fit.slowest_ns(at));
+    let (alone, slowest) = (fit.alone.of(at, fit.steps), fit.slowest_ns(at));
     (slowest > 0.0).then(|| (alone / slowest).max(1.0))
 }

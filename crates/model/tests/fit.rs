@@ -1,7 +1,7 @@
 //! A device whose numbers are known is found again from what was measured of it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use wiregauge_model::{LinkModel, NotFitted, Observation, Setting};
+use wiregauge_model::{LinkModel, NotFitted, Observation, Setting, Steps};
 
 fn setting(out_bytes: u32, in_bytes: u32, depth: u32) -> Setting {
     Setting {
@@ -68,6 +68,7 @@ fn latency_cost_a_byte_service_time_and_saturation_are_found_again() {
         near(slowest.in_ns_a_byte.unwrap().value, 25.0, 0.01),
         "{slowest:?}"
     );
+    assert_eq!(figures.steps, None);
     assert!(figures.worst < 0.01, "{}", figures.worst);
     let depth = model.saturation_depth(16, 48).unwrap();
     assert!(near(depth, 201_760.0 / 41_360.0, 0.02), "{depth}");
@@ -99,18 +100,25 @@ fn little_s_law_ties_rtt_to_depth() {
 }
 
 #[test]
-fn the_time_grows_by_the_byte_also_where_the_points_look_like_packets() {
-    let sizes = [64, 512, 513, 1_024, 1_025, 1_536, 2_048, 2_049, 4_096];
-    let points = measured(
-        &grid(&[16], &sizes, &[1]),
-        |_, in_| 30_000.0 + 10.0 * in_ + 16_000.0 * (in_ / 512.0).ceil(),
-        |_, _| 1.0,
+fn packets_are_seen_where_they_are_and_only_there() {
+    let packets = |size: f64| (size / 64.0).ceil();
+    let sizes = [8, 60, 70, 120, 130, 200, 350, 600, 900];
+    let settings = grid(&[16], &sizes, &[1, 4]);
+    let stepped = measured(
+        &settings,
+        |_, in_| 50_000.0 + 60_000.0 * packets(in_),
+        |_, in_| 5_000.0 + 58_000.0 * packets(in_),
     );
-    let model = LinkModel::fit(&points).unwrap();
-    let trt_ns = |in_bytes| model.trt_ns(setting(16, in_bytes, 1));
-    let byte_ns = |in_bytes: u32| trt_ns(in_bytes + 1) - trt_ns(in_bytes);
-    let (before, at) = (byte_ns(1_023), byte_ns(1_024));
-    assert!((at - before).abs() < 1e-3, "{before} {at}");
+    let figures = LinkModel::fit(&stepped).unwrap().figures();
+    assert_eq!(figures.steps, Some(Steps::Packets64));
+    let packet = figures.base.unwrap().in_ns_a_step.unwrap().value;
+    assert!(near(packet, 60_000.0, 0.02), "{packet}");
+    let straight = measured(
+        &settings,
+        |_, in_| 50_000.0 + 900.0 * in_,
+        |_, in_| 5_000.0 + 800.0 * in_,
+    );
+    assert_eq!(LinkModel::fit(&straight).unwrap().figures().steps, None);
 }
 
 #[test]
