@@ -70,7 +70,6 @@ pub(crate) fn of(figures: &Figures, noun: &Noun, seen: &Seen) -> Vec<String> {
     let said = [
         base.and_then(|base| half(base, figures)),
         depths(figures, noun, seen),
-        base.and_then(|base| steps(base, figures)),
         Some(quality(figures, noun)),
     ];
     said.into_iter().flatten().collect()
@@ -130,21 +129,6 @@ fn full_bus(noun: &Noun, seen: &Seen) -> Option<String> {
     Some(format!(
         "the bus is full at {sizes}{} {}",
         noun.depth, at.depth
-    ))
-}
-
-/// What a packet, frame or segment costs as a whole.
-fn steps(base: &StageCost, figures: &Figures) -> Option<String> {
-    let steps = figures.steps?;
-    let costs = [(&base.out_ns_a_step, "OUT"), (&base.in_ns_a_step, "IN")];
-    let each = costs.into_iter().filter_map(|(cost, way)| {
-        let cost = cost.as_ref().filter(|cost| cost.value > 0.0)?;
-        Some(format!("{} {way}", time(cost.value)))
-    });
-    let each: Vec<String> = each.collect();
-    Some(format!(
-        "the time grows in steps of {steps}: {} each, in addition to the cost per byte",
-        each.join(", ")
     ))
 }
 
