@@ -4,7 +4,7 @@ use wiregauge_firmware_host::{Responder, Settings};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, DeviceConfig, Trust};
 use wiregauge_sim::{Byte, Device, Fault, Given, Protocols, Scenario, Tag, run_with};
 
 /// Larger than any message of a scenario.
@@ -44,13 +44,8 @@ impl InRust {
     fn device(protocol: Protocol) -> Served {
         let config = DeviceConfig {
             protocol,
-            name: "sim".into(),
             max_frame: MAX_FRAME,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         };
         // A device on a bus is given the time, instead of reading a clock.
         Served::on_bus(config, Clock::start(), Bus::FullSpeed)

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use wiregauge_firmware_host::{Responder, Settings};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
-use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, DeviceConfig, Trust};
 use wiregauge_sim::{Fault, StreamByte, StreamDevice, Streaming};
 use wiregauge_wire::{HelloRequest, Kind, REQUEST_HEADER, Request};
 
@@ -27,14 +26,8 @@ struct InRust {
 impl InRust {
     fn new(datagram: bool) -> InRust {
         let config = DeviceConfig {
-            protocol: Protocol::Wiregauge,
-            name: "sim".into(),
             max_frame: MOST_BYTES,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
+            ..DeviceConfig::default()
         };
         InRust {
             datagram,
