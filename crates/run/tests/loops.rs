@@ -1,9 +1,8 @@
-//! Runs of kind `loop`: stored, read, listed, exported and damaged as the others are.
+//! Runs of kind `loop`: stored, read, listed and exported as the others are.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
-use crate::damage::assert_damage_is_named;
 
 use common::{finished, read_all};
 use proptest::prelude::*;
@@ -139,12 +138,6 @@ fn exports_hold_every_block() {
     write_json(&run, &mut json).unwrap();
     let read: RunFile<Loop> = serde_json::from_slice(&json).unwrap();
     assert_eq!(read, run.file);
-}
-
-#[test]
-fn damage_is_named_and_brings_nothing_down() {
-    let home = tempfile::tempdir().unwrap();
-    assert_damage_is_named::<Loop>(&finished_run(home.path()), 211, 7);
 }
 
 fn any_block() -> impl Strategy<Value = Block> {

@@ -1,9 +1,8 @@
-//! Runs of kind `stream`: stored, read, listed, exported and damaged as those of `exchange` are.
+//! Runs of kind `stream`: stored, read, listed and exported as those of `exchange` are.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
-use crate::damage::assert_damage_is_named;
 
 use common::{finished, plan, point, read_all, samples, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -192,12 +191,6 @@ fn one_parquet_file_and_one_json_hold_all_points() {
     write_json(&run, &mut text).unwrap();
     let read: RunFile<Stream> = serde_json::from_slice(&text).unwrap();
     assert_eq!(read, run.file);
-}
-
-#[test]
-fn damage_is_named_and_brings_nothing_down() {
-    let home = tempfile::tempdir().unwrap();
-    assert_damage_is_named::<Stream>(&finished_run(home.path(), "run"), 101, 3);
 }
 
 /// A file of exchanges under the name and with the point of a stream's is no file of transfers.
