@@ -11,9 +11,7 @@ use wiregauge_record::{
     Aim, Block, Ending, HostPlan, LoopFacts, LoopPath, LoopPlan, LoopPoint, LoopSummariser,
     LoopSummary, LoopWait, Phase, Stage, Stall, Xrun,
 };
-use wiregauge_run::{
-    AnyRun, Exchange, Loop, Run, RunError, RunFile, list, write_csv, write_json, write_parquet,
-};
+use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunError, list, write_csv, write_parquet};
 
 pub fn loop_point(index: u32) -> LoopPoint {
     LoopPoint {
@@ -134,10 +132,6 @@ fn exports_hold_every_block() {
     assert!(lines[120].ends_with(",gpu-streams:4"), "{}", lines[120]);
     let all = home.path().join("all.parquet");
     assert_eq!(write_parquet(&run, &all).unwrap(), 120);
-    let mut json = Vec::new();
-    write_json(&run, &mut json).unwrap();
-    let read: RunFile<Loop> = serde_json::from_slice(&json).unwrap();
-    assert_eq!(read, run.file);
 }
 
 fn any_block() -> impl Strategy<Value = Block> {
