@@ -1,9 +1,10 @@
 //! What must hold for every stream and every fault, however it is cut on arrival.
 
+use crate::properties::{Sent, pieces};
 use proptest::prelude::*;
 use wiregauge_wire::{
-    Header, Kind, Request, Response, Status, StreamChecker, StreamCounts, StreamOrder,
-    StreamReport, Taken, Verb, fill_stream,
+    Header, Request, Response, StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken, Verb,
+    fill_stream,
 };
 
 fn stream(from: u64, length: usize) -> Vec<u8> {
@@ -13,18 +14,7 @@ fn stream(from: u64, length: usize) -> Vec<u8> {
 }
 
 fn header(sequence: u32, in_payload: u32) -> Vec<u8> {
-    let response = Response {
-        kind: Kind::Sink,
-        sequence,
-        in_payload,
-        status: Status::Ok,
-        flags: 0,
-        rx_ticks: u64::from(sequence) << 7,
-        tx_ticks: u64::from(sequence) << 9,
-    };
-    let mut header = [0; 32];
-    response.encode(&mut header);
-    header.to_vec()
+    Response::exchange(sequence, in_payload).header()
 }
 
 /// Takes `bytes` in pieces of the given sizes (repeated); the counts, and the frames' sequence
@@ -70,10 +60,6 @@ fn check<H: Header>(bytes: &[u8], pieces: &[usize]) -> (StreamCounts, Vec<u32>) 
 
 fn whole(bytes: &[u8]) -> StreamCounts {
     check::<Response>(bytes, &[bytes.len().max(1)]).0
-}
-
-fn pieces() -> impl Strategy<Value = Vec<usize>> {
-    prop::collection::vec(prop_oneof![1..4_usize, 1..40_usize, 1..5000_usize], 1..20)
 }
 
 fn clean(received: u64) -> StreamCounts {
@@ -159,13 +145,6 @@ proptest! {
         let report = StreamReport::decode(&bytes).unwrap();
         prop_assert_eq!(&report.encode()[..], bytes);
         prop_assert_eq!((report.bytes, report.last_ticks), (fields[0], fields[8]));
-    }
-
-    #[test]
-    fn a_clean_stream_is_right_however_it_is_cut(length in 0..5000_usize, cut in pieces()) {
-        let (counts, frames) = check::<Response>(&stream(0, length), &cut);
-        prop_assert_eq!(counts, clean(length as u64));
-        prop_assert!(frames.is_empty());
     }
 
     #[test]
