@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::plant::frame;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +16,7 @@ use wiregauge_record::LinkOptions;
 use wiregauge_responder::{DeviceConfig, Model, Serve, ServeAddress, ServeEvent, serve};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
-    HelloRequest, Kind, Request, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken,
-    Verb,
+    HelloRequest, Kind, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken, Verb,
 };
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
@@ -119,16 +119,7 @@ struct Host {
 
 impl Host {
     fn say(&mut self, kind: Kind, sequence: u32, payload: &[u8]) {
-        let mut header = [0; wire::REQUEST_HEADER];
-        Request {
-            kind,
-            sequence,
-            out_payload: payload.len() as u32,
-            in_bytes: 104,
-        }
-        .encode(&mut header);
-        self.out.extend(header);
-        self.out.extend(payload);
+        self.out.extend(frame(kind, sequence, payload, 104));
     }
 
     fn order(&mut self, kind: Kind, sequence: u32, verb: Verb, transfer_bytes: u32) {
