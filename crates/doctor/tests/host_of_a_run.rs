@@ -5,11 +5,11 @@
 use crate::made_up;
 
 use made_up::windows::Windows;
-use made_up::{Host, hold_evidence, one};
+use made_up::{Host, hold_evidence, one, plan, point};
 use wiregauge_doctor::{Finding, Level, Target};
 use wiregauge_record::{
-    Conditions, Direction, Disturbance, HostPlan, HostState, LinkOptions, Plan, Point, StreamPlan,
-    StreamPoint,
+    Conditions, Direction, Disturbance, Ending, HostPlan, HostState, LinkOptions, PointSummary,
+    ResourceUse, StreamPlan, StreamPoint, Summariser,
 };
 use wiregauge_run::{AnyRun, Files, Run, RunFile, State};
 
@@ -40,14 +40,16 @@ fn run<K: Files>(plan: K::Plan, host: HostState, points: Vec<K::Summary>) -> Run
 
 /// An exchange run with a point for each disturbance.
 fn disturbed(host: HostState, disturbances: &[Disturbance]) -> AnyRun {
-    let plan: Plan = from_json(
-        r#"{"address": "tcp://10.0.0.5:7700", "protocol": "echo", "connect": "once", "points": [],
-            "limit": {"count": 10}, "warmup": 0, "schedule": "as-fast-as-possible", "timeout_ns": 1,
-            "give_up": 1, "wait": "block", "below_ns": [], "keep_data": false, "calibrate": false,
-            "host": HOST, "link": LINK}"#,
-    );
-    let points = disturbances.iter().map(|one| summary(one.clone()));
-    AnyRun::Exchange(run(plan, host, points.collect()))
+    let plan = plan("tcp://10.0.0.5:7700");
+    let points = disturbances.iter().map(|one| {
+        let summariser = Summariser::new(&plan, point(1, 1), None);
+        PointSummary {
+            disturbances: vec![one.clone()],
+            ..summariser.finish(Ending::Complete, 1, None, ResourceUse::default())
+        }
+    });
+    let points = points.collect();
+    AnyRun::Exchange(run(plan, host, points))
 }
 
 fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> T {
@@ -55,28 +57,6 @@ fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> T {
     let link = serde_json::to_string(&LinkOptions::default()).unwrap();
     let text = text.replace("HOST", &host).replace("LINK", &link);
     serde_json::from_str(&text).unwrap()
-}
-
-fn summary(disturbance: Disturbance) -> wiregauge_record::PointSummary {
-    let point = Point {
-        index: 0,
-        out_bytes: 1,
-        in_bytes: 1,
-        depth: 1,
-        link: 0,
-        together: false,
-    };
-    let point = serde_json::to_value(point).unwrap();
-    let disturbance = serde_json::to_value(disturbance).unwrap();
-    serde_json::from_value(serde_json::json!({
-        "point": point, "ending": {"how": "complete"}, "elapsed_ns": 1, "below": [], "modes": [],
-        "counts": serde_json::to_value(wiregauge_record::Counts::default()).unwrap(),
-        "achieved_depth": 1.0,
-        "throughput": serde_json::to_value(wiregauge_record::Throughput::default()).unwrap(),
-        "resources": serde_json::to_value(wiregauge_record::ResourceUse::default()).unwrap(),
-        "disturbances": [disturbance],
-    }))
-    .unwrap()
 }
 
 #[track_caller]

@@ -6,12 +6,11 @@
 
 use crate::made_up;
 
-use made_up::{Host, hold_evidence, hold_title, one, saw};
+use made_up::{Host, hold_evidence, hold_title, one, plan, point, saw};
 use std::path::Path;
 use wiregauge_doctor::{Finding, Level, Target};
 use wiregauge_record::{
-    Conditions, Connect, Ending, HostPlan, Limit, LinkOptions, Phase, Plan, Point, Protocol,
-    ResourceUse, Responder, Sample, Schedule, Status, Summariser, Wait,
+    Conditions, Ending, Phase, Plan, Point, ResourceUse, Responder, Sample, Status, Summariser,
 };
 use wiregauge_run::{AnyRun, Exchange, RunWriter, State};
 
@@ -48,33 +47,14 @@ impl Default for Made<'_> {
 
 impl Made<'_> {
     fn write(&self, dir: &Path) -> AnyRun {
-        let point = |(index, (out_bytes, in_bytes, _)): (usize, &(u32, u32, Vec<_>))| Point {
-            index: index as u32,
-            out_bytes: *out_bytes,
-            in_bytes: *in_bytes,
-            depth: 1,
-            link: 0,
-            together: false,
-        };
+        let points = (0..).zip(&self.points);
+        let points = points.map(|(index, &(out_bytes, in_bytes, _))| Point {
+            index,
+            ..point(out_bytes, in_bytes)
+        });
         let plan = Plan {
-            address: self.address.into(),
-            more_links: Vec::new(),
-            protocol: Protocol::Wiregauge,
-            queries: None,
-            connect: Connect::Once,
-            points: self.points.iter().enumerate().map(point).collect(),
-            limit: Limit::Count(100),
-            warmup: 0,
-            schedule: Schedule::AsFastAsPossible,
-            timeout_ns: 1000 * MS,
-            give_up: 10,
-            wait: Wait::Block,
-            below_ns: Vec::new(),
-            keep_data: false,
-            batch: None,
-            calibrate: false,
-            host: HostPlan::default(),
-            link: LinkOptions::default(),
+            points: points.collect(),
+            ..plan(self.address)
         };
         let responder = Responder {
             name: "test".into(),

@@ -4,9 +4,7 @@
 
 use crate::common;
 
-use common::{
-    Times, exchange, exchange_point, grid, plan, stream_plan, stream_point, transfers,
-};
+use common::{Times, exchange, exchange_point, grid, plan, stream_plan, stream_point, transfers};
 use wiregauge_explain::{Modelled, models_of_exchange, of_stream};
 use wiregauge_model::Setting;
 use wiregauge_record::{BusLimit, Conditions, PointSummary, Schedule, StreamSummary};

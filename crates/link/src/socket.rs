@@ -263,49 +263,13 @@ pub fn check_client_port(doing: &str, rest: &str) -> Result<(), LinkError> {
 mod tests {
     use super::*;
     use crate::{KINDS, accepted};
-    use std::io::{Read, Write};
+    use std::io::Read;
     use std::net::{TcpListener, TcpStream};
     use std::time::Instant;
 
     fn floor_of(scheme: &str) -> Box<dyn Link> {
         let kind = KINDS.iter().find(|kind| kind.scheme == scheme).unwrap();
         kind.floor.unwrap()().unwrap()
-    }
-
-    fn receive(link: &mut dyn Link, into: &mut [u8]) -> usize {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(5) {
-            match link.receive_blocking(into).unwrap() {
-                0 => {}
-                received => return received,
-            }
-        }
-        panic!("nothing came");
-    }
-
-    #[test]
-    fn exchanges_work_blocking_waiting_and_polling() {
-        for scheme in ["tcp", "udp"] {
-            let mut link = floor_of(scheme);
-            let mut into = [0; 64];
-            for round in 0..30_u8 {
-                assert_eq!(link.send(&[round; 10]).unwrap(), 10, "{scheme}");
-                let received = match round % 3 {
-                    0 => receive(&mut *link, &mut into),
-                    1 => {
-                        link.wait(false, Duration::from_secs(5)).unwrap();
-                        link.receive(&mut into).unwrap()
-                    }
-                    _ => loop {
-                        match link.receive(&mut into).unwrap() {
-                            0 => std::hint::spin_loop(),
-                            received => break received,
-                        }
-                    },
-                };
-                assert_eq!(&into[..received], [round; 10], "{scheme}");
-            }
-        }
     }
 
     #[test]
@@ -358,54 +322,5 @@ mod tests {
         }
         drop(link);
         assert_eq!(reader.join().unwrap().unwrap(), sent);
-    }
-
-    #[test]
-    fn a_peer_that_closes_is_reported_and_one_that_is_not_there_is_unreachable() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("tcp://{}", listener.local_addr().unwrap());
-        let address = crate::Address::parse(&address).unwrap();
-        let options = wiregauge_record::LinkOptions::default();
-        let timeout = Duration::from_secs(5);
-        let mut link = address.open(&options, timeout).unwrap();
-        let (mut far, _) = listener.accept().unwrap();
-        far.write_all(b"x").unwrap();
-        drop(far);
-        assert_eq!(receive(&mut *link, &mut [0; 8]), 1);
-        let error = link.receive_blocking(&mut [0; 8]).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
-        drop((link, listener));
-        let error = address.open(&options, timeout).err().unwrap();
-        assert_eq!(error.kind(), LinkErrorKind::Unreachable, "{error}");
-    }
-
-    #[test]
-    fn a_stream_goes_both_ways_at_once() {
-        let mut link = floor_of("tcp");
-        let shape = FlowShape {
-            transfer_bytes: 32 << 10,
-            queue: 1,
-        };
-        let Flows { mut out, mut in_ } = link.flows(shape).unwrap();
-        let all = 100 * shape.transfer_bytes;
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                for _ in 0..100 {
-                    out.submit(shape.transfer_bytes, MAX_WAIT, &mut |to| to.fill(7))
-                        .unwrap();
-                    while out.complete(MAX_WAIT, &mut |_| {}).unwrap().is_none() {}
-                }
-            });
-            let mut received = 0;
-            while received < all {
-                if in_.pending() == 0 {
-                    in_.submit(shape.transfer_bytes, MAX_WAIT, &mut |_| {})
-                        .unwrap();
-                }
-                let mut take = |bytes: &[u8]| assert!(bytes.iter().all(|&byte| byte == 7));
-                let done = in_.complete(MAX_WAIT, &mut take).unwrap();
-                received += done.map_or(0, |done| done.bytes);
-            }
-        });
     }
 }

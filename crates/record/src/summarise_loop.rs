@@ -173,21 +173,28 @@ mod tests {
         }
     }
 
-    /// Blocks of 1 ms, each served so many nanoseconds after its last sample.
-    fn summary_of(service_ns: impl IntoIterator<Item = u64>) -> LoopSummary {
+    /// Blocks that were due, begun and done at these times.
+    fn summary_of_blocks(blocks: impl IntoIterator<Item = (u64, u64, u64)>) -> LoopSummary {
         let mut summariser = LoopSummariser::new(point());
-        for (sequence, service) in (0..).zip(service_ns) {
-            let due_ns = (sequence + 1) * 1_000_000;
+        for (sequence, (due_ns, begun_ns, done_ns)) in (0..).zip(blocks) {
             summariser.push(&Block {
                 sequence,
                 due_ns,
-                begun_ns: due_ns + service / 2,
-                done_ns: due_ns + service,
+                begun_ns,
+                done_ns,
                 phase: Phase::Measured,
                 ..Block::default()
             });
         }
         summariser.finish(Ending::Complete, LoopFacts::default())
+    }
+
+    /// Blocks of 1 ms, each served so many nanoseconds after its last sample.
+    fn summary_of(service_ns: impl IntoIterator<Item = u64>) -> LoopSummary {
+        summary_of_blocks((1..).zip(service_ns).map(|(number, service)| {
+            let due_ns = number * 1_000_000;
+            (due_ns, due_ns + service / 2, due_ns + service)
+        }))
     }
 
     #[test]
@@ -201,24 +208,12 @@ mod tests {
 
     #[test]
     fn the_floor_is_one_block_and_the_longest_delay_by_the_host() {
-        let mut summariser = LoopSummariser::new(point());
-        // (due, begun, done) in us: the second block waits for the first, then 40 us for the host.
-        let blocks = [
-            (1_000, 1_010, 2_300),
-            (2_000, 2_340, 2_400),
-            (3_000, 3_025, 3_030),
-        ];
-        for (sequence, (due, begun, done)) in (0..).zip(blocks) {
-            summariser.push(&Block {
-                sequence,
-                due_ns: due * 1_000,
-                begun_ns: begun * 1_000,
-                done_ns: done * 1_000,
-                phase: Phase::Measured,
-                ..Block::default()
-            });
-        }
-        let summary = summariser.finish(Ending::Complete, LoopFacts::default());
+        // The second block waits for the first, then 40 us for the host.
+        let summary = summary_of_blocks([
+            (1_000_000, 1_010_000, 2_300_000),
+            (2_000_000, 2_340_000, 2_400_000),
+            (3_000_000, 3_025_000, 3_030_000),
+        ]);
         assert_eq!(summary.floor_ns, Some(1_040_000.0));
         assert_eq!(summary.needed_ns, Some(2_300_000.0));
     }
@@ -275,18 +270,9 @@ mod tests {
 
     #[test]
     fn a_loop_that_falls_behind_works_all_the_time_not_more() {
-        let mut summariser = LoopSummariser::new(point());
-        for sequence in 0..10_u64 {
-            summariser.push(&Block {
-                sequence,
-                due_ns: (sequence + 1) * 1_000_000,
-                begun_ns: 1_000_000 + sequence * 2_000_000,
-                done_ns: 3_000_000 + sequence * 2_000_000,
-                phase: Phase::Measured,
-                ..Block::default()
-            });
-        }
-        let summary = summariser.finish(Ending::Complete, LoopFacts::default());
+        let ms = |count: u64| count * 1_000_000;
+        let blocks = (0..10).map(|at| (ms(at + 1), ms(2 * at + 1), ms(2 * at + 3)));
+        let summary = summary_of_blocks(blocks);
         assert!((0.9..=1.0).contains(&summary.duty), "{}", summary.duty);
     }
 

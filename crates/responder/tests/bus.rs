@@ -137,17 +137,6 @@ fn device_time_a_transfer_counts_once_a_transfer_and_packet_time_once_a_packet()
     assert!((least..least * 1.05).contains(&period), "{period} {least}");
 }
 
-#[test]
-fn a_hub_makes_a_single_device_slower_but_not_two_together() {
-    let work = Work::stream(Direction::In, 4096, 4);
-    let bus = BusTiming::of(Bus::FullSpeed);
-    let direct = rate(&run(bus, IDEAL, 1, work, 200), 4096);
-    let alone = rate(&run(bus.behind_hub(), IDEAL, 1, work, 200), 4096);
-    let together = rate(&run(bus.behind_hub(), IDEAL, 2, work, 200), 4096);
-    assert!(alone < 0.97 * direct, "{alone} {direct}");
-    assert!(together > 0.97 * direct, "{together} {direct}");
-}
-
 /// What a test does to a bus.
 #[derive(Clone, Debug)]
 enum Deed {

@@ -34,7 +34,7 @@ fn plain(text: &str) -> Device {
     device(plant(text, 0.0), Model::default(), Faults::default())
 }
 
-fn frame(kind: Kind, sequence: u32, payload: &[u8], in_bytes: u32) -> Vec<u8> {
+pub fn frame(kind: Kind, sequence: u32, payload: &[u8], in_bytes: u32) -> Vec<u8> {
     let mut header = [0; wire::REQUEST_HEADER];
     Request {
         kind,
@@ -114,16 +114,6 @@ fn a_reply_has_the_time_and_the_output_before_the_command_acts() {
     assert!((y - 2.0).abs() < 1e-12, "{y}");
     let (_, y) = exchanged(&mut device, &command(0.0), begin + 2 * S);
     assert!((y + 2.0).abs() < 1e-12, "{y}");
-}
-
-#[test]
-fn an_empty_message_only_measures() {
-    let mut device = plain("1/s");
-    exchanged(&mut device, &command(2.0), 0);
-    for second in 1..5u32 {
-        let (_, y) = exchanged(&mut device, &message(b"", REPLY), u64::from(second) * S);
-        assert!((y - 2.0 * f64::from(second)).abs() < 1e-12, "{y}");
-    }
 }
 
 #[test]

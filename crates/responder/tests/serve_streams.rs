@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::plant::frame;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +16,7 @@ use wiregauge_record::LinkOptions;
 use wiregauge_responder::{DeviceConfig, Model, Serve, ServeAddress, ServeEvent, serve};
 use wiregauge_wire as wire;
 use wiregauge_wire::{
-    HelloRequest, Kind, Request, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken,
-    Verb,
+    HelloRequest, Kind, Response, Status, StreamChecker, StreamOrder, StreamReport, Taken, Verb,
 };
 
 /// What a test waits for at most. A busy machine may take seconds for what takes milliseconds.
@@ -85,7 +85,6 @@ impl Responder {
         let link = address.open(&LinkOptions::default(), MAX_WAIT).unwrap();
         Host {
             link,
-            datagram: address.kind().datagram,
             checker: StreamChecker::new(),
             came: Vec::new(),
             out: Vec::new(),
@@ -111,7 +110,6 @@ impl Drop for Responder {
 /// A host.
 struct Host {
     link: Box<dyn Link>,
-    datagram: bool,
     checker: StreamChecker,
     /// Bytes of an answer that has begun.
     came: Vec<u8>,
@@ -121,16 +119,7 @@ struct Host {
 
 impl Host {
     fn say(&mut self, kind: Kind, sequence: u32, payload: &[u8]) {
-        let mut header = [0; wire::REQUEST_HEADER];
-        Request {
-            kind,
-            sequence,
-            out_payload: payload.len() as u32,
-            in_bytes: 104,
-        }
-        .encode(&mut header);
-        self.out.extend(header);
-        self.out.extend(payload);
+        self.out.extend(frame(kind, sequence, payload, 104));
     }
 
     fn order(&mut self, kind: Kind, sequence: u32, verb: Verb, transfer_bytes: u32) {
@@ -145,7 +134,6 @@ impl Host {
 
     /// Sends what waits and takes what comes: the stream, and an answer that is whole.
     fn turn(&mut self, pouring: bool) -> Option<(Response, Vec<u8>)> {
-        // An empty datagram would be one, too.
         if !self.out.is_empty() {
             let sent = self.link.send(&self.out).unwrap();
             self.out.drain(..sent);
@@ -182,13 +170,7 @@ impl Host {
 
     fn answer(&mut self, sequence: u32) -> (Response, Vec<u8>) {
         let begin = Instant::now();
-        let (said, mut tries) = (self.out.clone(), 1);
         while begin.elapsed() < MAX_WAIT {
-            // A datagram may have found a full buffer.
-            if self.datagram && begin.elapsed() > tries * Duration::from_millis(200) {
-                self.out.clone_from(&said);
-                tries += 1;
-            }
             if let Some((header, payload)) = self.turn(false)
                 && header.sequence == sequence
             {
@@ -239,30 +221,6 @@ fn clean(report: &StreamReport, bytes: u64) {
     assert_eq!(report.counts().right(), bytes, "{report:?}");
     assert_eq!(report.lost, 0, "{report:?}");
     assert!(report.transfers > 0 && report.first_ticks <= report.last_ticks);
-}
-
-#[test]
-fn a_local_socket_carries_streams_in_both_directions_at_once_and_every_byte_arrives() {
-    let folder = tempfile::tempdir().unwrap();
-    let responder = Responder::on_unix(folder.path());
-    let mut host = responder.host();
-    assert_eq!(host.start(Kind::Sink, 1, 8192), Status::Ok);
-    let sent = host.pour(0, 2 << 20);
-    assert_eq!(host.start(Kind::Source, 2, 4096), Status::Ok);
-    let sent = host.pour(sent, 2 << 20);
-    let sunk = host.end(Kind::Sink, 3);
-    let sourced = host.end(Kind::Source, 4);
-    clean(&sunk, sent);
-    let counts = host.checker.finish();
-    assert_eq!((counts.right(), counts.lost), (counts.received, 0));
-    assert_eq!(sourced.bytes, counts.received);
-    assert!(sourced.bytes > 0 && sourced.bytes.is_multiple_of(4096));
-    // And again, from the beginning.
-    host.checker = StreamChecker::new();
-    assert_eq!(host.start(Kind::Source, 5, 100), Status::Ok);
-    host.listen(Duration::from_millis(50));
-    let sourced = host.end(Kind::Source, 6);
-    assert_eq!(host.checker.finish().right(), sourced.bytes);
 }
 
 #[test]
@@ -333,32 +291,4 @@ fn the_next_host_on_a_pseudo_terminal_finds_no_stream_of_the_one_before() {
     let stray = host.checker.counts();
     host.listen(Duration::from_millis(100));
     assert_eq!(host.checker.counts(), stray);
-}
-
-#[test]
-fn datagrams_carry_streams_once_the_address_is_proven() {
-    let responder = Responder::start("udp://:0", Model::default());
-    let mut host = responder.host();
-    assert!(host.datagram);
-    assert_eq!(host.start(Kind::Source, 1, 1000), Status::Unproven);
-    host.say(Kind::Hello, 2, &HelloRequest::default().encode());
-    let token = wire::HelloReply::decode(&host.answer(2).1).unwrap().token;
-    host.say(Kind::Hello, 3, &HelloRequest { token }.encode());
-    host.answer(3);
-    assert_eq!(host.start(Kind::Source, 4, 1000), Status::Ok);
-    host.listen(Duration::from_millis(100));
-    let report = host.end(Kind::Source, 5);
-    let counts = host.checker.finish();
-    // A datagram that finds the host's buffer full is lost, and counted.
-    assert!(counts.received > 0 && counts.received <= report.bytes);
-    assert_eq!(counts.right(), counts.received);
-    assert!(counts.reached() <= report.bytes);
-    assert_eq!(counts.received + counts.lost, counts.reached());
-
-    host.checker = StreamChecker::new();
-    assert_eq!(host.start(Kind::Sink, 6, 8192), Status::Ok);
-    let sent = host.pour(0, 80_000);
-    let report = host.end(Kind::Sink, 7);
-    assert!(report.bytes > 0 && report.counts().right() == report.bytes);
-    assert!(report.counts().reached() <= sent);
 }

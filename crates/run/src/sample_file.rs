@@ -404,13 +404,4 @@ mod tests {
         assert_eq!(file.writer.flushed_row_groups().len(), 1);
         assert!(file.data.is_empty() && file.samples.is_empty());
     }
-
-    #[test]
-    fn a_point_writer_can_be_sent_to_another_thread() {
-        fn is_send<T: Send>() {}
-        is_send::<PointWriter<Exchange>>();
-        is_send::<PointWriter<crate::Stream>>();
-        is_send::<SampleReader<Exchange>>();
-        is_send::<RunError>();
-    }
 }

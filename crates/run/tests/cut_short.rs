@@ -97,23 +97,9 @@ fn a_run_is_read_while_it_is_written() {
     assert_eq!(rows(&run, 1), samples(2 * ROWS));
 }
 
-#[test]
-fn the_list_of_runs_tells_a_running_one_from_a_killed_one() {
-    let home = tempfile::tempdir().unwrap();
-    let (writer, point_writer) = begun(home.path());
-    killed(writer.dir(), home.path());
-    let runs = list(home.path()).unwrap();
-    let of = |name: &str| runs.iter().find(|run| run.name == name).unwrap();
-    assert_eq!((of("run").state.as_str(), of("run").points), ("running", 1));
-    assert_eq!(of("killed").state, "killed");
-    let opened = Run::open(&home.path().join("killed")).unwrap();
-    assert_eq!(of("killed").ending, opened.ending_line());
-    drop((writer, point_writer));
-}
-
 /// What the column shows and the sentence below it must be the same number.
 #[test]
-fn the_list_counts_the_rows_that_the_sentence_on_the_ending_counts() {
+fn the_list_tells_running_from_killed_and_counts_the_rows_that_the_sentence_on_the_ending_counts() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("first");
     let mut run = common::RunWriter::create(&dir, &plan(false), &conditions()).unwrap();
@@ -125,11 +111,20 @@ fn the_list_counts_the_rows_that_the_sentence_on_the_ending_counts() {
     let (writer, point_writer) = begun(home.path());
     killed(writer.dir(), home.path());
     let runs = list(home.path()).unwrap();
-    for (name, rows) in [("copy", ROWS), ("killed", 2 * ROWS), ("run", 2 * ROWS)] {
+    for (name, state, points, rows) in [
+        ("copy", "killed", 0, ROWS),
+        ("killed", "killed", 1, 2 * ROWS),
+        ("run", "running", 1, 2 * ROWS),
+    ] {
         let listed = runs.iter().find(|run| run.name == name).unwrap();
         let ending = listed.ending.as_deref().unwrap();
-        assert_eq!(listed.measured, rows, "{name}: {ending}");
+        let found = (listed.state.as_str(), listed.points, listed.measured);
+        assert_eq!(found, (state, points, rows), "{name}: {ending}");
         assert!(ending.contains(&format!(" {rows} exchanges")), "{ending}");
+        if name == "killed" {
+            let opened = Run::open(&listed.dir).unwrap();
+            assert_eq!(Some(ending), opened.ending_line().as_deref());
+        }
     }
     drop((run, first, writer, point_writer));
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
 use wiregauge_record::Sample;
-use wiregauge_run::{Exchange, Files, RunError};
+use wiregauge_run::{Exchange, RunError};
 
 /// A finished run of two points in `home`/run.
 fn finished_run(home: &Path) -> PathBuf {
@@ -120,35 +120,28 @@ fn a_missing_sample_file_is_named() {
     assert_says(read_changed(directory), "it is not a file");
 }
 
-/// Cuts the samples of the first of two points after every `cut` bytes, changes every `flip`th byte, and puts those of
-/// the second in their place.
-pub fn assert_damage_is_named<K: Files>(dir: &Path, cut: usize, flip: usize) {
-    let path = dir.join("samples/point-0000.parquet");
-    let whole = fs::read(&path).unwrap();
-    for length in (0..whole.len()).step_by(cut) {
-        fs::write(&path, &whole[..length]).unwrap();
-        let error = common::read_all::<K>(dir).unwrap_err();
-        assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
-        assert_says(error, "not a complete Parquet file");
-    }
-    let flips: Vec<usize> = (0..whole.len()).step_by(flip).collect();
-    let refused = flips.iter().filter(|&&at| {
-        let mut flipped = whole.clone();
-        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
-        fs::write(&path, &flipped).unwrap();
-        common::read_all::<K>(dir).is_err()
-    });
-    let refused = refused.count();
-    assert!(refused > flips.len() / 4, "{refused} of {}", flips.len());
-    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
-    let error = common::read_all::<K>(dir).unwrap_err();
-    assert_says(error, "its point differs");
-}
-
 #[test]
 fn a_sample_file_that_is_cut_changed_or_of_another_point_is_named_and_brings_nothing_down() {
     let home = tempfile::tempdir().unwrap();
-    assert_damage_is_named::<Exchange>(&finished_run(home.path()), 17, 1);
+    let dir = finished_run(home.path());
+    let path = dir.join("samples/point-0000.parquet");
+    let whole = fs::read(&path).unwrap();
+    for length in (0..whole.len()).step_by(17) {
+        fs::write(&path, &whole[..length]).unwrap();
+        let error = read_all(&dir).unwrap_err();
+        assert!(matches!(error, RunError::BadSamples { .. }), "{error}");
+        assert_says(error, "not a complete Parquet file");
+    }
+    let refused = (0..whole.len()).filter(|&at| {
+        let mut flipped = whole.clone();
+        flipped[at] ^= [0xFF, 0x80, 0x01, 0x10][at % 4];
+        fs::write(&path, &flipped).unwrap();
+        read_all(&dir).is_err()
+    });
+    let refused = refused.count();
+    assert!(refused > whole.len() / 4, "{refused} of {}", whole.len());
+    fs::copy(dir.join("samples/point-0001.parquet"), &path).unwrap();
+    assert_says(read_all(&dir).unwrap_err(), "its point differs");
 }
 
 /// A file like ours, but with these values in the status column, these rows in a column, or

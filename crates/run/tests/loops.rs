@@ -1,9 +1,8 @@
-//! Runs of kind `loop`: stored, read, listed, exported and damaged as the others are.
+//! Runs of kind `loop`: stored, read, listed and exported as the others are.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
-use crate::damage::assert_damage_is_named;
 
 use common::{finished, read_all};
 use proptest::prelude::*;
@@ -12,9 +11,7 @@ use wiregauge_record::{
     Aim, Block, Ending, HostPlan, LoopFacts, LoopPath, LoopPlan, LoopPoint, LoopSummariser,
     LoopSummary, LoopWait, Phase, Stage, Stall, Xrun,
 };
-use wiregauge_run::{
-    AnyRun, Exchange, Loop, Run, RunError, RunFile, list, write_csv, write_json, write_parquet,
-};
+use wiregauge_run::{AnyRun, Exchange, Loop, Run, RunError, list, write_csv, write_parquet};
 
 pub fn loop_point(index: u32) -> LoopPoint {
     LoopPoint {
@@ -135,16 +132,6 @@ fn exports_hold_every_block() {
     assert!(lines[120].ends_with(",gpu-streams:4"), "{}", lines[120]);
     let all = home.path().join("all.parquet");
     assert_eq!(write_parquet(&run, &all).unwrap(), 120);
-    let mut json = Vec::new();
-    write_json(&run, &mut json).unwrap();
-    let read: RunFile<Loop> = serde_json::from_slice(&json).unwrap();
-    assert_eq!(read, run.file);
-}
-
-#[test]
-fn damage_is_named_and_brings_nothing_down() {
-    let home = tempfile::tempdir().unwrap();
-    assert_damage_is_named::<Loop>(&finished_run(home.path()), 211, 7);
 }
 
 fn any_block() -> impl Strategy<Value = Block> {

@@ -1,9 +1,8 @@
-//! Runs of kind `stream`: stored, read, listed, exported and damaged as those of `exchange` are.
+//! Runs of kind `stream`: stored, read, listed and exported as those of `exchange` are.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
-use crate::damage::assert_damage_is_named;
 
 use common::{finished, plan, point, read_all, samples, summary};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -16,10 +15,7 @@ use wiregauge_record::{
     Direction, Ending, FlowFacts, HostPlan, LinkOptions, Phase, ResourceUse, StreamPlan,
     StreamPoint, StreamProtocol, StreamSummariser, StreamSummary, Transfer, TransferStatus, Way,
 };
-use wiregauge_run::{
-    AnyRun, Exchange, Run, RunError, RunFile, Stream, find, list, write_csv, write_json,
-    write_parquet,
-};
+use wiregauge_run::{AnyRun, Exchange, Run, RunError, Stream, list, write_csv, write_parquet};
 
 pub fn stream_point(index: u32) -> StreamPoint {
     StreamPoint {
@@ -93,7 +89,8 @@ fn a_stream_run_is_read_as_it_was_written() {
     let rows = transfers();
     let expected = [0, 1].map(|i| summed_up(stream_point(i), &rows));
     assert_eq!(run.file.points, expected);
-    assert_eq!(run.file.measured(), 2 * 57);
+    let listed = &list(home.path()).unwrap()[0];
+    assert_eq!((listed.measured, listed.rows), (2 * 57, "transfers"));
     assert_eq!(read_all::<Stream>(&dir).unwrap(), rows);
     // What is stored sums up to what is stored.
     let again = summed_up(stream_point(0), &read_all::<Stream>(&dir).unwrap());
@@ -130,26 +127,6 @@ fn exchange(dir: PathBuf) -> PathBuf {
 }
 
 #[test]
-fn runs_of_both_kinds_are_listed_and_found_together() {
-    let home = tempfile::tempdir().unwrap();
-    exchange(home.path().join("an-exchange"));
-    finished_run(home.path(), "b-stream");
-    let listed = list(home.path()).unwrap();
-    let seen = listed
-        .iter()
-        .map(|run| (&*run.name, run.kind, run.measured, run.rows));
-    let expected = [
-        ("an-exchange", "exchange", 1, "exchanges"),
-        ("b-stream", "stream", 114, "transfers"),
-    ];
-    assert_eq!(seen.collect::<Vec<_>>(), expected);
-    assert_eq!(listed[1].address, "usb://1d6b:0104");
-    let found = |name: &str| find(home.path(), name).unwrap();
-    assert_eq!(found("last").stored().kind(), "stream");
-    assert_eq!(found("an").stored().kind(), "exchange");
-}
-
-#[test]
 fn csv_has_one_row_for_each_transfer() {
     let home = tempfile::tempdir().unwrap();
     let run = Run::<Stream>::open(&finished_run(home.path(), "run")).unwrap();
@@ -173,7 +150,7 @@ fn csv_has_one_row_for_each_transfer() {
 }
 
 #[test]
-fn one_parquet_file_and_one_json_hold_all_points() {
+fn one_parquet_file_holds_all_points() {
     let home = tempfile::tempdir().unwrap();
     let run = Run::<Stream>::open(&finished_run(home.path(), "run")).unwrap();
     let path = home.path().join("all.parquet");
@@ -188,16 +165,6 @@ fn one_parquet_file_and_one_json_hold_all_points() {
     assert_eq!(rows[0].get_string(1).unwrap(), "both");
     assert_eq!(rows[119].get_uint(2).unwrap(), 1024);
     assert_eq!(rows[119].get_uint(5).unwrap(), 1);
-    let mut text = Vec::new();
-    write_json(&run, &mut text).unwrap();
-    let read: RunFile<Stream> = serde_json::from_slice(&text).unwrap();
-    assert_eq!(read, run.file);
-}
-
-#[test]
-fn damage_is_named_and_brings_nothing_down() {
-    let home = tempfile::tempdir().unwrap();
-    assert_damage_is_named::<Stream>(&finished_run(home.path(), "run"), 101, 3);
 }
 
 /// A file of exchanges under the name and with the point of a stream's is no file of transfers.

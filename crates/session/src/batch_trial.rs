@@ -281,21 +281,6 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_ends_it_without_a_choice() {
-        let mut trial = BatchTrial::new(16, TURNS).expect("there is a choice at depth 16");
-        for ended in 1..2_000 {
-            trial.ended(ended, ended * 1_000);
-        }
-        trial.cancel();
-        for ended in 2_000..4_000 {
-            trial.ended(ended, ended * 1_000);
-        }
-        assert!(trial.is_over());
-        let record = trial.record(2_000);
-        assert_eq!((record.chosen, record.rates.len()), (None, 0));
-    }
-
-    #[test]
     fn there_is_no_trial_without_a_choice() {
         assert!(BatchTrial::new(2, TURNS).is_none());
         let candidates = |depth| {

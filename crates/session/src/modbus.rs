@@ -425,26 +425,6 @@ mod tests {
     }
 
     #[test]
-    fn replies_over_tcp_are_matched_by_their_number_in_any_order() {
-        let mut codec = modbus(ModbusLine::Tcp, &[READ_2]);
-        let window = waiting(3);
-        let reply = [0, 2, 0, 0, 0, 7, 1, 3, 4, 9, 9, 9, 9];
-        for cut in 1..reply.len() {
-            assert!(matches!(
-                codec.parse(&reply[..cut], &window),
-                Parsed::Incomplete
-            ));
-        }
-        let found = verdict(codec.parse(&reply, &window));
-        assert_eq!(found, Some((Some(2), 13, Verdict::Intact)));
-        let exception = [0, 0, 0, 0, 0, 3, 1, 0x83, 2];
-        let found = verdict(codec.parse(&exception, &window));
-        assert_eq!(found, Some((Some(0), 9, Verdict::Unexpected)));
-        let said = describe(ModbusLine::Tcp, READ_2, &exception);
-        assert_eq!(said, "exception 2 (illegal data address)");
-    }
-
-    #[test]
     fn bytes_that_are_no_modbus_over_tcp_are_stray() {
         let mut codec = modbus(ModbusLine::Tcp, &[READ_2]);
         for bytes in [&b"HTTP/1.1"[..], &[0, 0, 0, 0, 0, 2, 1, 3], &[0, 0, 9]] {

@@ -366,44 +366,6 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_overtakes_another_leaves_the_other_reordered() {
-        let mut window = window(2, 2);
-        assert!(matches!(window.finish(1), Finished::Answered(slot) if slot.outstanding == 2));
-        assert!(matches!(window.finish(0), Finished::Reordered(_)));
-        assert_eq!((window.waiting(), window.oldest()), (0, 2));
-    }
-
-    #[test]
-    fn a_second_answer_is_a_duplicate_and_one_after_the_timeout_is_late() {
-        let mut window = window(2, 2);
-        window.finish(0);
-        assert!(matches!(window.finish(0), Finished::Again(slot) if slot.sequence == 0));
-        assert_eq!(window.give_up_oldest().map(|slot| slot.sequence), Some(1));
-        assert_eq!(window.missing(), 1);
-        assert!(matches!(window.finish(1), Finished::Late(slot) if slot.start_ns == 100));
-        assert!(matches!(window.finish(1), Finished::Again(_)));
-        assert_eq!(window.missing(), 0);
-    }
-
-    #[test]
-    fn the_rest_of_a_damaged_answer_answers_nothing() {
-        let mut window = window(2, 2);
-        assert!(window.finish_damaged(0).is_some());
-        assert_eq!(window.finish(0), Finished::Unknown);
-        assert!(window.finish_damaged(0).is_none());
-        assert_eq!(window.waiting(), 1);
-    }
-
-    #[test]
-    fn what_was_not_handed_over_is_not_answered() {
-        let mut window = window(2, 1);
-        assert_eq!(window.finish(1), Finished::Unknown);
-        assert!(window.awaits(0) && !window.awaits(1));
-        assert_eq!(window.unstage(), Some(1));
-        assert_eq!((window.next(), window.under_way()), (1, 1));
-    }
-
-    #[test]
     fn a_lost_exchange_lets_the_others_go_on_until_the_span_is_full() {
         let mut window = window(1, 1);
         while window.room() > 0 {

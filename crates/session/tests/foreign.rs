@@ -52,85 +52,6 @@ fn ended(events: &[Event]) -> Vec<(u64, Outcome)> {
 }
 
 #[test]
-fn a_lost_datagram_does_not_shift_the_replies_after_it() {
-    let mut engine = engine(&Framing::Raw, true, TIMEOUT);
-    send(&mut engine, 1, 0);
-    assert_eq!(ended(&events(&mut engine, TIMEOUT)), [(0, Outcome::Lost)]);
-    assert!(!engine.has_room(), "its reply may still come");
-    let quiet = engine.wake_ns().expect("a time");
-    assert_eq!(quiet, 2 * TIMEOUT);
-    assert!(events(&mut engine, quiet).is_empty());
-    send(&mut engine, 1, quiet);
-    assert!(receive(&mut engine, b"1", quiet + MS).is_empty());
-    let over = engine.wake_ns().expect("a time");
-    assert_eq!(over, quiet + 21 * MS);
-    let came = events(&mut engine, over);
-    assert_eq!(times(&came), [(1, Outcome::Answered, quiet + MS)]);
-}
-
-/// Number, outcome and end of each exchange that ended.
-fn times(events: &[Event]) -> Vec<(u64, Outcome, u64)> {
-    let ended = events.iter().filter_map(|event| match event {
-        Event::Ended(ended) => Some((ended.sequence, ended.outcome, ended.end_ns)),
-        _ => None,
-    });
-    ended.collect()
-}
-
-#[test]
-fn a_reply_that_comes_after_the_quiet_behind_a_loss_is_late_and_does_not_answer_the_next_request() {
-    for datagram in [false, true] {
-        let mut engine = engine(&Framing::Fixed { bytes: 1 }, datagram, TIMEOUT);
-        send(&mut engine, 1, 0);
-        events(&mut engine, TIMEOUT);
-        events(&mut engine, 2 * TIMEOUT);
-        send(&mut engine, 1, 2 * TIMEOUT);
-        let late = 2 * TIMEOUT + 3 * MS;
-        assert!(receive(&mut engine, b"0", late).is_empty());
-        let came = receive(&mut engine, b"1", late + MS);
-        let expected = [(0, Outcome::Late, late), (1, Outcome::Answered, late + MS)];
-        assert_eq!(times(&came), expected);
-        // The line is known again: the next one is answered at once.
-        send(&mut engine, 1, late + 2 * MS);
-        let came = receive(&mut engine, b"2", late + 3 * MS);
-        assert_eq!(ended(&came), [(2, Outcome::Answered)]);
-    }
-}
-
-#[test]
-fn while_a_request_is_confirmed_no_other_is_sent() {
-    let mut engine = engine(&Framing::Fixed { bytes: 1 }, false, TIMEOUT);
-    send(&mut engine, 1, 0);
-    events(&mut engine, TIMEOUT);
-    events(&mut engine, 2 * TIMEOUT);
-    send(&mut engine, 1, 2 * TIMEOUT);
-    engine.stage(1, |codec, _, to| codec.frame(b"?", to));
-    assert!(!engine.wants_to_send());
-    receive(&mut engine, b"1", 2 * TIMEOUT + MS);
-    assert!(!engine.wants_to_send());
-    let came = events(&mut engine, 3 * TIMEOUT);
-    assert_eq!(ended(&came), [(1, Outcome::Answered)]);
-    assert!(engine.wants_to_send());
-}
-
-#[test]
-fn a_message_that_nobody_asked_for_answers_nothing_even_if_its_end_comes_after_the_next_request() {
-    let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
-    assert!(engine.needs_drain());
-    receive(&mut engine, b"no", MS);
-    engine.received(MS, 0);
-    engine.drained();
-    assert!(!engine.needs_drain());
-    let quiet = engine.gap_ends_ns();
-    assert_eq!(quiet, Some(MS + TIMEOUT), "its rest may come");
-    receive(&mut engine, b"ne", 2 * MS);
-    assert_eq!((engine.gap_ends_ns(), engine.stray_bytes()), (None, 4));
-    send(&mut engine, 4, 3 * MS);
-    let came = receive(&mut engine, b"0000", 4 * MS);
-    assert_eq!(ended(&came), [(0, Outcome::Answered)]);
-}
-
-#[test]
 fn a_message_that_answers_half_a_request_does_not_let_the_next_one_begin_within_the_message_after_it()
  {
     let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
@@ -155,43 +76,10 @@ fn a_message_that_answers_half_a_request_does_not_let_the_next_one_begin_within_
 }
 
 #[test]
-fn what_comes_at_rest_without_a_known_end_delays_the_next_request_until_the_line_is_quiet() {
-    let mut engine = engine(&Framing::Raw, false, TIMEOUT);
-    // Of a reply that came too late to be expected.
-    receive(&mut engine, b"la", MS);
-    engine.received(MS, 0);
-    engine.drained();
-    assert_eq!(engine.gap_ends_ns(), Some(MS + TIMEOUT));
-    receive(&mut engine, b"te", 2 * MS);
-    let quiet = 2 * MS + TIMEOUT;
-    assert_eq!(engine.gap_ends_ns(), Some(quiet));
-    send(&mut engine, 4, quiet);
-    assert_eq!(engine.stray_bytes(), 4);
-    let came = receive(&mut engine, b"0000", quiet + MS);
-    assert_eq!(ended(&came), [(0, Outcome::Answered)]);
-    assert_eq!(engine.gap_ends_ns(), None);
-}
-
-#[test]
 fn a_datagram_that_comes_at_rest_delays_nothing() {
     let mut engine = engine(&Framing::Raw, true, TIMEOUT);
     receive(&mut engine, b"late", MS);
     assert_eq!((engine.gap_ends_ns(), engine.stray_bytes()), (None, 4));
-}
-
-#[test]
-fn the_rest_of_a_late_request_may_still_be_answered() {
-    let mut engine = engine(&Framing::Fixed { bytes: 4 }, false, TIMEOUT);
-    engine.stage(4, |_, _, to| to.extend_from_slice(b"????"));
-    engine.sent(0, 1);
-    assert_eq!(ended(&events(&mut engine, TIMEOUT)), [(0, Outcome::Lost)]);
-    // The system takes the rest long after.
-    let late = 10 * TIMEOUT;
-    engine.sent(late, 3);
-    events(&mut engine, late);
-    assert_eq!(engine.wake_ns(), Some(late + TIMEOUT));
-    let came = receive(&mut engine, b"0000", late + MS);
-    assert_eq!(ended(&came), [(0, Outcome::Late)]);
 }
 
 #[test]
@@ -270,16 +158,6 @@ fn bytes_between_exchanges_can_be_taken_by_a_stream() {
 }
 
 #[test]
-fn a_reply_that_is_read_late_in_two_pieces_is_not_lost() {
-    let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
-    engine.set_reads_late(true);
-    send(&mut engine, 2, 0);
-    assert_eq!(receive(&mut engine, b"a", 2 * TIMEOUT), []);
-    let events = receive(&mut engine, b"b", 2 * TIMEOUT);
-    assert_eq!(ended(&events), [(0, Outcome::Answered)]);
-}
-
-#[test]
 fn a_program_that_reads_late_loses_what_is_not_there() {
     let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
     engine.set_reads_late(true);
@@ -287,20 +165,6 @@ fn a_program_that_reads_late_loses_what_is_not_there() {
     assert_eq!(receive(&mut engine, b"a", TIMEOUT), []);
     let events = receive(&mut engine, b"", TIMEOUT);
     assert_eq!(ended(&events), [(0, Outcome::Lost)]);
-}
-
-#[test]
-fn a_line_that_nobody_read_for_long_is_not_one_that_is_never_quiet() {
-    let mut engine = engine(&Framing::Fixed { bytes: 2 }, false, TIMEOUT);
-    engine.set_reads_late(true);
-    send(&mut engine, 2, 0);
-    let lost = receive(&mut engine, b"", TIMEOUT);
-    assert_eq!(ended(&lost), [(0, Outcome::Lost)]);
-    // Half of the missing reply stood in the system's buffer for a minute.
-    assert_eq!(receive(&mut engine, b"a", 1_000 * TIMEOUT), []);
-    let late = receive(&mut engine, b"b", 1_000 * TIMEOUT);
-    assert_eq!(ended(&late), [(0, Outcome::Late)]);
-    assert!(engine.has_room());
 }
 
 #[test]
@@ -314,27 +178,4 @@ fn bytes_that_a_stream_took_are_no_unsolicited_data() {
         assert_eq!(engine.take_received(&mut into), 1 << 16);
     }
     assert_eq!(events(&mut engine, 0), []);
-}
-
-/// Receives so many bytes of this value, 64 KiB at a time; returns the bytes after which they counted as too many.
-fn flood(engine: &mut Engine<Splitter>, value: u8, bytes: usize) -> Option<usize> {
-    let mut came = 0;
-    while came < bytes {
-        let piece = (bytes - came).min(1 << 16);
-        came += piece;
-        if receive(engine, &vec![value; piece], 1).contains(&Event::NeverQuiet) {
-            return Some(came);
-        }
-    }
-    None
-}
-
-#[test]
-fn malformed_bytes_without_end_are_unsolicited_data() {
-    let end = b"\n".to_vec();
-    let mut engine = engine(&Framing::Terminator { end }, false, TIMEOUT);
-    send(&mut engine, 1, 0);
-    let limit = (4 << 20) + 16 * 16 * 4;
-    assert_eq!(flood(&mut engine, b'x', limit), None);
-    assert_eq!(flood(&mut engine, b'x', 1), Some(1));
 }

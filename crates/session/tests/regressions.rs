@@ -4,9 +4,7 @@ mod common;
 
 use std::collections::VecDeque;
 use wiregauge_record::{Connect, Limit, Plan, Point, Sample, Schedule, Status};
-use wiregauge_session::{Echo, End, Exchange, Generator, Lines, Measurement, Next};
-use wiregauge_wire as wire;
-use wiregauge_wire::{HelloReply, HelloRequest, Kind, Request, Response};
+use wiregauge_session::{Echo, End, Generator, Lines, Measurement, Next};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -98,24 +96,6 @@ fn count(samples: &[Sample], status: Status) -> usize {
 }
 
 #[test]
-fn one_lost_answer_of_a_hundred_connections_is_one_loss() {
-    let plan = plan(Connect::Each, Schedule::AsFastAsPossible, 99, 200 * MS);
-    let mut session = echoes(&plan);
-    let mut number = 0;
-    let samples = run(&mut session, &mut |bytes, now| {
-        number += 1;
-        Some(match number {
-            50 => Vec::new(),
-            _ => vec![(now + RTT, bytes.to_vec())],
-        })
-    });
-    assert_eq!(session.end(), Some(&End::Complete));
-    assert_eq!(count(&samples, Status::Ok), 99);
-    assert_eq!(count(&samples, Status::Lost), 1);
-    assert_eq!(samples[49].rtt_ns, 200 * MS);
-}
-
-#[test]
 fn a_straggler_of_an_earlier_point_neither_answers_nor_damages_an_echo_over_udp() {
     for stale_bytes in [48, 64] {
         let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, 200 * MS);
@@ -164,109 +144,6 @@ fn one_send_that_takes_nothing_after_a_long_pause_is_no_failure() {
     });
     assert_eq!(session.end(), Some(&End::Complete));
     assert_eq!(count(&samples, Status::Ok), 10);
-}
-
-#[test]
-fn a_device_that_takes_nothing_for_two_timeouts_has_failed() {
-    let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, SECOND);
-    let mut session = echoes(&plan);
-    let samples = run(&mut session, &mut |_, now| {
-        assert!(now <= 2 * SECOND, "it should have failed before {now}");
-        None
-    });
-    assert!(matches!(session.end(), Some(End::Failed(_))));
-    assert_eq!(samples, []);
-}
-
-/// A responder over UDP that forgets a proof of address 60 s after the last request.
-struct Responder {
-    proved_until: u64,
-    proofs: u32,
-    token: [u8; 8],
-}
-
-impl Responder {
-    fn new(proved_until: u64) -> Responder {
-        Responder {
-            proved_until,
-            proofs: 0,
-            token: *b"mytoken!",
-        }
-    }
-
-    fn answer(&mut self, bytes: &[u8], now: u64) -> Vec<u8> {
-        let request = Request::decode(bytes).expect("the session sends whole requests");
-        let header = |in_payload: usize, status| Response {
-            kind: request.kind,
-            sequence: request.sequence,
-            in_payload: in_payload as u32,
-            status,
-            flags: 0,
-            rx_ticks: 0,
-            tx_ticks: 0,
-        };
-        let mut answer = vec![0; wire::RESPONSE_HEADER];
-        let to = answer.first_chunk_mut().expect("a header long");
-        let payload = &bytes[wire::REQUEST_HEADER..];
-        match request.kind {
-            Kind::Hello => {
-                if HelloRequest::decode(payload).expect("whole").token == self.token {
-                    self.proofs += 1;
-                    self.proved_until = now + 60 * SECOND;
-                }
-                let reply = HelloReply {
-                    token: self.token,
-                    ..HelloReply::default()
-                }
-                .encode();
-                header(reply.len(), wire::Status::Ok).encode(to);
-                answer.extend(reply);
-            }
-            _ if now > self.proved_until => header(0, wire::Status::Unproven).encode(to),
-            _ => {
-                self.proved_until = now + 60 * SECOND;
-                let payload = request.in_bytes as usize - wire::RESPONSE_HEADER;
-                header(payload, wire::Status::Ok).encode(to);
-                answer.resize(request.in_bytes as usize, 0);
-                wire::fill_pattern(request.sequence, &mut answer[wire::RESPONSE_HEADER..]);
-            }
-        }
-        answer
-    }
-}
-
-#[test]
-fn a_proof_of_address_is_renewed_where_exchanges_are_minutes_apart() {
-    let plan = plan(Connect::Once, Schedule::EveryNs(150 * SECOND), 9, SECOND);
-    let codec = Exchange::new(0, 32, 500, true);
-    let mut session = Measurement::new(&plan, point(32, 500), true, 1, codec);
-    let mut responder = Responder::new(60 * SECOND);
-    let samples = run(&mut session, &mut |bytes, now| {
-        Some(vec![(now + RTT, responder.answer(bytes, now))])
-    });
-    assert_eq!(session.end(), Some(&End::Complete));
-    assert_eq!(count(&samples, Status::Ok), 10);
-    assert!(responder.proofs >= 9);
-    // The renewal is not in the way of the exchanges.
-    assert!(samples.iter().all(|s| s.start_ns == s.intended_ns));
-}
-
-#[test]
-fn an_address_that_the_device_has_forgotten_is_proved_again() {
-    let plan = plan(Connect::Once, Schedule::AsFastAsPossible, 9, SECOND);
-    let codec = Exchange::new(0, 32, 500, true);
-    let mut session = Measurement::new(&plan, point(32, 500), true, 1, codec);
-    let mut responder = Responder::new(3 * RTT);
-    let samples = run(&mut session, &mut |bytes, now| {
-        let answer = responder.answer(bytes, now);
-        if responder.proofs == 0 {
-            responder.proved_until = 3 * RTT;
-        }
-        Some(vec![(now + RTT, answer)])
-    });
-    assert_eq!(session.end(), Some(&End::Complete));
-    assert_eq!(count(&samples, Status::Lost), 1);
-    assert_eq!(responder.proofs, 1);
 }
 
 #[test]

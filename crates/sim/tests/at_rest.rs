@@ -60,13 +60,6 @@ fn stalls_every_tenth(scenario: &mut Scenario) {
 }
 
 #[test]
-fn a_line_that_comes_late_at_rest_answers_no_later_exchange() {
-    let mut scenario = five_a_second(1, Protocols::Lines, 8, 8);
-    stalls_every_tenth(&mut scenario);
-    assert_right(&scenario);
-}
-
-#[test]
 fn a_reply_without_a_number_that_comes_late_at_rest_answers_no_later_exchange() {
     for (protocol, out_bytes, in_bytes) in WITHOUT_NUMBERS {
         let mut scenario = five_a_second(1, protocol, out_bytes, in_bytes);

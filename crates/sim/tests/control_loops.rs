@@ -11,8 +11,7 @@ use wiregauge_control::{
 };
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
-use wiregauge_record::Protocol;
-use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, DeviceConfig, Trust};
 use wiregauge_sim::{Byte, Cell, Device, Given, MS, Protocols, Scenario, Tag, US};
 use wiregauge_stats::{Estimate, mean_of};
 
@@ -37,14 +36,10 @@ impl PlantDevice {
             model.limits.clone(),
         );
         let config = DeviceConfig {
-            protocol: Protocol::Wiregauge,
-            name: "sim".into(),
             max_frame: 4096,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
             seed: scenario.seed,
             plant: Some(plant.expect("a plant")),
+            ..DeviceConfig::default()
         };
         PlantDevice {
             datagram: scenario.datagram,

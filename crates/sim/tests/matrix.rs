@@ -2,7 +2,7 @@
 
 use wiregauge_sim::{Case, MATRIX, PROGRAM_MATRIX, many};
 
-fn all_pass(report: &wiregauge_sim::Report) {
+pub fn all_pass(report: &wiregauge_sim::Report) {
     let failed = report.failed.iter();
     let failed: Vec<String> = failed
         .map(|(case, fault)| {

@@ -4,11 +4,11 @@ use wiregauge_firmware_host::{Responder, Settings};
 use wiregauge_link::host::Clock;
 use wiregauge_link::limits::Bus;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, DeviceConfig, Trust};
 use wiregauge_sim::{Byte, Device, Fault, Given, Protocols, Scenario, Tag, run_with};
 
 /// Larger than any message of a scenario.
-const MAX_FRAME: u32 = 4096;
+pub const MAX_FRAME: u32 = 4096;
 
 fn values(bytes: &[Byte]) -> Vec<u8> {
     bytes.iter().map(|byte| byte.value).collect()
@@ -17,6 +17,27 @@ fn values(bytes: &[Byte]) -> Vec<u8> {
 fn untagged(bytes: &[u8]) -> Vec<Byte> {
     let tag = Tag::default();
     bytes.iter().map(|&value| Byte { value, tag }).collect()
+}
+
+pub fn in_rust(protocol: Protocol) -> Served {
+    let config = DeviceConfig {
+        protocol,
+        max_frame: MAX_FRAME,
+        ..DeviceConfig::default()
+    };
+    // A device on a bus is given the time, instead of reading a clock.
+    Served::on_bus(config, Clock::start(), Bus::FullSpeed)
+}
+
+pub fn in_c() -> Responder {
+    Responder::new(&Settings {
+        name: "sim",
+        max_out: MAX_FRAME,
+        max_in: MAX_FRAME,
+        max_transfer: MAX_FRAME,
+        message_room: MAX_FRAME,
+        ..Settings::default()
+    })
 }
 
 /// The responder of `wiregauge serve`.
@@ -36,24 +57,9 @@ impl InRust {
         InRust {
             protocol,
             datagram: scenario.datagram,
-            device: InRust::device(protocol),
+            device: in_rust(protocol),
             held: Vec::new(),
         }
-    }
-
-    fn device(protocol: Protocol) -> Served {
-        let config = DeviceConfig {
-            protocol,
-            name: "sim".into(),
-            max_frame: MAX_FRAME,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
-        };
-        // A device on a bus is given the time, instead of reading a clock.
-        Served::on_bus(config, Clock::start(), Bus::FullSpeed)
     }
 }
 
@@ -81,7 +87,7 @@ impl Device for InRust {
     }
 
     fn opened(&mut self) {
-        self.device = InRust::device(self.protocol);
+        self.device = in_rust(self.protocol);
         self.held.clear();
     }
 }
@@ -94,17 +100,9 @@ struct InC {
 
 impl InC {
     fn new(scenario: &Scenario) -> InC {
-        let settings = Settings {
-            name: "sim",
-            max_out: MAX_FRAME,
-            max_in: MAX_FRAME,
-            max_transfer: MAX_FRAME,
-            message_room: MAX_FRAME,
-            ..Settings::default()
-        };
         InC {
             datagram: scenario.datagram,
-            responder: Responder::new(&settings),
+            responder: in_c(),
         }
     }
 }

@@ -1,16 +1,12 @@
 //! The responder in Rust and the C of the boards as devices of simulated streams.
 
+use crate::responders::{MAX_FRAME, in_c, in_rust};
 use std::collections::VecDeque;
-use wiregauge_firmware_host::{Responder, Settings};
-use wiregauge_link::host::Clock;
-use wiregauge_link::limits::Bus;
+use wiregauge_firmware_host::Responder;
 use wiregauge_record::Protocol;
-use wiregauge_responder::{Device as Served, DeviceConfig, Faults, Model, Trust};
+use wiregauge_responder::{Device as Served, Trust};
 use wiregauge_sim::{Fault, StreamByte, StreamDevice, Streaming};
 use wiregauge_wire::{HelloRequest, Kind, REQUEST_HEADER, Request};
-
-/// Larger transfers are refused.
-const MOST_BYTES: u32 = 4096;
 
 fn values(bytes: &[StreamByte]) -> Vec<u8> {
     bytes.iter().map(|byte| byte.value).collect()
@@ -26,20 +22,9 @@ struct InRust {
 
 impl InRust {
     fn new(datagram: bool) -> InRust {
-        let config = DeviceConfig {
-            protocol: Protocol::Wiregauge,
-            name: "sim".into(),
-            max_frame: MOST_BYTES,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
-            faults: Faults::default(),
-            seed: 1,
-            plant: None,
-        };
         InRust {
             datagram,
-            // A device on a bus is given the time, instead of reading a clock.
-            device: Served::on_bus(config, Clock::start(), Bus::FullSpeed),
+            device: in_rust(Protocol::Wiregauge),
             held: Vec::new(),
             answers: VecDeque::new(),
         }
@@ -102,17 +87,9 @@ const HOST: [u8; 18] = [1; 18];
 
 impl InC {
     fn new(datagram: bool) -> InC {
-        let settings = Settings {
-            name: "sim",
-            max_out: MOST_BYTES,
-            max_in: MOST_BYTES,
-            max_transfer: MOST_BYTES,
-            message_room: MOST_BYTES,
-            ..Settings::default()
-        };
         InC {
             datagram,
-            responder: Responder::new(&settings),
+            responder: in_c(),
             answers: VecDeque::new(),
             proved: false,
         }
@@ -120,7 +97,7 @@ impl InC {
 
     /// Proves the host's address, as it is before a stream.
     fn prove(&mut self, now_ms: u32) {
-        let room = MOST_BYTES as usize;
+        let room = MAX_FRAME as usize;
         let mut token = [0; 8];
         for _ in 0..2 {
             let hello = hello(token);
@@ -155,7 +132,7 @@ impl StreamDevice for InC {
             self.prove(now_ms);
             self.proved = true;
         }
-        let room = MOST_BYTES as usize;
+        let room = MAX_FRAME as usize;
         let answer = self.responder.take_datagram(&HOST, &bytes, now_ms, room);
         if !answer.is_empty() {
             self.answers.push_back(answer);
@@ -174,7 +151,7 @@ impl StreamDevice for InC {
         }
         let given = self
             .responder
-            .give_datagram((now_ns / 1_000_000) as u32, MOST_BYTES as usize);
+            .give_datagram((now_ns / 1_000_000) as u32, MAX_FRAME as usize);
         given.map(|(_, bytes)| bytes).unwrap_or_default()
     }
 

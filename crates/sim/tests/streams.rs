@@ -1,5 +1,6 @@
 //! Streams: random ones, and one thing that happens at every moment of a plain one.
 
+use crate::matrix::all_pass;
 use wiregauge_record::Direction;
 use wiregauge_sim::{Case, Fault, MS, StreamFaults, Streaming, many};
 
@@ -32,18 +33,7 @@ fn at_any_moment(happens: impl Fn(&mut StreamFaults, u64)) {
 #[test]
 fn random_streams_are_reported_as_they_happened() {
     let report = many(0..4_000, Case::Stream, |_| {});
-    let failed = report.failed.iter();
-    let failed: Vec<String> = failed
-        .map(|(case, fault)| {
-            format!(
-                "{}\n    at {} ns: {}",
-                case.command(),
-                fault.at_ns,
-                fault.what
-            )
-        })
-        .collect();
-    assert!(failed.is_empty(), "repeat with\n{}", failed.join("\n"));
+    all_pass(&report);
     assert!(report.rows > 100_000, "{report:?}");
 }
 

@@ -219,12 +219,4 @@ mod tests {
         assert!((scattered.between_runs.unwrap() - 0.0977).abs() < 1e-3);
         assert_eq!(one.between_runs, None);
     }
-
-    #[test]
-    fn equal_runs_do_not_differ_at_all() {
-        let run = estimate(9.0, 10.0, 12.0);
-        let found = of(&[run], &[run]);
-        assert_eq!(found.absolute.value, 0.0);
-        assert_eq!(found.relative.unwrap().value, 0.0);
-    }
 }

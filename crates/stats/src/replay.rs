@@ -71,33 +71,3 @@ impl Replay {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_on_the_tick_leaves_that_tick_free() {
-        let mut replay = Replay::new(100, 1);
-        let skipped = [100, 101, 50, 0].map(|response| replay.request(response));
-        assert_eq!(skipped, [0, 0, 1, 0]);
-    }
-
-    #[test]
-    fn a_tick_is_skipped_only_if_all_requests_are_outstanding() {
-        let skipped = |outstanding| {
-            let mut replay = Replay::new(100, outstanding);
-            [250; 4].map(|response| replay.request(response))
-        };
-        assert_eq!(skipped(3), [0, 0, 0, 0]);
-        assert_eq!(skipped(2), [0, 0, 1, 0]);
-        assert_eq!(skipped(1), [0, 2, 2, 2]);
-    }
-
-    #[test]
-    fn the_last_answer_is_waited_for() {
-        let mut replay = Replay::new(100, 1);
-        replay.request(300);
-        assert_eq!((replay.wait(), replay.wait()), (2, 0));
-    }
-}

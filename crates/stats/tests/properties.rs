@@ -182,39 +182,6 @@ fn the_tail_of_fifty_samples_has_no_upper_bound() {
     assert!(d.p99.high.is_none());
 }
 
-/// Independent samples, and a few bursts of long ones: each percentile has its own dependence.
-fn with_bursts(n: u64, bursts: u64, length: u64) -> Vec<u64> {
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    let value = |at: u64| {
-        // xorshift64, Marsaglia 2003.
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let is_long = at % (n / bursts) >= n / bursts - length;
-        let scale = if is_long { 10_000 } else { 1_000 };
-        scale * (1_000 + random % 1_000)
-    };
-    (0..n).map(value).collect()
-}
-
-#[test]
-fn bounds_ascend_with_the_percentile_where_bursts_reach_only_some() {
-    for (n, bursts, length) in [
-        (2_000, 4, 20),
-        (5_000, 4, 50),
-        (5_000, 4, 100),
-        (10_000, 2, 20),
-    ] {
-        let d = exact(&with_bursts(n, bursts, length))
-            .distribution()
-            .unwrap();
-        let percentiles = [d.p50, d.p90, d.p99, d.p999];
-        let low = percentiles.map(|found| found.low.unwrap_or(0.0));
-        let high: Vec<f64> = percentiles.iter().filter_map(|found| found.high).collect();
-        assert!(low.is_sorted() && high.is_sorted(), "{percentiles:?}");
-    }
-}
-
 #[test]
 fn no_figure_of_times_that_drift_has_bounds() {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;

@@ -67,19 +67,3 @@ fn numpy_finds_the_same() {
         assert_eq!(found.resolution, 0.0);
     }
 }
-
-#[test]
-fn a_distribution_survives_json() {
-    for set in sets() {
-        let mut series = Series::new();
-        set.samples.iter().for_each(|&value| series.push(value));
-        let found = series.distribution().unwrap();
-        let json = serde_json::to_string(&found).unwrap();
-        let back: wiregauge_stats::Distribution = serde_json::from_str(&json).unwrap();
-        assert_close("mean", &set.name, back.mean.value, found.mean.value);
-        assert_eq!(
-            (back.n, back.p50.value, back.max),
-            (found.n, found.p50.value, found.max)
-        );
-    }
-}

@@ -11,7 +11,7 @@ use wiregauge_wire::{
 const LIMIT: usize = 4096;
 
 /// A header that can be made up, to write the properties once for both directions.
-trait Sent: Header + Debug + PartialEq {
+pub trait Sent: Header + Debug + PartialEq {
     fn exchange(sequence: u32, payload: u32) -> Self;
     fn header(&self) -> Vec<u8>;
 
@@ -136,7 +136,7 @@ fn stream<H: Sent>(headers: &[H]) -> Vec<u8> {
     headers.iter().flat_map(H::frame).collect()
 }
 
-fn pieces() -> impl Strategy<Value = Vec<usize>> {
+pub fn pieces() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(prop_oneof![1..4_usize, 1..40_usize, 1..5000_usize], 1..20)
 }
 

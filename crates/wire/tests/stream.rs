@@ -1,9 +1,10 @@
 //! What must hold for every stream and every fault, however it is cut on arrival.
 
+use crate::properties::{Sent, pieces};
 use proptest::prelude::*;
 use wiregauge_wire::{
-    Header, Kind, Request, Response, Status, StreamChecker, StreamCounts, StreamOrder,
-    StreamReport, Taken, Verb, fill_stream,
+    Header, Request, Response, StreamChecker, StreamCounts, StreamOrder, StreamReport, Taken, Verb,
+    fill_stream,
 };
 
 fn stream(from: u64, length: usize) -> Vec<u8> {
@@ -13,18 +14,7 @@ fn stream(from: u64, length: usize) -> Vec<u8> {
 }
 
 fn header(sequence: u32, in_payload: u32) -> Vec<u8> {
-    let response = Response {
-        kind: Kind::Sink,
-        sequence,
-        in_payload,
-        status: Status::Ok,
-        flags: 0,
-        rx_ticks: u64::from(sequence) << 7,
-        tx_ticks: u64::from(sequence) << 9,
-    };
-    let mut header = [0; 32];
-    response.encode(&mut header);
-    header.to_vec()
+    Response::exchange(sequence, in_payload).header()
 }
 
 /// Takes `bytes` in pieces of the given sizes (repeated); the counts, and the frames' sequence
@@ -70,10 +60,6 @@ fn check<H: Header>(bytes: &[u8], pieces: &[usize]) -> (StreamCounts, Vec<u32>) 
 
 fn whole(bytes: &[u8]) -> StreamCounts {
     check::<Response>(bytes, &[bytes.len().max(1)]).0
-}
-
-fn pieces() -> impl Strategy<Value = Vec<usize>> {
-    prop::collection::vec(prop_oneof![1..4_usize, 1..40_usize, 1..5000_usize], 1..20)
 }
 
 fn clean(received: u64) -> StreamCounts {
@@ -159,13 +145,6 @@ proptest! {
         let report = StreamReport::decode(&bytes).unwrap();
         prop_assert_eq!(&report.encode()[..], bytes);
         prop_assert_eq!((report.bytes, report.last_ticks), (fields[0], fields[8]));
-    }
-
-    #[test]
-    fn a_clean_stream_is_right_however_it_is_cut(length in 0..5000_usize, cut in pieces()) {
-        let (counts, frames) = check::<Response>(&stream(0, length), &cut);
-        prop_assert_eq!(counts, clean(length as u64));
-        prop_assert!(frames.is_empty());
     }
 
     #[test]
@@ -306,79 +285,6 @@ proptest! {
     }
 }
 
-#[test]
-fn the_words_wrap_after_sixteen_gibibytes_and_nobody_notices() {
-    let wrap = 1_u64 << 34;
-    let mut checker = StreamChecker::new();
-    // Two losses of half the period less a little bring it there without receiving all of it.
-    for from in [0, wrap / 2 - 50_000, wrap - 100_000, wrap - 64] {
-        assert_eq!(checker.take::<Response>(&stream(from, 64)), Taken::All);
-    }
-    assert_eq!(checker.position(), wrap);
-    assert_eq!(checker.take::<Response>(&stream(wrap, 999)), Taken::All);
-    assert_eq!(
-        checker.take::<Response>(&stream(wrap + 1099, 64)),
-        Taken::All
-    );
-    let counts = checker.finish();
-    assert_eq!(counts.received, 5 * 64 + 999);
-    assert_eq!(counts.lost, wrap + 1163 - counts.received);
-    assert_eq!(counts.reached(), wrap + 1163);
-    assert_eq!(counts.duplicated + counts.corrupted + counts.stray, 0);
-}
-
-#[test]
-fn what_is_behind_a_fault_needs_eight_bytes_to_be_placed() {
-    for behind in 0..12 {
-        let mut bytes = stream(0, 100);
-        bytes.extend(stream(150, behind));
-        let counts = whole(&bytes);
-        match behind {
-            0 => assert_eq!(counts, clean(100)),
-            1..8 => assert_eq!((counts.stray, counts.lost), (behind as u64, 0)),
-            _ => assert_eq!((counts.stray, counts.lost), (0, 50)),
-        }
-    }
-}
-
-#[test]
-fn a_late_packet_is_lost_and_then_comes_again() {
-    let mut bytes = stream(0, 100);
-    bytes.extend(stream(160, 40));
-    bytes.extend(stream(100, 60));
-    bytes.extend(stream(200, 100));
-    let counts = whole(&bytes);
-    assert_eq!((counts.lost, counts.duplicated), (60, 60));
-    assert_eq!((counts.received, counts.reached()), (300, 300));
-}
-
-#[test]
-fn a_header_whose_first_bytes_the_stream_has_too_is_found() {
-    // Wherever the stream itself has a magic byte, the frame that stands there agrees with it.
-    let bytes = stream(0, 1 << 16);
-    let places = (0..bytes.len()).filter(|at| bytes[*at] == Response::MAGIC);
-    let mut tried = 0;
-    for place in places {
-        let mut bytes = bytes[..place].to_vec();
-        bytes.extend(header(7, 0));
-        bytes.extend(stream(place as u64, 20));
-        for piece in [1, 13, bytes.len()] {
-            let (counts, frames) = check::<Response>(&bytes, &[piece]);
-            assert_eq!((counts, frames), (clean(place as u64 + 20), vec![7]));
-        }
-        tried += 1;
-    }
-    assert!(tried > 100);
-}
-
-#[test]
-fn a_frame_too_large_for_a_stream_is_damage() {
-    let mut bytes = stream(0, 100);
-    bytes.extend(header(7, 481));
-    bytes.extend(stream(100, 100));
-    let (counts, frames) = check::<Response>(&bytes, &[bytes.len()]);
-    assert_eq!((counts.stray, counts.reached(), frames), (32, 200, vec![]));
-}
 #[test]
 fn a_frame_does_not_push_out_the_few_right_bytes_before_it() {
     for inserted in 200..230 {

@@ -56,19 +56,6 @@ fn a_message_comes_back_repeated_or_cut_on_every_kind_of_link() {
 }
 
 #[test]
-fn every_way_to_wait_gets_the_reply() {
-    for wait in [Wait::Block, Wait::Poll, Wait::Spin] {
-        for link in LINKS {
-            let responder = Responder::plain(link);
-            let mut device = responder.device_with(&waiting(wait));
-            for n in 0..20 {
-                assert_echo(&mut device, &payload(n, 40));
-            }
-        }
-    }
-}
-
-#[test]
 fn a_batch_comes_back_in_its_rows_at_any_depth() {
     for link in LINKS {
         let responder = Responder::plain(link);
@@ -145,39 +132,6 @@ fn while_requests_are_outstanding_nothing_else_is_begun() {
     assert_fails(device.exchange(b"two", None), LinkErrorKind::Usage, words);
     assert_eq!(device.next_reply().unwrap().payload, b"one");
     assert_echo(&mut device, b"two");
-}
-
-#[test]
-fn a_late_reply_answers_nothing_else() {
-    std::thread::scope(|scope| {
-        for link in LINKS {
-            scope.spawn(move || late_replies(link));
-        }
-    });
-}
-
-/// Every fourth takes longer than the timeout, and those behind it wait for it.
-fn late_replies(link: &str) {
-    let stall = Some((FaultRate::Every(4), 250_000_000));
-    let responder = Responder::faulty(link, |faults| faults.stall = stall);
-    let mut device = responder.device_with(&options(None, MAX_WAIT));
-    device.set_timeout(Duration::from_millis(100)).unwrap();
-    let (mut late, mut right) = (0, 0);
-    for n in 0..24 {
-        let sent = payload(n, 50);
-        match device.exchange(&sent, None) {
-            Ok(reply) => {
-                assert_eq!(reply.payload, sent, "{link}");
-                right += 1;
-            }
-            Err(error) => {
-                assert_eq!(error.kind(), LinkErrorKind::Timeout, "{error}");
-                late += 1;
-            }
-        }
-    }
-    let counts = format!("{link}: {late} late, {right} right");
-    assert!(late >= 4 && right >= 4, "{counts}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Devices that know nothing of wiregauge: an echo that nobody here wrote, a SCPI instrument in Python, and
-//! peers that answer late, too much, or nonsense.
+//! Devices that know nothing of wiregauge: an echo that nobody here wrote, and peers that answer half a reply, or
+//! nonsense.
 
 use crate::parts::{
     MAX_WAIT, Program, assert_echo, assert_fails, batch, line, lines, options, payload, peer, say,
@@ -12,44 +12,6 @@ use wiregauge_link::LinkErrorKind;
 /// Opens a device whose messages are lines.
 fn open(address: &str, timeout: Duration) -> Device {
     Device::open(address, &options(Some(lines()), timeout)).unwrap()
-}
-
-const SCPI: &str = r#"
-import os, pty, sys, tty
-near, far = pty.openpty()
-tty.setraw(near); tty.setraw(far)
-print("serial://" + os.ttyname(far), flush=True)
-line = b""
-while True:
-    line += os.read(near, 1)
-    if not line.endswith(b"\n"):
-        continue
-    command, line = line[:-1].decode(), b""
-    if command == "*IDN?":
-        os.write(near, b"ACME,MODEL ")
-        os.write(near, b"17,0,1.0\n")
-    elif command.startswith("MEAS?"):
-        os.write(near, command[6:].encode() * 3 + b"\n")
-    elif command == "STOP":
-        sys.exit()
-"#;
-
-#[test]
-fn a_scpi_instrument_on_a_tty_is_asked_line_by_line() {
-    let mut instrument = Program::start("python3", &["-c", SCPI]);
-    let address = instrument.says();
-    let mut device = open(&address, MAX_WAIT);
-    let name = device.exchange(b"*IDN?", None).unwrap();
-    assert_eq!(name.payload, b"ACME,MODEL 17,0,1.0");
-    assert_eq!(name.timing.device_rx_ticks, 0);
-    for n in 0..50 {
-        let command = format!("MEAS? {n}");
-        let reply = device.exchange(command.as_bytes(), None).unwrap();
-        assert_eq!(reply.payload, format!("{n}{n}{n}").as_bytes());
-    }
-    let error = device.exchange(b"*IDN?\n", None).unwrap_err();
-    let said = error.to_string();
-    assert!(said.contains("which the framing adds"), "{said}");
 }
 
 #[test]
@@ -94,40 +56,6 @@ fn socats_echo_answers_every_framing() {
 }
 
 #[test]
-fn the_null_link_echoes_whatever_the_framing() {
-    for framing in [Framing::Raw, lines()] {
-        let mut device = Device::open("null://", &options(Some(framing), MAX_WAIT)).unwrap();
-        assert_echo(&mut device, b"hello");
-        for n in 0..10_u8 {
-            device.submit(&[b'a' + n; 7], None).unwrap();
-        }
-        for n in 0..10_u8 {
-            assert_eq!(device.next_reply().unwrap().payload, [b'a' + n; 7]);
-        }
-    }
-}
-
-#[test]
-fn a_device_that_ignores_a_request_is_used_on_after_a_silence() {
-    let address = peer(|mut stream| {
-        while let Some(line) = line(&mut stream) {
-            if line != b"ignore\n" {
-                say(&mut stream, &line);
-            }
-        }
-    });
-    let timeout = Duration::from_millis(200);
-    let mut device = open(&address, timeout);
-    let done = device.exchange(b"ignore", None);
-    assert_fails(done, LinkErrorKind::Timeout, "");
-    let begun = Instant::now();
-    device.set_timeout(MAX_WAIT).unwrap();
-    assert_echo(&mut device, b"answer");
-    let silence = timeout - Duration::from_millis(20);
-    assert!(begun.elapsed() >= silence, "no silence was waited for");
-}
-
-#[test]
 fn half_a_reply_is_reported_from_none() {
     let address = peer(|mut stream| {
         line(&mut stream);
@@ -164,21 +92,6 @@ fn nonsense_is_an_error_and_not_a_reply() {
     let done = device.exchange(b"a", None);
     assert_fails(done, LinkErrorKind::Protocol, "declares 4294967295 bytes");
     assert_eq!(device.exchange(b"b", None).unwrap().payload, b"ok");
-}
-
-#[test]
-fn what_a_device_said_before_it_was_asked_is_no_reply() {
-    let address = peer(|mut stream| {
-        while let Some(line) = line(&mut stream) {
-            // Each reply, and something that nobody asked for.
-            say(&mut stream, &[&line[..], b"event\n"].concat());
-        }
-    });
-    let mut device = open(&address, MAX_WAIT);
-    for n in b'0'..=b'9' {
-        assert_echo(&mut device, &[n]);
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod connecting;
 mod exchanges;
 mod foreign;
 mod loops;
-mod messages;
 mod modbus;
 mod parts;
 mod text;

@@ -232,20 +232,11 @@ impl Program {
         let child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()
             .unwrap_or_else(|error| panic!("{program}: {error}"));
         Program(child)
-    }
-
-    /// The first line that it prints.
-    pub fn says(&mut self) -> String {
-        use std::io::BufRead;
-        let mut said = String::new();
-        let mut out = std::io::BufReader::new(self.0.stdout.take().unwrap());
-        out.read_line(&mut said).unwrap();
-        said.trim_end().to_string()
     }
 }
 

@@ -1,5 +1,4 @@
-//! Text and SCPI: where replies end, commands without a reply, late replies; against a shell, the responder and peers
-//! made by hand.
+//! Text and SCPI: where replies end, commands without a reply; against a shell, the responder and peers made by hand.
 
 use crate::parts::{MAX_WAIT, Program, Responder, assert_fails, line, peer, say, speaking};
 use std::io::Read;
@@ -100,52 +99,6 @@ fn a_block_of_sixteen_megabytes_is_no_unsolicited_data() {
     let mut device = Device::open(&address, &speaking(text(ReplyEnd::Scpi))).unwrap();
     let reply = device.exchange(b"CURV?", None).unwrap();
     assert_eq!(reply.payload.len(), 16_000_010);
-}
-
-#[test]
-fn replies_end_after_their_bytes_their_length_or_a_silence() {
-    for (end, sent) in [
-        (ReplyEnd::Bytes(5), &b"ab\ncd"[..]),
-        (ReplyEnd::Length("u8@1+1".parse().unwrap()), b"s\x02ab\xff"),
-        (ReplyEnd::IdleNs(30_000_000), b"a\nb"),
-        (ReplyEnd::Until(b"OK\r\n".to_vec()), b"12\r\n34OK\r\n"),
-    ] {
-        let reply = sent.to_vec();
-        let address = peer(move |mut stream| {
-            while line(&mut stream).is_some() {
-                say(&mut stream, &reply[..2]);
-                std::thread::sleep(Duration::from_millis(1));
-                say(&mut stream, &reply[2..]);
-            }
-        });
-        let mut device = Device::open(&address, &speaking(text(end.clone()))).unwrap();
-        for _ in 0..3 {
-            let payload = device.exchange(b"T?\n", None).unwrap().payload;
-            let expected = sent.strip_suffix(b"OK\r\n").unwrap_or(sent);
-            assert_eq!(payload, expected, "{end:?}");
-        }
-    }
-}
-
-#[test]
-fn a_late_reply_is_not_taken_for_the_next_one() {
-    let address = peer(|mut stream| {
-        let _ = line(&mut stream);
-        std::thread::sleep(Duration::from_millis(1200));
-        say(&mut stream, b"late\n");
-        while let Some(query) = line(&mut stream) {
-            say(&mut stream, &query);
-        }
-    });
-    let mut device = Device::open(&address, &speaking(DeviceProtocol::lines())).unwrap();
-    device.set_timeout(Duration::from_secs(1)).unwrap();
-    let done = device.exchange(b"first\n", None);
-    assert_fails(done, LinkErrorKind::Timeout, "");
-    device.set_timeout(MAX_WAIT).unwrap();
-    for query in [&b"second\n"[..], b"third\n"] {
-        let reply = device.exchange(query, None).unwrap();
-        assert_eq!([reply.payload, b"\n"].concat(), query);
-    }
 }
 
 #[test]

@@ -8,7 +8,45 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use wiregauge_doctor::{Change, Finding, HostContext, LINUX_CHECKS, Level, Target};
+use wiregauge_record::{
+    Connect, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
+};
 use wiregauge_run::AnyRun;
+
+/// Of a run without points.
+pub fn plan(address: &str) -> Plan {
+    Plan {
+        address: address.into(),
+        more_links: Vec::new(),
+        protocol: Protocol::Wiregauge,
+        queries: None,
+        connect: Connect::Once,
+        points: Vec::new(),
+        limit: Limit::Count(100),
+        warmup: 0,
+        schedule: Schedule::AsFastAsPossible,
+        timeout_ns: 1_000_000_000,
+        give_up: 10,
+        wait: Wait::Block,
+        below_ns: Vec::new(),
+        keep_data: false,
+        batch: None,
+        calibrate: false,
+        host: HostPlan::default(),
+        link: LinkOptions::default(),
+    }
+}
+
+pub fn point(out_bytes: u32, in_bytes: u32) -> Point {
+    Point {
+        index: 0,
+        out_bytes,
+        in_bytes,
+        depth: 1,
+        link: 0,
+        together: false,
+    }
+}
 
 /// The host.
 pub struct Host {

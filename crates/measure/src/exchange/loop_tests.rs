@@ -3,6 +3,7 @@
 //! for.
 
 use super::driver::LoopEnd;
+use super::timed_link::{plan, point};
 use super::virtual_time;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -12,10 +13,10 @@ use wiregauge_link::Link;
 use wiregauge_link::host::Clock;
 use wiregauge_link::host::TestClock;
 use wiregauge_record::{
-    Connect, HostPlan, Limit, LinkOptions, Plan, Point, PointSummary, Protocol, ResourceUse,
-    Sample, Schedule, Status, Summariser, Wait,
+    Connect, Limit, Plan, Point, PointSummary, Protocol, ResourceUse, Sample, Status, Summariser,
+    Wait,
 };
-use wiregauge_responder::{Device, DeviceConfig, FaultRate, Faults, Model};
+use wiregauge_responder::{Device, DeviceConfig, FaultRate, Faults};
 use wiregauge_session::{BatchTrial, Echo, Exchange};
 
 /// What a call of the link takes.
@@ -36,13 +37,9 @@ impl Memory {
     fn new(protocol: Protocol, faults: Faults, room: usize, seed: u64) -> Memory {
         let config = DeviceConfig {
             protocol,
-            name: "memory".into(),
-            max_frame: 1 << 20,
-            model: Model::default(),
-            modbus: wiregauge_record::ModbusLine::Tcp,
             faults,
             seed,
-            plant: None,
+            ..DeviceConfig::default()
         };
         Memory {
             device: Device::new(config, Clock::start()),
@@ -121,24 +118,12 @@ fn measure(
     timeout: Duration,
 ) -> (PointSummary, Vec<Sample>) {
     let plan = Plan {
-        address: "memory".into(),
-        more_links: Vec::new(),
         protocol,
-        queries: None,
-        connect: Connect::Once,
         points: vec![point],
         limit: Limit::Count(count),
         warmup: 3,
-        schedule: Schedule::AsFastAsPossible,
         timeout_ns: timeout.as_nanos() as u64,
-        give_up: 10,
-        wait: Wait::Poll,
-        below_ns: Vec::new(),
-        keep_data: false,
-        batch: None,
-        calibrate: false,
-        host: HostPlan::default(),
-        link: LinkOptions::default(),
+        ..plan(Connect::Once, Wait::Poll, None)
     };
     let mut summariser = Summariser::new(&plan, point, None);
     let trial = BatchTrial::of(&plan, point.depth);
@@ -178,14 +163,7 @@ fn assert_accounted(samples: &[Sample], exchanges: u64) {
 
 #[test]
 fn a_long_point_chooses_its_batch_by_exchanges_that_are_no_samples() {
-    let point = Point {
-        index: 0,
-        out_bytes: 64,
-        in_bytes: 64,
-        depth: 8,
-        link: 0,
-        together: false,
-    };
+    let point = point(64, 64, 8);
     for (count, is_long) in [(1_000, false), (30_000, true)] {
         let link = Memory::new(Protocol::Echo, Faults::default(), 4_096, 1);
         let timeout = Duration::from_secs(20);
@@ -209,7 +187,7 @@ proptest! {
     ) {
         let protocol = if echo { Protocol::Echo } else { Protocol::Wiregauge };
         let in_bytes = if echo { out_bytes } else { in_bytes };
-        let point = Point { index: 0, out_bytes, in_bytes, depth, link: 0, together: false };
+        let point = point(out_bytes, in_bytes, depth);
         let link = Memory::new(protocol, Faults::default(), room.max(out_bytes as usize / 50), seed);
         let (summary, samples) = measure(link, protocol, point, 60, Duration::from_secs(20));
         prop_assert!(summary.counts.is_clean(), "{:?}", summary.counts);
@@ -233,7 +211,7 @@ proptest! {
             2 => Faults { lose_byte: often, ..Faults::default() },
             _ => Faults { insert_byte: often, ..Faults::default() },
         };
-        let point = Point { index: 0, out_bytes: 40, in_bytes: 300, depth, link: 0, together: false };
+        let point = point(40, 300, depth);
         let link = Memory::new(Protocol::Wiregauge, faults, room, seed);
         let (_, samples) = measure(link, Protocol::Wiregauge, point, 100, Duration::from_millis(20));
         assert_accounted(&samples, 104);

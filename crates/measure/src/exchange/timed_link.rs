@@ -147,23 +147,26 @@ impl<S: FnMut(u64) -> Option<u64> + Send> Link for Timed<S> {
     }
 }
 
-/// 20 exchanges of 8 bytes, and the first.
-pub fn plan(connect: Connect, wait: Wait, interval_ns: Option<u64>) -> Plan {
-    let point = Point {
+pub fn point(out_bytes: u32, in_bytes: u32, depth: u32) -> Point {
+    Point {
         index: 0,
-        out_bytes: 8,
-        in_bytes: 8,
-        depth: 1,
+        out_bytes,
+        in_bytes,
+        depth,
         link: 0,
         together: false,
-    };
+    }
+}
+
+/// 20 exchanges of 8 bytes, and the first.
+pub fn plan(connect: Connect, wait: Wait, interval_ns: Option<u64>) -> Plan {
     Plan {
         address: "memory".into(),
         more_links: Vec::new(),
         protocol: Protocol::Lines,
         queries: None,
         connect,
-        points: vec![point],
+        points: vec![point(8, 8, 1)],
         limit: Limit::Count(20),
         warmup: 0,
         schedule: interval_ns.map_or(Schedule::AsFastAsPossible, Schedule::EveryNs),

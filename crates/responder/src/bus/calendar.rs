@@ -109,17 +109,6 @@ mod tests {
     use wiregauge_link::limits::Bus;
 
     #[test]
-    fn nineteen_full_packets_fill_a_full_speed_frame_and_the_next_one_waits() {
-        let mut calendar = Calendar::new(BusTiming::of(Bus::FullSpeed));
-        let mut end = 0;
-        for packet in 0..20 {
-            let begin = calendar.find(end, 64);
-            assert_eq!(begin / 1_000_000, u64::from(packet == 19), "{packet}");
-            end = calendar.take(begin, 64);
-        }
-    }
-
-    #[test]
     fn a_packet_finds_the_gap_before_one_that_was_promised_ahead() {
         let mut calendar = Calendar::new(BusTiming::of(Bus::FullSpeed));
         calendar.take(500_000, 64);

@@ -208,18 +208,10 @@ fn descriptor(identity: &Identity, value: u16) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usb_virtual::machine_tests;
 
     fn identity(functions: &[Function]) -> Identity {
-        Identity {
-            vendor: 1,
-            product: 2,
-            name: "n".into(),
-            serial: "s".into(),
-            speed: Bus::FullSpeed,
-            functions: functions.to_vec(),
-            interval: 1,
-            report_bytes: 64,
-        }
+        machine_tests::identity(Bus::FullSpeed, functions)
     }
 
     #[test]

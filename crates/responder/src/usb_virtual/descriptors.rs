@@ -286,20 +286,8 @@ pub struct Placed {
 mod tests {
     use super::*;
     use crate::hid::report;
+    use crate::usb_virtual::machine_tests::identity;
     use std::collections::HashSet;
-
-    fn identity(speed: Bus, functions: &[Function]) -> Identity {
-        Identity {
-            vendor: 0x1d6b,
-            product: 0x0104,
-            name: "a device".into(),
-            serial: "1".into(),
-            speed,
-            functions: functions.to_vec(),
-            interval: 1,
-            report_bytes: 64,
-        }
-    }
 
     const ACM: Function = Function::Acm;
     const BULK: Function = Function::Bulk;

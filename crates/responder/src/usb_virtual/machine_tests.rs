@@ -33,19 +33,24 @@ pub(super) fn plugged(functions: &[Function], config: &DeviceConfig, devices: us
         Clock::start(),
     );
     for _ in 0..devices {
-        let identity = Identity {
-            vendor: 0x1d6b,
-            product: 0x0104,
-            name: "test".into(),
-            serial: "1".into(),
-            speed: Bus::FullSpeed,
-            functions: functions.to_vec(),
-            interval: 1,
-            report_bytes: 64,
-        };
+        let identity = identity(Bus::FullSpeed, functions);
         machine.add(identity, config.clone(), DeviceTiming::default());
     }
     machine
+}
+
+/// A device of these functions.
+pub(super) fn identity(speed: Bus, functions: &[Function]) -> Identity {
+    Identity {
+        vendor: 0x1d6b,
+        product: 0x0104,
+        name: "test".into(),
+        serial: "1".into(),
+        speed,
+        functions: functions.to_vec(),
+        interval: 1,
+        report_bytes: 64,
+    }
 }
 
 pub(super) fn submit(

@@ -129,11 +129,6 @@ impl StreamChecker {
         self.counts
     }
 
-    /// The next byte of the stream that is expected.
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
     /// Bytes at the end of what came that are not decided upon, and how many of them are wrong if all
     /// stand in their place. Who knows how long the stream was can tell whether they do.
     pub fn tail(&self) -> (u64, u64) {

@@ -201,47 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn a_full_packet_has_62_bytes_and_goes_when_the_last_of_them_arrived() {
-        let mut packets = ftdi(16, None);
-        for at in 0..70 {
-            packets.push(at as u8, at * BYTE);
-        }
-        assert_eq!(packets.due_ns(BYTE), Some(61 * BYTE));
-        assert_eq!(packets.take(BYTE).unwrap().len(), 62);
-        // One packet at a time.
-        assert_eq!(packets.due_ns(BYTE), None);
-        packets.sent(70 * BYTE);
-        assert_eq!((packets.len(), packets.missing()), (8, Some(54)));
-        // The rest waits for the timer, which began with the packet.
-        assert_eq!(packets.due_ns(BYTE), Some(70 * BYTE + 16 * MS));
-        assert_eq!(packets.take(BYTE).unwrap().len(), 8);
-    }
-
-    #[test]
-    fn the_timer_sends_a_packet_without_data_too_and_begins_anew_with_each() {
-        for ms in [1, 2, 16, 255] {
-            let mut packets = ftdi(ms, None);
-            for number in 1..4 {
-                assert_eq!(packets.due_ns(BYTE), Some(number * ms * MS));
-                assert_eq!(packets.take(BYTE), Some(Vec::new()));
-                packets.sent(number * ms * MS);
-            }
-        }
-    }
-
-    #[test]
-    fn the_event_character_sends_what_came_up_to_it_at_once() {
-        let mut packets = ftdi(16, Some(b'\n'));
-        for (byte, at) in b"ok\nrest".iter().zip(1..) {
-            packets.push(*byte, at * BYTE);
-        }
-        assert_eq!(packets.due_ns(BYTE), Some(3 * BYTE));
-        assert_eq!(packets.take(BYTE).unwrap(), b"ok\n");
-        packets.sent(4 * BYTE);
-        assert_eq!(packets.due_ns(BYTE), Some(4 * BYTE + 16 * MS));
-    }
-
-    #[test]
     fn a_change_of_a_modem_line_sends_a_packet_at_once() {
         let mut packets = ftdi(16, None);
         packets.line_changed(3 * MS);

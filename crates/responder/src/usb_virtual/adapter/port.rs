@@ -210,17 +210,6 @@ mod tests {
     }
 
     #[test]
-    fn bytes_from_the_host_arrive_one_byte_time_after_the_other() {
-        let mut port = port();
-        port.send(b"ab", MS);
-        let byte = port.format.byte_ns();
-        assert_eq!(port.next_ns(), Some(MS + 2 * byte));
-        assert_eq!(port.step(2 * MS), Some((MS + byte, Event::Heard(b'a'))));
-        assert_eq!(port.step(2 * MS), Some((MS + 2 * byte, Event::Heard(b'b'))));
-        assert_eq!(port.step(2 * MS), None);
-    }
-
-    #[test]
     fn the_transmitter_holds_two_packets_and_takes_the_next_when_one_has_left() {
         let mut port = port();
         port.send(&[0; 64], 0);
@@ -233,20 +222,6 @@ mod tests {
             left += usize::from(event == Event::Heard(0));
         }
         assert_eq!(left, 64);
-    }
-
-    #[test]
-    fn a_short_answer_waits_for_the_timer_and_one_of_62_bytes_does_not() {
-        let mut short = port();
-        short.receive(&[0; 48], MS);
-        assert_eq!(short.step(20 * MS), Some((16 * MS, Event::Packet)));
-        let mut full = port();
-        full.receive(&[0; 62], MS);
-        let byte = full.format.byte_ns();
-        assert_eq!(full.next_ns(), Some(MS + byte));
-        assert_eq!(full.step(MS + byte), None);
-        assert_eq!(full.next_ns(), Some(MS + 62 * byte));
-        assert_eq!(full.step(20 * MS), Some((MS + 62 * byte, Event::Packet)));
     }
 
     #[test]
@@ -274,14 +249,5 @@ mod tests {
             assert_eq!(port.is_overrun, !has_flow_control);
             assert_eq!(bytes, if has_flow_control { 300 } else { 256 });
         }
-    }
-
-    #[test]
-    fn dtr_is_answered_by_the_lines_and_a_new_peer_only_when_it_rises() {
-        let mut port = port();
-        assert_eq!(port.set_dtr(true, 0), Answer::Done(Effect::Reset(0)));
-        assert_eq!(port.next_ns(), Some(0));
-        assert_eq!(port.set_dtr(true, 0), Answer::Done(Effect::None));
-        assert_eq!(port.set_dtr(false, 0), Answer::Done(Effect::None));
     }
 }
