@@ -227,7 +227,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
 
 def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
     """The table of failed exchanges, in the order of the points that have some."""
-    heads = ("exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted", "unexpected")
+    heads = ("exchanges", "answered", "late", "duplicated", "reordered", "corrupted", "unexpected")
     failed = [table for table in tables(text) if table.title.startswith("Failed exchanges")]
     points = sorted(run["points"], key=lambda point: point["point"]["index"])
 
@@ -245,6 +245,9 @@ def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
         for head in heads:
             cell = failed[0].column(head)[at]
             check_cell(checks, cell, count.get(head, 0), 1, f"failed: {head}", where)
+        missing = {"lost": count["exchanges"] - count["answered"], "unanswered": count["lost"]}
+        for head, value in missing.items():
+            check_cell(checks, failed[0].column(head)[at], value, 1, f"failed: {head}", where)
 
 
 def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:
