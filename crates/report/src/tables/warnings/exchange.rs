@@ -252,10 +252,9 @@ fn why_late(starts: Option<LateStarts>, each: bool) -> (String, String) {
         ),
         Some(LateStarts { late, waited }) => (
             format!(
-                "of {} that started more than a period late, {} waited for earlier ones; the host started the others \
-                 late",
-                grouped(late),
-                grouped(waited)
+                "{} waited for earlier ones; the host started the other {} late",
+                grouped(waited),
+                grouped(late - waited)
             ),
             format!("{of_link}, and {of_host}"),
         ),
