@@ -215,6 +215,16 @@ fn what_points_met() {
             (counts.lost, counts.late) = (3 - late, late);
         })
     };
+    let lost_at_depths = |lost: [u64; 2]| {
+        let mut file = echo(BOARD, &[&answered, &answered], 0);
+        for (point, lost) in file.points.iter_mut().zip(lost) {
+            (point.counts.exchanges, point.counts.lost) = (1_000, lost);
+        }
+        file.points[1].point.depth = 4;
+        warned(&tables::of_exchange(&file, false).warnings, "W01")
+    };
+    assert!(!lost_at_depths([50, 55]).contains("--depth"));
+    assert!(lost_at_depths([1, 55]).contains("Try a lower --depth, which lost less"));
     let disturbed = |disturbance: &Disturbance| {
         of_echo("W07", |file| {
             file.points[0].disturbances = vec![disturbance.clone()];

@@ -54,8 +54,8 @@ macro_rules! codes {
 codes! {
     Lost "W01" PRINTED: "Exchanges were not answered in time, or bytes of a stream were lost.",
         "RTT figures are for the answered exchanges. The rate of a stream is that of what arrived.",
-        "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth or --rate, or a longer --timeout. \
-         Streams: --rate computes the buffer that a device needs; use flow control OUT (NAK, RTS/CTS, XOFF).";
+        "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth where the run lost less at it, a \
+         lower --rate, or a longer --timeout. Streams: --rate computes the buffer that a device needs; use flow control OUT (NAK, RTS/CTS, XOFF).";
     Damaged "W02" PRINTED: "Answers have wrong bytes, or bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable. These exchanges are counted, but not part of the RTT figures.",
         "Check cable, --baud, flow control and the buffers of the device.";

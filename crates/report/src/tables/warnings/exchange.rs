@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use wiregauge_quantity::{grouped, is_above_all, percent, time};
 use wiregauge_record::{CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait};
 use wiregauge_run::RunFile;
+use wiregauge_stats::{Confidence, share_of};
 
 /// The warnings that a run deserves.
 pub(super) fn of_run<'a>(
@@ -134,11 +135,12 @@ fn is_scheduled(file: &RunFile) -> bool {
 /// Exchanges without an answer in time.
 fn lost(search: &mut Points<'_>, is_scheduled: bool) {
     let missing = |p: &PointSummary| share(p.counts.lost + p.counts.late, p.counts.exchanges);
-    let is_deep = |p: &PointSummary| p.point.depth > 1 && missing(p).is_some();
-    let is_deep = search.rows().any(is_deep);
+    let is_deep = search
+        .rows()
+        .any(|p| search.rows().any(|other| loses_less(other, p)));
     let is_late = search.rows().any(|p| p.counts.late > 0);
     let tries = [
-        is_deep.then_some("a lower --depth"),
+        is_deep.then_some("a lower --depth, which lost less"),
         is_scheduled.then_some("a lower --rate"),
         is_late.then_some("a longer --timeout: some answers came after it"),
     ];
@@ -162,6 +164,22 @@ fn lost(search: &mut Points<'_>, is_scheduled: bool) {
              undefined{longer}.{tries}"
         ),
     );
+}
+
+/// True if a point differs from another by a lower depth only, and lost less, by more than chance explains.
+fn loses_less(lower: &PointSummary, higher: &PointSummary) -> bool {
+    let size = |p: &PointSummary| {
+        let point = p.point;
+        (point.link, point.together, point.out_bytes, point.in_bytes)
+    };
+    let part = |p: &PointSummary| {
+        let (missing, all) = (p.counts.lost + p.counts.late, p.counts.exchanges);
+        let part = missing as f64 / all.max(1) as f64;
+        share_of(all, part, Confidence::NINETY_FIVE)
+    };
+    let bounds = || part(lower).high.zip(part(higher).low);
+    let is_lower = lower.point.depth < higher.point.depth && size(lower) == size(higher);
+    is_lower && bounds().is_some_and(|(most, least)| most < least)
 }
 
 /// Points whose depth was not reached.
