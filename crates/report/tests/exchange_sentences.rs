@@ -263,6 +263,13 @@ fn what_points_met() {
     // No answer came after the timeout; and the time that was taken is not known to be in the tails.
     assert!(!cases[0].1.contains("a longer --timeout"));
     assert!(!cases[2].1.contains("caused by this host"));
+    // A device on this host is delayed by the priority of the measuring thread.
+    assert!(cases[3].1.contains("Try whether --priority 50 helps"));
+    let here = of_echo("W07", |file| {
+        file.plan.address = "tcp://127.0.0.1:7700".into();
+        file.points[0].disturbances = vec![waited(1_234, 106 * MS)];
+    });
+    assert!(here.contains("Try a less loaded host."), "{here}");
     hold_cases("warnings_of_points", &cases);
 }
 

@@ -7,7 +7,9 @@ use super::{common, echo};
 use crate::load::LateStarts;
 use std::collections::BTreeSet;
 use wiregauge_quantity::{grouped, is_above_all, percent, time};
-use wiregauge_record::{CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait};
+use wiregauge_record::{
+    CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait, is_on_this_host,
+};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Confidence, share_of};
 
@@ -107,7 +109,12 @@ pub(super) fn of_run<'a>(
         ),
     );
     behind(file, late_starts, &mut search);
-    common::disturbed(&mut search, |p| &p.disturbances[..], &plan.host);
+    common::disturbed(
+        &mut search,
+        |p| &p.disturbances[..],
+        &plan.host,
+        plan.links().any(is_on_this_host),
+    );
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
@@ -234,7 +241,8 @@ fn behind(
             waited: sum.waited + point.waited,
         })
     });
-    let (why, help) = why_late(starts, file.plan.connect == Connect::Each);
+    let is_here = file.plan.links().any(is_on_this_host);
+    let (why, help) = why_late(starts, file.plan.connect == Connect::Each, is_here);
     let longest = search.most(|p| Some(p.start_delay.as_ref()?.max).filter(|_| late(p) > 0));
     search.at(
         Code::Behind,
@@ -251,14 +259,17 @@ fn behind(
     );
 }
 
-/// Why exchanges started late, and what helps.
-fn why_late(starts: Option<LateStarts>, each: bool) -> (String, String) {
+/// Why exchanges started late, and what may help. `is_here`: the device is a program on this host.
+fn why_late(starts: Option<LateStarts>, each: bool, is_here: bool) -> (String, String) {
     // Exchanges that open the link are one at a time.
     let of_link = match each {
         true => "--connect once or a longer --interval",
         false => "a higher --depth or a longer --interval",
     };
-    let of_host = "--priority 50 or a less loaded host";
+    let of_host = match is_here {
+        true => "a less loaded host",
+        false => "--priority 50 or a less loaded host",
+    };
     match starts {
         Some(LateStarts { late, waited }) if waited == late => (
             "exchanges waited for earlier ones".to_owned(),
