@@ -308,7 +308,8 @@ def _share_of_limit(point: dict, flow: dict) -> float | None:
 
 def _buffers(checks: Checks, rows, text: str, where: str) -> None:
     """The table of buffers."""
-    needs = [need for _, flow in rows for need in flow["buffers"]]
+    flows = [(flow, need) for _, flow in rows for need in flow["buffers"]]
+    needs = [need for _, need in flows]
     found = [table for table in tables(text) if table.title.startswith("Buffer that the device")]
     if not needs:
         return
@@ -324,7 +325,10 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         else:
             checks.that(cell == "not carried", "table: worst backlog", f"{where}: {cell}")
         mark = found[0].column(for_loss)[at].startswith("~")
-        marked = need["sustained"] and need["extrapolated"]
+        counts = flows[at][0]["counts"]
+        counted = counts["sent"] if counts["sent"] is not None else counts["received"]
+        lost_more = (counts["lost"] or 0) > need["loss"] * max(1, counted or 0)
+        marked = need["sustained"] and need["extrapolated"] and not lost_more
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")
 
 

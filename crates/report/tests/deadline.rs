@@ -165,3 +165,32 @@ fn points_that_are_too_short_have_one_warning_in_the_flag_that_limits_the_run() 
         assert!(why.contains(flag) && !why.contains(other), "{why}");
     }
 }
+
+#[test]
+fn a_point_that_falls_behind_gets_no_advice_of_a_longer_run_and_one_burst_has_no_time_between() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut plan = plan(1);
+    plan.schedule = Schedule::EveryNs(6 * MS);
+    let run = run_of(&dir, &plan, &on_ticks(6 * MS, &[7_728_000; 500]));
+    let found = deadlines(&run, &[0], every(6 * MS), &mut |_| {}).expect("samples");
+    assert_eq!(found.points[0].cycles.runs, 1, "one burst");
+    let why = found.points[0].beyond.why.as_deref();
+    assert!(
+        why.is_some_and(|why| why.contains("falls behind its schedule")),
+        "{why:?}"
+    );
+    let told = tables::of_deadlines(&run.file, &found);
+    let advice: Vec<String> = told.warnings.iter().map(ToString::to_string).collect();
+    let advice = advice.join(" ");
+    assert!(
+        !advice.contains("--count") && !advice.contains("longer"),
+        "{advice}"
+    );
+    let mut all = told.tables.iter();
+    let bursts = all.find(|table| table.title.starts_with("Bursts of missed cycles"));
+    let bursts = bursts.expect("a table of bursts");
+    let between = |head: &String| head == "mean time between bursts";
+    let at = bursts.columns.iter().position(between);
+    let cell = at.map_or("-", |at| bursts.rows[0][at].as_str());
+    assert_eq!(cell, "-");
+}

@@ -211,6 +211,7 @@ fn point(
         &run.file,
         point,
         response.as_ref().map_or(0, |found| found.n),
+        taken == Taken::AsScheduled,
     );
     Ok(DeadlinePoint {
         point,
