@@ -4,8 +4,8 @@ use crate::common;
 
 use common::{Random, exchange, exchange_run, full_speed, plan};
 use wiregauge_record::{
-    BusLimit, Ending, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse, Sample,
-    Schedule, Status, Summariser, Transfer,
+    BusLimit, Ending, Figure, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse,
+    Sample, Schedule, Status, Summariser, Transfer,
 };
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, RunFile};
@@ -66,6 +66,25 @@ fn number_after(text: &str, flag: &str) -> u64 {
     let end = digits.find(|c: char| !c.is_ascii_digit());
     let end = end.expect("text after the number");
     digits[..end].parse().expect("a number")
+}
+
+#[test]
+fn a_limit_that_is_open_has_the_reason_and_the_number_of_the_warning() {
+    let home = tempfile::tempdir().expect("a directory");
+    let few = run(&home.path().join("few"), &plan(1), 5_000, 40, true);
+    let text = few_samples(&few).expect("a warning");
+    let p99 = Figure::parse("rtt.p99").expect("a figure");
+    let why = tables::no_bound(Limit::Count(5_000), &point(&few), p99).expect("a reason");
+    let count = number_after(&text, "--count");
+    assert!(
+        why.starts_with(&format!("too few samples (--count {count})")),
+        "{why}"
+    );
+    let mut drifting = point(&few);
+    let times = drifting.rtt.as_mut().expect("answers");
+    (times.effective_n, times.p50.high) = (5_000.0, None);
+    let why = tables::no_bound(Limit::Count(5_000), &drifting, p99);
+    assert_eq!(why.as_deref(), Some("the times drift"));
 }
 
 #[test]

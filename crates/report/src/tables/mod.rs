@@ -48,7 +48,7 @@ pub use places::Places;
 pub(crate) use sentence::sentence;
 pub use table::Table;
 pub use tuned::of_tuned;
-pub use warnings::{Explained, WARNINGS, Warning};
+pub use warnings::{Explained, WARNINGS, Warning, no_bound};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
 use crate::load::{LateStarts, late_responses, late_starts};
