@@ -227,7 +227,7 @@ def check_exchange(checks: Checks, run: dict, text: str, where: str) -> None:
 
 def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
     """The table of failed exchanges, in the order of the points that have some."""
-    heads = ("exchanges", "answered", "lost", "late", "duplicated", "reordered", "corrupted", "unexpected")
+    heads = ("exchanges", "answered", "late", "duplicated", "reordered", "corrupted", "unexpected")
     failed = [table for table in tables(text) if table.title.startswith("Failed exchanges")]
     points = sorted(run["points"], key=lambda point: point["point"]["index"])
 
@@ -245,6 +245,9 @@ def _failed(checks: Checks, run: dict, text: str, where: str) -> None:
         for head in heads:
             cell = failed[0].column(head)[at]
             check_cell(checks, cell, count.get(head, 0), 1, f"failed: {head}", where)
+        missing = {"lost": count["exchanges"] - count["answered"], "unanswered": count["lost"]}
+        for head, value in missing.items():
+            check_cell(checks, failed[0].column(head)[at], value, 1, f"failed: {head}", where)
 
 
 def check_stream(checks: Checks, run: dict, text: str, where: str) -> None:
@@ -305,7 +308,8 @@ def _share_of_limit(point: dict, flow: dict) -> float | None:
 
 def _buffers(checks: Checks, rows, text: str, where: str) -> None:
     """The table of buffers."""
-    needs = [need for _, flow in rows for need in flow["buffers"]]
+    flows = [(flow, need) for _, flow in rows for need in flow["buffers"]]
+    needs = [need for _, need in flows]
     found = [table for table in tables(text) if table.title.startswith("Buffer that the device")]
     if not needs:
         return
@@ -321,7 +325,10 @@ def _buffers(checks: Checks, rows, text: str, where: str) -> None:
         else:
             checks.that(cell == "not carried", "table: worst backlog", f"{where}: {cell}")
         mark = found[0].column(for_loss)[at].startswith("~")
-        marked = need["sustained"] and need["extrapolated"]
+        counts = flows[at][0]["counts"]
+        counted = counts["sent"] if counts["sent"] is not None else counts["received"]
+        lost_more = (counts["lost"] or 0) > need["loss"] * max(1, counted or 0)
+        marked = need["sustained"] and need["extrapolated"] and not lost_more
         checks.that(mark == marked, "table: mark of an extrapolation", f"{where}: {need}")
 
 

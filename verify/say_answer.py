@@ -8,6 +8,7 @@ import numpy as np
 
 import places
 from common import Checks, percentile, samples
+from deadline_figures import responses
 from exchange_figures import answers, measured, period_ns, start_delays
 
 #: A point is as fast as the fastest from this part of its rate on (docs/exchange.md).
@@ -19,23 +20,26 @@ CHANCE = 1.05
 #: With more exchanges without a response in time than this, a depth is limited by losses (docs/exchange.md).
 LOSSY = 1e-3
 #: What a sentence has at most, with the cycles that missed their deadline.
-WORDS = 70
+WORDS = 85
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 TIME = NUMBER + r" (ns|us|µs|ms|s|min)\b"
-#: `about 3 ms`, `2.2 ms or more`, `2.2 to 3.2 ms`, `900.0 us to 1.2 ms`.
-SPAN = rf"(?:about {TIME}|{TIME} or more|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
+#: `about 3 ms`, `2.2 ms or more`, `2.2 ms or more, up to 50 ms`, `2.2 to 3.2 ms`, `900.0 us to 1.2 ms`.
+SPAN = rf"(?:about {TIME}|{TIME} or more(?:, up to {TIME})?|{NUMBER}(?: (ns|us|µs|ms|s|min))? to {TIME})"
 #: A peak is named by one time if its range is narrower than this part of it (docs/exchange.md).
 NARROW = 0.1
+#: The longest time is named beside the slowest peak from this factor of the peak's time on (docs/exchange.md).
+STALL = 10
 #: A peak is slow from this factor of the time of the largest one on (docs/exchange.md).
 SLOW = 2
 #: `1 kHz`, `one exchange every 3 ms`.
 PACE = r"(one exchange every [\d.]+ (?:ns|us|µs|ms|s)|[\d.]+ (?:Hz|kHz|MHz))"
 #: Errors by the words of the sentence, and the counts that they are of.
 ERRORS = {
-    r"([\d,]+) of ([\d,]+) lost": ("lost", "late", "corrupted", "unexpected"),
-    r" lost \((?:[^)]*, )?([\d,]+) corrupted": ("corrupted",),
-    r" lost \((?:[^)]*, )?([\d,]+) unexpected repl": ("unexpected",),
+    r"([\d,]+) of ([\d,]+) without a right answer in time": ("lost", "late", "corrupted", "unexpected"),
+    r" in time \((?:[^)]*, )?([\d,]+) late": ("late",),
+    r" in time \((?:[^)]*, )?([\d,]+) corrupted": ("corrupted",),
+    r" in time \((?:[^)]*, )?([\d,]+) unexpected repl": ("unexpected",),
     r"([\d,]+) responses? duplicated": ("duplicated",),
     r"([\d,]+) responses? out of order": ("reordered",),
 }
@@ -152,6 +156,35 @@ def check_rate(checks: Checks, run: dict, points: list, answer: str, path, here:
         all_ = sum(p["counts"]["exchanges"] for p in kept)
         right = (whole(late), whole(of)) == (count, all_) if late else count == 0
         checks.that(right, "late starts are counted", f"{here}; {count} of {all_}")
+
+
+def check_late_responses(checks: Checks, run: dict, points: list, answer: str, path, here: str) -> None:
+    """At the points that keep the rate, the part of the responses that come after the end of their period, or never."""
+    period = period_ns(run)
+    late = []
+    for point in points:
+        how = point["lateness"] or {"end_ns": period + 1, "grows": False}
+        time, right = responses(run, path, point["point"]["index"], True)
+        part = float(np.mean(~(right & (time <= period)))) if len(time) else 0.0
+        if how["end_ns"] <= period and not how["grows"] and part > 0:
+            late.append((point, part * 100))
+    said = re.search(
+        rf"(?:{NUMBER}(?: %)? to )?{NUMBER} % of the responses(?: at ([^;.]*?))? come after the end of their period(, or never)?",
+        answer,
+    )
+    checks.that(bool(said) == bool(late), "late responses of a rate that is kept are named", f"{here}; {late}")
+    if not said or not late:
+        return
+    low, high, at, never = said.groups()
+    count = places.counted(at)
+    named = [point for point, _ in late]
+    same = count == len(named) if count else places.named(at, points) == named
+    checks.that(same, "the points with late responses are those", here)
+    parts = [part for _, part in late]
+    right = is_shown(low or high, min(parts)) and is_shown(high, max(parts))
+    checks.that(right, "late responses have the part that is said", f"{here}; {parts}")
+    lost = any(point["counts"]["answered"] < point["counts"]["exchanges"] for point in named)
+    checks.that(lost == bool(never), "responses that never come are named", here)
 
 
 def carried(point: dict, one_size: bool) -> float:
@@ -299,13 +332,16 @@ def check_slow(checks: Checks, points: list, answer: str, here: str) -> None:
 def is_peak(mode: dict, is_slowest: bool, share: str, *span: str) -> bool:
     """Whether a share and the groups of SPAN, one time for a narrow range, are those of this peak; the slowest one has
     no upper end."""
-    about, unit, least, least_unit, low, low_unit, high, high_unit = span
+    about, unit, least, least_unit, most, most_unit, low, low_unit, high, high_unit = span
     narrow = mode["high"] - mode["low"] < NARROW * mode["peak"]
     if not is_shown(share, mode["share"] * 100) or narrow != bool(about):
         return False
     if narrow:
         return is_shown(about, mode["peak"] / UNITS[unit])
     if is_slowest or least:
+        stalls = mode["high"] > STALL * mode["peak"]
+        if stalls != bool(most) or most and not is_shown(most, mode["high"] / UNITS[most_unit]):
+            return False
         return is_slowest and bool(least) and is_shown(least, mode["low"] / UNITS[least_unit])
     from_ = is_shown(low, mode["low"] / UNITS[low_unit or high_unit])
     return from_ and is_shown(high, mode["high"] / UNITS[high_unit])
@@ -339,6 +375,7 @@ def check(checks: Checks, run: dict, answer: str, path, where: str) -> None:
         checks.that(same, "errors are counted by kind", f"{here}; {keys} {count}")
     if period_ns(run) is not None:
         check_rate(checks, run, points, answer, path, here)
+        check_late_responses(checks, run, points, answer, path, here)
     else:
         check_fastest(checks, run, points, answer, here)
     if len(points) == 1:

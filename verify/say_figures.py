@@ -223,7 +223,7 @@ def check_late_starts(checks: Checks, run: dict, text: str, path, where: str) ->
     elif waited == 0:
         expected = ": the host started them late,"
     else:
-        expected = f": of {late:,} that started more than a period late, {waited:,} waited"
+        expected = f": {waited:,} waited for earlier ones; the host started the other {late - waited:,} late"
     checks.that(expected in words, "W06 names the cause", f"{where}: {words}; {waited} of {late}")
 
 

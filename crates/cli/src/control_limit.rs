@@ -103,7 +103,7 @@ fn of_figure(limit: &Constraint, assessment: &Assessment) -> Held {
         }),
     };
     match found {
-        Some(found) => Held::new(limit, limit.judge(Some(found)), &found, false),
+        Some(found) => Held::new(limit, limit.judge(Some(found)), &found, false, None),
         None => Held::missed("unbounded: the loop did not hold".into()),
     }
 }

@@ -36,7 +36,7 @@ pub fn judge(limit: &Constraint, point: &DeadlinePoint) -> Held {
     let Some(found) = found else {
         return Held::missed(missed_share(point));
     };
-    let held = Held::new(limit, limit.judge(Some(found)), &found, false);
+    let held = Held::new(limit, limit.judge(Some(found)), &found, false, None);
     let text = match (limit.figure, cycles.longest_run) {
         (Figure::Longest, 1) => "1 cycle".into(),
         (Figure::Longest, longest) => format!("{} cycles", grouped(longest)),

@@ -22,12 +22,14 @@ pub struct Held {
 }
 
 impl Held {
-    /// Of a value that is known. `is_scheduled`: a bare `p99` is counted from the intended start.
+    /// Of a value that is known. `is_scheduled`: a bare `p99` is counted from the intended start. `why`: why a bound is
+    /// missing, where that is known.
     pub fn new(
         limit: &Constraint,
         compliance: Compliance,
         found: &Estimate,
         is_scheduled: bool,
+        why: Option<String>,
     ) -> Held {
         let counted = match limit.figure {
             Figure::Time(Times::Answer, _) if is_scheduled => " from the intended start",
@@ -42,15 +44,18 @@ impl Held {
         let (value, line) = match compliance {
             Compliance::Met => (value.clone(), within("")),
             Compliance::Undecided => {
-                let why = match found.low.and(found.high) {
-                    Some(_) => "",
-                    None => "; too few independent samples, or drift: use a longer run",
+                let why = match (found.low.and(found.high), why) {
+                    (Some(_), _) => String::new(),
+                    (None, Some(why)) => format!("; {why}"),
+                    (None, None) => {
+                        "; too few independent samples, or drift: use a longer run".into()
+                    }
                 };
                 let short = match &interval {
                     Some(interval) => format!("{value}; {interval}"),
                     None => value.clone(),
                 };
-                (short, within(why))
+                (short, within(&why))
             }
             Compliance::Violated => {
                 let beyond = beyond(limit, found.value);
@@ -158,7 +163,7 @@ mod tests {
         let limit = of_exchanges(text).or_else(|_| of_streams(text));
         let limit = limit.expect("a limit");
         let found = Estimate { value, low, high };
-        Held::new(&limit, limit.judge(Some(found)), &found, true)
+        Held::new(&limit, limit.judge(Some(found)), &found, true, None)
     }
 
     #[test]
@@ -208,6 +213,19 @@ mod tests {
         );
         let open = held("rtt.p99<2ms", 1.2e6, Some(1e6), Some(3e6));
         assert_eq!(open.line, "1.200 ms (95 %: 1.000 ms to 3.000 ms)");
+    }
+
+    #[test]
+    fn a_limit_that_a_drift_leaves_open_says_so_and_asks_for_no_longer_run() {
+        let limit = of_exchanges("rtt.p99<2ms").expect("a limit");
+        let found = Estimate {
+            value: 1.2e6,
+            low: Some(1e6),
+            high: None,
+        };
+        let why = Some("the times drift".to_owned());
+        let open = Held::new(&limit, limit.judge(Some(found)), &found, true, why);
+        assert_eq!(open.line, "1.200 ms (95 %: 1.000 ms .. ?; the times drift)");
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from
         &found,
         "preempted 80 times, for 6.000 ms in total, in 2 of its points",
     );
-    let command = "wiregauge exchange tcp://10.0.0.5:7700 --priority 50";
+    let command = "wiregauge exchange tcp://10.0.0.5:7700 --priority 50  # try whether it helps";
     assert_eq!(found.remedy, [command]);
     let raised = HostState {
         policy: "SCHED_FIFO 50".into(),
@@ -111,6 +111,52 @@ fn a_run_without_priority_is_a_note_and_hurts_where_the_processor_was_taken_from
     };
     assert_eq!(level("real-time", raised.clone()), Level::Good);
     assert_eq!(level("throttling", raised), Level::Note);
+}
+
+/// A preempted exchange run that was changed.
+fn preempted(change: impl FnOnce(&mut RunFile)) -> AnyRun {
+    let taken = Disturbance::Preempted {
+        times: 40,
+        waited_ns: 3_000_000,
+    };
+    match disturbed(quiet(), &[taken]) {
+        AnyRun::Exchange(mut run) => {
+            change(&mut run.file);
+            AnyRun::Exchange(run)
+        }
+        _ => panic!("not an exchange run"),
+    }
+}
+
+#[test]
+fn the_proposed_command_does_not_store_where_the_run_is_stored() {
+    let run = preempted(|file| {
+        let typed = "wiregauge exchange tcp://10.0.0.5:7700 --store /tmp/run --depth 4";
+        file.conditions.command = typed.split(' ').map(str::to_owned).collect();
+    });
+    let found = only("real-time", run);
+    let command =
+        "wiregauge exchange tcp://10.0.0.5:7700 --depth 4 --priority 50  # try whether it helps";
+    assert_eq!(found.remedy, [command]);
+}
+
+#[test]
+fn no_priority_is_proposed_where_the_device_is_a_program_on_this_host() {
+    for address in ["tcp://127.0.0.1:7700", "null://", "serial:///dev/pts/3"] {
+        let run = || preempted(|file| file.plan.address = address.to_owned());
+        assert!(only("real-time", run()).remedy.is_empty(), "{address}");
+        assert!(only("neighbours", run()).remedy.is_empty(), "{address}");
+    }
+}
+
+#[test]
+fn the_load_that_a_run_made_itself_is_no_other_program() {
+    let loaded = || preempted(|file| file.plan.host.load.cpu = 4);
+    for check in ["real-time", "neighbours"] {
+        let title = only(check, loaded()).title;
+        assert!(title.contains("the load of --host-load"), "{title}");
+        assert!(!title.contains("other programs"), "{title}");
+    }
 }
 
 #[test]

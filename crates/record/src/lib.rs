@@ -53,6 +53,7 @@ pub use loop_plan::{Aim, LoopPlan, LoopPoint, LoopWait, SAMPLE_BYTES, Stage};
 pub use loop_summary::{LoopSummary, StageSpeed, Stall, StallRate, TimerThread, Verified};
 pub use plan::{
     Connect, HostLoad, HostPlan, Limit, LinkOptions, Plan, Point, Protocol, Schedule, Wait,
+    is_on_this_host,
 };
 pub use point_summary::{
     BatchRate, BatchTrial, BusLimit, Counts, DeviceLate, Disturbance, Ending, PointSummary,

@@ -7,6 +7,7 @@ use crate::names::names;
 use crate::query::{ModbusLine, Queries, ReplyEnd};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::net::IpAddr;
 
 /// What the two ends say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +204,22 @@ pub struct Plan {
     pub host: HostPlan,
     /// What is asked of the link.
     pub link: LinkOptions,
+}
+
+/// True of a device that is a program on this host, by its address: it needs the same CPUs as the measuring thread.
+pub fn is_on_this_host(address: &str) -> bool {
+    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
+    let rest = rest.trim_start_matches("//");
+    match scheme {
+        "null" | "unix" | "virtual" => true,
+        "serial" => rest.trim_start_matches('/').starts_with("dev/pts/"),
+        "tcp" | "udp" => {
+            let host = rest.rsplit_once(':').map_or(rest, |(host, _)| host);
+            let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+            host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+        }
+        _ => false,
+    }
 }
 
 impl Plan {

@@ -214,6 +214,16 @@ fn what_points_met() {
             (counts.lost, counts.late) = (3 - late, late);
         })
     };
+    let lost_at_depths = |lost: [u64; 2]| {
+        let mut file = echo(BOARD, &[&answered, &answered], 0);
+        for (point, lost) in file.points.iter_mut().zip(lost) {
+            (point.counts.exchanges, point.counts.lost) = (1_000, lost);
+        }
+        file.points[1].point.depth = 4;
+        warned(&tables::of_exchange(&file, false).warnings, "W01")
+    };
+    assert!(!lost_at_depths([50, 55]).contains("--depth"));
+    assert!(lost_at_depths([1, 55]).contains("Try a lower --depth, which lost less"));
     let disturbed = |disturbance: &Disturbance| {
         of_echo("W07", |file| {
             file.points[0].disturbances = vec![disturbance.clone()];
@@ -252,6 +262,13 @@ fn what_points_met() {
     // No answer came after the timeout; and the time that was taken is not known to be in the tails.
     assert!(!cases[0].1.contains("a longer --timeout"));
     assert!(!cases[2].1.contains("caused by this host"));
+    // A device on this host is delayed by the priority of the measuring thread.
+    assert!(cases[3].1.contains("Try whether --priority 50 helps"));
+    let here = of_echo("W07", |file| {
+        file.plan.address = "tcp://127.0.0.1:7700".into();
+        file.points[0].disturbances = vec![waited(1_234, 106 * MS)];
+    });
+    assert!(here.contains("Try a less loaded host."), "{here}");
     hold_cases("warnings_of_points", &cases);
 }
 

@@ -104,6 +104,35 @@ fn buffers_of_streams() {
 }
 
 #[test]
+fn a_link_that_loses_more_than_the_wanted_loss_has_no_buffer_for_it() {
+    let point = stream_point(0, Direction::In);
+    let tables = stream_in(transfers(point, 5_000, 1), |file| {
+        let flow = &mut file.points[0].flows[0];
+        flow.counts.lost = Some(flow.counts.counted() / 40);
+        let need = &mut flow.buffers[0];
+        need.loss = 1e-2;
+        need.for_loss_bytes = Some(Estimate {
+            value: 499.0,
+            low: None,
+            high: None,
+        });
+    });
+    let brief = tables.brief.expect("an answer");
+    let said = &brief.answer;
+    assert!(
+        said.contains("no buffer is known for a loss of 1e-2, as 2.") && !said.contains("499 B"),
+        "{said}"
+    );
+    let table = brief.tables(usize::MAX).nth(1).expect("buffers");
+    assert!(
+        table
+            .title
+            .contains("unknown: takes a link that loses less")
+    );
+    assert!(!table.text().contains("499"));
+}
+
+#[test]
 fn warnings_of_several_points() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut points: Vec<StreamPoint> = (0..3).map(|i| stream_point(i, Direction::In)).collect();

@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, which links once.
 
+mod answers;
 mod causes;
 mod common;
 mod control;

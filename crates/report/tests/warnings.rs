@@ -2,8 +2,11 @@
 
 use crate::common;
 
-use common::{Random, exchange, exchange_run, plan};
-use wiregauge_record::{Limit, Phase, Plan, Point, Protocol, Sample, Transfer};
+use common::{Random, exchange, exchange_run, full_speed, plan};
+use wiregauge_record::{
+    BusLimit, Ending, Figure, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse,
+    Sample, Schedule, Status, Summariser, Transfer,
+};
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, RunFile};
 
@@ -40,6 +43,11 @@ pub fn run(dir: &std::path::Path, plan: &Plan, n: u64, burst: u64) -> AnyRun {
     })
 }
 
+fn point(run: &AnyRun) -> PointSummary {
+    let run = run.as_kind::<Exchange>().expect("an exchange run");
+    run.file.points[0].clone()
+}
+
 /// Finding and advice of the warning about p99, if there is one.
 fn few_samples(run: &AnyRun) -> Option<String> {
     let warnings = tables::of(run, false).warnings;
@@ -54,6 +62,25 @@ fn number_after(text: &str, flag: &str) -> u64 {
     let end = digits.find(|c: char| !c.is_ascii_digit());
     let end = end.expect("text after the number");
     digits[..end].parse().expect("a number")
+}
+
+#[test]
+fn a_limit_that_is_open_has_the_reason_and_the_number_of_the_warning() {
+    let home = tempfile::tempdir().expect("a directory");
+    let few = run(&home.path().join("few"), &plan(1), 5_000, 40);
+    let text = few_samples(&few).expect("a warning");
+    let p99 = Figure::parse("rtt.p99").expect("a figure");
+    let why = tables::no_bound(Limit::Count(5_000), &point(&few), p99).expect("a reason");
+    let count = number_after(&text, "--count");
+    assert!(
+        why.starts_with(&format!("too few samples (--count {count})")),
+        "{why}"
+    );
+    let mut drifting = point(&few);
+    let times = drifting.rtt.as_mut().expect("answers");
+    (times.effective_n, times.p50.high) = (5_000.0, None);
+    let why = tables::no_bound(Limit::Count(5_000), &drifting, p99);
+    assert_eq!(why.as_deref(), Some("the times drift"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use wiregauge_measure::exchange;
 use wiregauge_measure::multi_link::{Divisible, Turn};
 use wiregauge_quantity::{grouped, percent};
 use wiregauge_record::{Limit, PointSummary};
-use wiregauge_report::tables::Places;
+use wiregauge_report::tables::{self, Places};
 use wiregauge_run::{Exchange, RunFile};
 use wiregauge_tune::Compliance;
 
@@ -50,15 +50,23 @@ pub fn run(args: &ExchangeArgs, session: &Session<'_>) -> anyhow::Result<Outcome
 fn judged(args: &ExchangeArgs, file: &RunFile) -> Vec<Judged> {
     let places = Places::of_run(&file.plan, &file.points);
     let of = |limit: &Constraint| {
-        let worst = worst(limit, &file.points, &places);
+        let worst = worst(limit, &file.points, &places, file.plan.limit);
         Judged::new(&limit.text, worst.into_iter().collect())
     };
     args.require.iter().map(of).collect()
 }
 
-/// The limit at its worst point, at which others it is met, and at how many it is not met either.
-fn worst(limit: &Constraint, points: &[PointSummary], places: &Places) -> Option<Held> {
-    let all = points.iter().map(|point| (point, found(limit, point)));
+/// The limit at its worst point, at which others it is met, and at how many it is not met either. `extent`: what ended
+/// the points.
+fn worst(
+    limit: &Constraint,
+    points: &[PointSummary],
+    places: &Places,
+    extent: Limit,
+) -> Option<Held> {
+    let all = points
+        .iter()
+        .map(|point| (point, found(limit, point, extent)));
     let all: Vec<(&PointSummary, Held)> = all.collect();
     let those = |compliance: Compliance| -> Vec<u32> {
         let those = all.iter().filter(|(_, held)| held.compliance == compliance);
@@ -107,7 +115,7 @@ fn others(count: usize, verdict: &str) -> String {
 
 /// What a point has where it should meet a limit: `15.99 ms (95 %: 8.331 ms .. ?)`. Worse than any value are many unanswered
 /// exchanges, then no measurement.
-fn found(limit: &Constraint, point: &PointSummary) -> Held {
+fn found(limit: &Constraint, point: &PointSummary, extent: Limit) -> Held {
     match (limit.unanswered_share(point), limit.figure.of_point(point)) {
         (Some(share), _) => {
             let share_text = percent(share);
@@ -120,7 +128,8 @@ fn found(limit: &Constraint, point: &PointSummary) -> Held {
         }
         (None, Some(found)) => {
             let is_scheduled = point.from_intended.is_some();
-            Held::new(limit, limit.of_point(point), &found, is_scheduled)
+            let why = tables::no_bound(extent, point, limit.figure);
+            Held::new(limit, limit.of_point(point), &found, is_scheduled, why)
         }
         (None, None) => Held::missed("not measured".into()),
     }
@@ -156,7 +165,7 @@ mod tests {
     #[test]
     fn of_undefined_percentiles_the_point_with_the_most_unanswered_is_the_worst() {
         let limit: Constraint = constraint::of_exchanges("p99<2ms").expect("a limit");
-        let excess = |point: &PointSummary| found(&limit, point).excess;
+        let excess = |point: &PointSummary| found(&limit, point, Limit::Count(100)).excess;
         let (more, fewer) = (excess(&point(0, 5, 0)), excess(&point(1, 2, 1)));
         assert!(more > fewer, "{more} {fewer}");
         assert!(fewer > excess(&point(2, 0, 0)));
@@ -171,7 +180,7 @@ mod tests {
             ..made_up::plan()
         };
         let places = Places::of_run(&plan, &points);
-        let held = worst(&limit, &points, &places).expect("points");
+        let held = worst(&limit, &points, &places, plan.limit).expect("points");
         let met = places.at(0);
         let expected = format!("; met{met}");
         assert!(held.value.ends_with(&expected), "{} {expected}", held.value);

@@ -77,7 +77,7 @@ fn judged(args: &StreamArgs, file: &RunFile<Stream>) -> Vec<Judged> {
         let of_way = rows.iter().filter(|(_, flow)| limit.is_of(flow.way));
         let held = of_way.map(|(point, flow)| {
             let held = match limit.figure.of_flow(flow) {
-                Some(found) => Held::new(limit, limit.of_flow(flow), &found, false),
+                Some(found) => Held::new(limit, limit.of_flow(flow), &found, false, None),
                 None => Held::missed("not measured".into()),
             };
             let place = Settings::of_flow(point, flow.way).short_name();

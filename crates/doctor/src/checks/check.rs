@@ -1,7 +1,8 @@
 //! What a check is, and what several of them say.
 
 use crate::{Finding, HostContext};
-use wiregauge_run::Stored;
+use wiregauge_record::{HostLoad, is_on_this_host};
+use wiregauge_run::{Exchange, Loop, Stored, Stream};
 
 /// One thing that may hurt.
 #[derive(Clone, Copy)]
@@ -22,11 +23,42 @@ pub(super) const BUSY_HOST_COST: &str = "on the authors' test host, with 4 busy 
                               woken each 1 ms started 7.0 ms late (p99); with --priority 50: 0.05 ms";
 pub(super) const BUSY_HOST_SOURCE: &str = "bench/runs/2026-11-22-host";
 
-/// The command of a run, with real-time priority.
-pub(super) fn with_priority(run: &dyn Stored) -> String {
-    let typed = run.conditions().command.iter().skip(1).map(String::as_str);
-    match shlex::try_join(typed) {
-        Ok(words) if !words.is_empty() => format!("wiregauge {words} --priority 50"),
-        _ => format!("wiregauge {} {} --priority 50", run.kind(), run.address()),
+/// The command of a run, with real-time priority and without the directory in which it was stored; `None` where the
+/// device is a program on this host, which that priority delays.
+pub(super) fn with_priority(run: &dyn Stored) -> Option<String> {
+    if is_on_this_host(run.address()) {
+        return None;
+    }
+    let mut typed = run.conditions().command.iter().skip(1).map(String::as_str);
+    let mut words = Vec::new();
+    while let Some(word) = typed.next() {
+        match word {
+            "--store" => {
+                typed.next();
+            }
+            _ if word.starts_with("--store=") => {}
+            _ => words.push(word),
+        }
+    }
+    let command = match shlex::try_join(words) {
+        Ok(words) if !words.is_empty() => words,
+        _ => format!("{} {}", run.kind(), run.address()),
+    };
+    Some(format!(
+        "wiregauge {command} --priority 50  # try whether it helps"
+    ))
+}
+
+/// What took CPU time from a run: the load that it made itself (`--host-load`), or other programs.
+pub(super) fn others(run: &dyn Stored) -> &'static str {
+    let plans = [
+        run.as_kind::<Exchange>().map(|run| &run.file.plan.host),
+        run.as_kind::<Stream>().map(|run| &run.file.plan.host),
+        run.as_kind::<Loop>().map(|run| &run.file.plan.host),
+    ];
+    let mut plans = plans.into_iter().flatten();
+    match plans.any(|host| host.load != HostLoad::default()) {
+        true => "the load of --host-load",
+        false => "other programs",
     }
 }

@@ -1,6 +1,8 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
-use super::check::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, with_priority};
+use super::check::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, others, with_priority,
+};
 use crate::host::Ticks;
 use crate::{Finding, HostContext, Level};
 use std::path::PathBuf;
@@ -148,11 +150,10 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     });
     let pids: Vec<String> = alive.map(|program| program.pid.to_string()).collect();
     let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
-    let finding = match pids.is_empty() {
+    match pids.is_empty() {
         true => finding,
         false => finding.remedy(format!("sudo renice -n 19 -p {}", pids.join(" "))),
-    };
-    finding.remedy("wiregauge exchange ADDRESS --priority 50  # preempts them")
+    }
 }
 
 fn of_run(run: &dyn Stored) -> Finding {
@@ -176,11 +177,18 @@ fn of_run(run: &dyn Stored) -> Finding {
     let seen = format!("{}: {shown}, on {} CPUs", run.name(), host.processors);
     let is_loaded = load.is_some_and(|load| load >= BUSY_NOTED * f64::from(host.processors.max(1)));
     // What took the processor away is the matter of real-time priority.
+    let others = others(run);
     let (level, title) = match (shared > 0, preempted > 0, is_loaded) {
-        (true, _, _) => (Level::Hurts, "other programs ran on the CPU of the run"),
-        (false, true, _) => (Level::Note, "other programs used the CPUs during the run"),
-        (false, false, true) => (Level::Note, "other programs used the CPUs before the run"),
-        (false, false, false) => (Level::Good, "other programs did not disturb the run"),
+        (true, _, _) => (Level::Hurts, format!("{others} ran on the CPU of the run")),
+        (false, true, _) => (
+            Level::Note,
+            format!("{others} used the CPUs during the run"),
+        ),
+        (false, false, true) => (
+            Level::Note,
+            "other programs used the CPUs before the run".into(),
+        ),
+        (false, false, false) => (Level::Good, "other programs did not disturb the run".into()),
     };
     let mut finding = Finding::new(NAME, level, title).seen(seen);
     if shared > 0 {
@@ -198,9 +206,11 @@ fn of_run(run: &dyn Stored) -> Finding {
     if level == Level::Good {
         return finding;
     }
-    finding
-        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
-        .remedy(with_priority(run))
+    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
+    match with_priority(run) {
+        Some(command) => finding.remedy(command),
+        None => finding,
+    }
 }
 
 /// Field 1 of /proc/PID/stat.

@@ -1,6 +1,8 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
-use super::check::{BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, with_priority};
+use super::check::{
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, others, with_priority,
+};
 use crate::host::real_time_priority;
 use crate::{Finding, HostContext, Level};
 use wiregauge_quantity::time;
@@ -61,7 +63,10 @@ fn of_run(run: &dyn Stored) -> Finding {
         _ => Finding::new(
             NAME,
             Level::Hurts,
-            "without real-time priority, other programs preempted the run",
+            format!(
+                "without real-time priority, {} preempted the run",
+                others(run)
+            ),
         )
         .seen(seen)
         .seen(format!(
@@ -69,7 +74,9 @@ fn of_run(run: &dyn Stored) -> Finding {
             time(waited_ns as f64)
         )),
     };
-    finding
-        .costs(BUSY_HOST_COST, BUSY_HOST_SOURCE)
-        .remedy(with_priority(run))
+    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
+    match with_priority(run) {
+        Some(command) => finding.remedy(command),
+        None => finding,
+    }
 }

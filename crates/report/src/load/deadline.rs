@@ -133,6 +133,35 @@ pub fn deadlines(
     })
 }
 
+/// The part of the measured exchanges of the point at this place of `run.file.points` that have no right response by the
+/// end of their period, counted as [`deadlines`] does; 0 without a schedule.
+pub(crate) fn late_responses(run: &Run<Exchange>, at: usize) -> Result<f64, RunError> {
+    let Some(schedule) = cycles_of_schedule(run) else {
+        return Ok(0.0);
+    };
+    let summary = &run.file.points[at];
+    let rule = CycleRule {
+        period: schedule.period_ns,
+        deadline: schedule.deadline_ns,
+        between: None,
+        outstanding: summary.point.depth,
+    };
+    let is_whole = summary.counts.answered == summary.counts.exchanges;
+    let latest = summary.from_intended.as_ref().map(|times| times.max);
+    if is_whole && latest.is_some_and(|latest| latest <= rule.deadline as f64) {
+        return Ok(0.0);
+    }
+    let connect = run.file.plan.connect;
+    let (mut cycles, mut late) = (0_u64, 0_u64);
+    each_measured(run, at, &OF_RESPONSE, |sample| {
+        let response_ns = Taken::AsScheduled.response_ns(sample, connect);
+        let is_in_time = sample.status.is_timed() && rule.is_kept(response_ns);
+        cycles += 1;
+        late += u64::from(!is_in_time);
+    })?;
+    Ok(late as f64 / cycles.max(1) as f64)
+}
+
 fn point(
     run: &Run<Exchange>,
     at: usize,
@@ -182,6 +211,7 @@ fn point(
         &run.file,
         point,
         response.as_ref().map_or(0, |found| found.n),
+        taken == Taken::AsScheduled,
     );
     Ok(DeadlinePoint {
         point,

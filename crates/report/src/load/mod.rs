@@ -24,6 +24,7 @@ mod types;
 pub use control::{ControlPoint, Controls, ControlsError, controls};
 pub use cycle_answers::Taken;
 pub use cycle_delays::{CycleDelays, cycle_delays};
+pub(crate) use deadline::late_responses;
 pub use deadline::{
     Beyond, ControlLoop, DeadlinePoint, Deadlines, cycles_of_schedule, deadlines, deadlines_of_all,
 };

@@ -96,7 +96,8 @@ fn bursts(deadlines: &Deadlines) -> Table {
         let found = &point.cycles;
         match (found.runs, found.share.high) {
             (0, Some(high)) if found.cycles > 0 => Some(format!("> {}", about_time(period / high))),
-            (0, _) => None,
+            // One burst has none after it.
+            (0 | 1, _) => None,
             (runs, _) => Some(about_time(period * found.cycles as f64 / runs as f64)),
         }
     });
@@ -203,12 +204,13 @@ fn warnings(file: &RunFile, deadlines: &Deadlines) -> Vec<Warning> {
         Some(one_in) => format!(" to one in {}", about(one_in)),
         None => String::new(),
     };
+    let is_scheduled = deadlines.taken == Taken::AsScheduled;
     let refused = points.iter().filter_map(|point| {
         let responses = point.response.as_ref().map_or(0, |found| found.n);
         Some(Refused {
             point: point.point,
             why: point.beyond.refused?,
-            extent: Extent::of(file, point.point, responses),
+            extent: Extent::of(file, point.point, responses, is_scheduled),
         })
     });
     let refused: Vec<Refused> = refused.collect();

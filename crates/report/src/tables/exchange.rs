@@ -281,12 +281,15 @@ pub(super) fn unexpected(points: &[PointSummary], places: &Places) -> Option<Tab
 
 fn losses(points: &[PointSummary], places: &Places) -> Option<Table> {
     points.iter().find(|p| !p.counts.is_clean())?;
-    let title = "Failed exchanges (only points that have some); late: answered after the timeout; stray bytes belong \
-                 to no response";
+    let title = "Failed exchanges (only points that have some); lost: without a right answer in time; late: answered \
+                 after the timeout; stray bytes belong to no response";
     let mut columns = Columns::<&PointSummary>::new();
     columns.add("exchanges", |p| grouped(p.counts.exchanges));
     columns.add("answered", |p| grouped(p.counts.answered));
-    columns.add("lost", |p| grouped(p.counts.lost));
+    columns.add("lost", |p| {
+        grouped(p.counts.exchanges.saturating_sub(p.counts.answered))
+    });
+    columns.add("unanswered", |p| grouped(p.counts.lost));
     columns.add("late", |p| grouped(p.counts.late));
     columns.add("duplicated", |p| grouped(p.counts.duplicated));
     columns.add("reordered", |p| grouped(p.counts.reordered));

@@ -48,10 +48,10 @@ pub use places::Places;
 pub(crate) use sentence::sentence;
 pub use table::Table;
 pub use tuned::of_tuned;
-pub use warnings::{Explained, WARNINGS, Warning};
+pub use warnings::{Explained, WARNINGS, Warning, no_bound};
 pub use words::{FLOORS, FLOORS_ARE, Tables};
 
-use crate::load::{LateStarts, late_starts};
+use crate::load::{LateStarts, late_responses, late_starts};
 use wiregauge_command_line::quoted;
 use wiregauge_record::Conditions;
 use wiregauge_run::{Control, Exchange, Files, Loop, Run, RunFile, State, Stored, Stream};
@@ -68,23 +68,27 @@ pub fn latex(run: &dyn Stored, tables: &Tables) -> String {
 
 /// Tells of an exchange run.
 pub(crate) fn of_exchange_run(run: &Run<Exchange>, confidence: bool) -> Tables {
-    exchange_with(&run.file, confidence, &|at| late_starts(run, at).ok())
+    let late_starts = |at: usize| late_starts(run, at).ok();
+    let late_responses = |at: usize| late_responses(run, at).ok();
+    exchange_with(&run.file, confidence, &late_starts, &late_responses)
 }
 
 /// Tells of an exchange run, without what only its samples show.
 pub fn of_exchange(file: &RunFile, confidence: bool) -> Tables {
-    exchange_with(file, confidence, &|_| None)
+    exchange_with(file, confidence, &|_| None, &|_| None)
 }
 
-/// With the late starts of the point at a place of `file.points`, where its samples can be read.
+/// With the late starts and the part of late responses of the point at a place of `file.points`, where its samples can be
+/// read.
 fn exchange_with(
     file: &RunFile,
     confidence: bool,
     late_starts: &dyn Fn(usize) -> Option<LateStarts>,
+    late_responses: &dyn Fn(usize) -> Option<f64>,
 ) -> Tables {
     Tables {
         heading: heading::of_exchange(file),
-        brief: Some(brief::of_exchange(file, confidence)),
+        brief: Some(brief::of_exchange(file, confidence, late_responses)),
         tables: exchange::tables(file, confidence)
             .into_iter()
             .chain(can::can(

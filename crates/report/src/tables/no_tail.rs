@@ -1,7 +1,7 @@
 //! Why nothing is said beyond the samples, and what would help.
 
 use wiregauge_quantity::{LARGE, about, grouped, rounded_up, time};
-use wiregauge_record::{Limit, Point};
+use wiregauge_record::{Keeping, Limit, Point};
 use wiregauge_run::RunFile;
 use wiregauge_stats::NoTail;
 
@@ -10,16 +10,20 @@ use wiregauge_stats::NoTail;
 pub(crate) struct Extent {
     /// Time for each response, of a run that is limited by time.
     ns_per_response: Option<f64>,
+    /// The cycles are those of a schedule behind which the point falls: its responses come later and later.
+    falls_behind: bool,
 }
 
 impl Extent {
-    /// Of a point with so many responses.
-    pub(crate) fn of(file: &RunFile, point: Point, responses: u64) -> Extent {
+    /// Of a point with so many responses. `is_scheduled`: the cycles are those of the run's schedule.
+    pub(crate) fn of(file: &RunFile, point: Point, responses: u64, is_scheduled: bool) -> Extent {
         let summary = file.points.iter().find(|summary| summary.point == point);
         let elapsed_ns = summary.map_or(0, |summary| summary.elapsed_ns);
         let is_timed = matches!(file.plan.limit, Limit::DurationNs(_));
         let is_known = elapsed_ns > 0 && responses > 0;
+        let keeping = summary.and_then(|summary| summary.keeping(file.plan.schedule));
         Extent {
+            falls_behind: is_scheduled && keeping == Some(Keeping::FallsBehind),
             ns_per_response: (is_timed && is_known).then(|| elapsed_ns as f64 / responses as f64),
         }
     }
@@ -71,6 +75,9 @@ pub(super) struct Refused {
 impl Refused {
     /// True if one text describes both.
     fn is_like(&self, other: &Refused) -> bool {
+        if self.extent.falls_behind || other.extent.falls_behind {
+            return self.extent.falls_behind == other.extent.falls_behind;
+        }
         match (self.why, other.why) {
             (NoTail::TooFew { .. }, NoTail::TooFew { .. })
             | (NoTail::TooFar { .. }, NoTail::TooFar { .. }) => {
@@ -124,6 +131,10 @@ pub(crate) fn no_tail(why: &NoTail, extent: Extent) -> String {
 
 /// `most`: independent long responses of the point that has the most of them, among several with this reason.
 fn text(why: &NoTail, extent: Extent, most: f64) -> String {
+    if extent.falls_behind {
+        return "the point falls behind its schedule, so responses come later and later, and there is no single tail"
+            .into();
+    }
     match *why {
         NoTail::TooFew {
             independent,
@@ -211,6 +222,7 @@ mod tests {
 
     const COUNTED: Extent = Extent {
         ns_per_response: None,
+        falls_behind: false,
     };
 
     fn refused(depth: u32, why: NoTail, extent: Extent) -> Refused {
@@ -255,6 +267,7 @@ mod tests {
     fn a_run_limited_by_time_needs_a_longer_time() {
         let every = |ms: f64| Extent {
             ns_per_response: Some(ms * 1e6),
+            falls_behind: false,
         };
         // The second needs fewer responses, but each takes longer.
         let found = by_reason(&[

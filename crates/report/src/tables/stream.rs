@@ -238,6 +238,12 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
     let takes = takes.filter_map(|(row, need)| enough(row, need));
     let takes = match takes.max() {
         Some(enough) => enough.to_string(),
+        None if needs
+            .iter()
+            .any(|(row, need)| lost_more(row, need).is_some()) =>
+        {
+            "a link that loses less".to_owned()
+        }
         None => "a longer --duration".to_owned(),
     };
     let bytes = |bytes: f64| grouped(bytes.round() as u64);
@@ -250,12 +256,14 @@ pub(super) fn buffers(rows: &[Row<'_>], places: &Places) -> Option<Table> {
         true => grouped(need.worst_bytes),
         false => "not carried".into(),
     });
-    columns.some(format!("buffer for loss {loss:e}"), |(_, need)| {
-        let found = for_loss(need).unwrap_or("unknown".into());
+    columns.some(format!("buffer for loss {loss:e}"), |(row, need)| {
+        let known = for_loss(need).filter(|_| lost_more(&row, need).is_none());
+        let found = known.unwrap_or("unknown".into());
         need.sustained.then_some(found)
     });
-    columns.some("95 % CI", |(_, need)| {
-        let found = need.for_loss_bytes.filter(|_| need.sustained)?;
+    columns.some("95 % CI", |(row, need)| {
+        let is_known = need.sustained && lost_more(&row, need).is_none();
+        let found = need.for_loss_bytes.filter(|_| is_known)?;
         Some(format!("{} .. {}", bound(found.low), bound(found.high)))
     });
     columns.some("smallest loss supported", |(_, need)| {
@@ -287,7 +295,11 @@ impl fmt::Display for Enough {
 
 /// What would support the loss probability, if transfers are as independent as those of this run; `None` if this run
 /// supports none or does not carry the rate, or if transfers alone do not help.
-pub(super) fn enough((point, flow): &Row<'_>, need: &BufferNeed) -> Option<Enough> {
+pub(super) fn enough(row: &Row<'_>, need: &BufferNeed) -> Option<Enough> {
+    let (point, flow) = row;
+    if lost_more(row, need).is_some() {
+        return None;
+    }
     let is_unknown = need.sustained && need.for_loss_bytes.is_none();
     let more = need.observable_loss / need.loss;
     let is_known = need.observable_loss < 0.5 && more > 1.0;
@@ -295,6 +307,14 @@ pub(super) fn enough((point, flow): &Row<'_>, need: &BufferNeed) -> Option<Enoug
         seconds: rounded_up(point.elapsed_ns as f64 / 1e9 * more),
         transfers: rounded_up(flow.transfers as f64 * more),
     })
+}
+
+/// The part of the bytes that was lost, where that is more than the loss probability: the gaps show no buffer that would
+/// lose less.
+pub(super) fn lost_more((_, flow): &Row<'_>, need: &BufferNeed) -> Option<f64> {
+    let all = flow.counts.counted().max(1);
+    let part = lost(flow)? as f64 / all as f64;
+    (part > need.loss).then_some(part)
 }
 
 /// Bytes of the buffer for the loss probability, with `~` if they are extrapolated; `None` if they are unknown.

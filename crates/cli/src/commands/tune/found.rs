@@ -162,7 +162,7 @@ fn judged<'a>(
 ) -> Vec<Judged> {
     let judged = verdicts.map(|(constraint, verdict)| {
         let mut held = match &verdict.found {
-            Some(found) => Held::new(constraint, verdict.compliance, found, false),
+            Some(found) => Held::new(constraint, verdict.compliance, found, false, None),
             None => Held::missed("it could not be measured".into()),
         };
         if held.compliance == Compliance::Undecided {

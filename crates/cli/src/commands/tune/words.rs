@@ -40,7 +40,7 @@ pub fn tell(
         let n = units::grouped(row.n);
         writeln!(
             out,
-            "  {name} had a better {figure} in a probe ({value}, n {n}), but no run confirmed it."
+            "  {name} was better in a probe ({figure} {value}, n {n}), but no run confirmed it."
         )?;
     }
     failures(out, found)?;

@@ -21,14 +21,31 @@ const SLOW: f64 = 2.0;
 /// The range of a peak is one time if it is narrower than this part of that.
 const NARROW: f64 = 0.1;
 
-/// Of points in the order of their numbers.
-pub(super) fn of_exchange(file: &RunFile, points: &[PointSummary]) -> String {
+/// The longest time is named beside a peak from this factor of the peak's time on: a stall.
+const STALL: f64 = 10.0;
+
+/// Of points in the order of their numbers. `late_responses`: the part of the point at a place of `file.points` without a
+/// right response by the end of its period, where that is known.
+pub(super) fn of_exchange(
+    file: &RunFile,
+    points: &[PointSummary],
+    late_responses: &dyn Fn(usize) -> Option<f64>,
+) -> String {
     if points.is_empty() {
         return "no point was finished".into();
     }
     let places = Places::of_run(&file.plan, points);
     let mut parts = match file.plan.schedule {
-        Schedule::EveryNs(period_ns) => vec![rate(points, &places, period_ns)],
+        Schedule::EveryNs(period_ns) => {
+            let part = |point: &PointSummary| {
+                let is_it = |other: &PointSummary| other.point.index == point.point.index;
+                late_responses(file.points.iter().position(is_it)?)
+            };
+            let late = late(points, &places, period_ns, &part);
+            std::iter::once(rate(points, &places, period_ns))
+                .chain(late)
+                .collect()
+        }
         Schedule::AsFastAsPossible => fastest(&file.plan, points, &places),
     };
     if let [point] = points {
@@ -124,6 +141,38 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     }
 }
 
+/// At which of the points that kept the rate responses came after the end of their period, or never, and their part.
+fn late(
+    points: &[PointSummary],
+    places: &Places,
+    period_ns: u64,
+    part: &dyn Fn(&PointSummary) -> Option<f64>,
+) -> Option<String> {
+    let is_kept = |point: &&PointSummary| {
+        let keeping = point.lateness.map(|late| late.keeping(period_ns));
+        matches!(keeping, Some(Keeping::Kept | Keeping::LateStarts))
+    };
+    let of = |point: &PointSummary| {
+        let part = part(point).filter(|part| *part > 0.0)?;
+        let is_whole = point.counts.answered == point.counts.exchanges;
+        Some((point.point.index, (part, is_whole)))
+    };
+    let found = points.iter().filter(is_kept).filter_map(of);
+    let (indices, parts): (Vec<u32>, Vec<(f64, bool)>) = found.unzip();
+    (!indices.is_empty()).then(|| {
+        let at = match places.in_sentence(&indices) {
+            name if name.is_empty() => name,
+            name => format!(" at {name}"),
+        };
+        let never = match parts.iter().all(|(_, is_whole)| *is_whole) {
+            true => "",
+            false => ", or never",
+        };
+        let late = spread(parts.iter().map(|(part, _)| *part), percent);
+        format!("{late} of the responses{at} come after the end of their period{never}")
+    })
+}
+
 /// Of the only point: what limits it, and its response times if they have several peaks.
 fn time_of(file: &RunFile, point: &PointSummary) -> Vec<String> {
     limited(file, point)
@@ -140,7 +189,10 @@ fn slow(points: &[PointSummary], places: &Places) -> Option<String> {
         let at = places.in_sentence(&indices);
         let share = spread(peaks.iter().map(|mode| mode.share), percent);
         let times = spread(peaks.iter().map(|mode| mode.peak), time);
-        format!("slow RTT peak at {at}: {share} take about {times}")
+        let longest = peaks.iter().filter(|mode| has_stalls(mode));
+        let longest = longest.map(|mode| mode.high).reduce(f64::max);
+        let up_to = longest.map_or(String::new(), up_to);
+        format!("slow RTT peak at {at}: {share} take about {times}{up_to}")
     })
 }
 
@@ -165,11 +217,24 @@ fn peaks(point: &PointSummary) -> Option<String> {
     (words.len() > 1).then(|| words.join(", "))
 }
 
+/// True if the longest time that the slowest peak holds is far beyond it.
+fn has_stalls(slowest: &Mode) -> bool {
+    slowest.high > STALL * slowest.peak
+}
+
+/// `, up to 50.00 ms`.
+fn up_to(ns: f64) -> String {
+    format!(", up to {}", time(ns))
+}
+
 /// `2.200 to 3.200 ms`: all that a peak holds; `about 3.119 ms` if that is narrow. The slowest one holds the outliers,
-/// too, which are no part of a peak: `2.200 ms or more`.
+/// too, which are no part of a peak: `2.200 ms or more`, with the longest where that is far away.
 fn span(mode: &Mode, is_slowest: bool) -> String {
     match mode.high - mode.low < NARROW * mode.peak {
         true => format!("about {}", time(mode.peak)),
+        false if is_slowest && has_stalls(mode) => {
+            format!("{} or more{}", time(mode.low), up_to(mode.high))
+        }
         false if is_slowest => format!("{} or more", time(mode.low)),
         false => spread([mode.low, mode.high].into_iter(), time),
     }
@@ -256,27 +321,60 @@ fn takes(point: &PointSummary, at: &str) -> Option<String> {
     })
 }
 
-/// What was lost (with the wrong responses in it), duplicated or out of order, of all points together.
+/// How many exchanges have no right answer in time, by what came instead; responses duplicated or out of order. Of all
+/// points together.
 fn losses(points: &[PointSummary]) -> Vec<String> {
-    let (missing, all) = points.iter().fold((0, 0), |(missing, all), point| {
-        (missing + lost(point), all + point.counts.exchanges)
-    });
-    let (mut of_lost, mut others) = (Vec::new(), Vec::new());
+    let sum = |of: fn(&PointSummary) -> u64| points.iter().map(of).sum::<u64>();
+    let (missing, all) = (sum(lost), sum(|point| point.counts.exchanges));
+    let (unanswered, late) = (
+        sum(|point| point.counts.lost),
+        sum(|point| point.counts.late),
+    );
+    let (mut instead, mut others) = (Vec::new(), Vec::new());
+    if unanswered > 0 && unanswered < missing {
+        instead.push(format!("{} unanswered", grouped(unanswered)));
+    }
+    if late > 0 {
+        instead.push(format!("{} late", grouped(late)));
+    }
     for (what, count) in troubles(points) {
         let n = grouped(count);
         match (what, count) {
-            ("corrupted", _) => of_lost.push(format!("{n} corrupted")),
-            ("unexpected", 1) => of_lost.push("1 unexpected reply".into()),
-            ("unexpected", _) => of_lost.push(format!("{n} unexpected replies")),
+            ("corrupted", _) => instead.push(format!("{n} corrupted")),
+            ("unexpected", 1) => instead.push("1 unexpected reply".into()),
+            ("unexpected", _) => instead.push(format!("{n} unexpected replies")),
             (what, 1) => others.push(format!("1 response {what}")),
             (what, _) => others.push(format!("{n} responses {what}")),
         }
     }
-    let of_lost = match of_lost.is_empty() {
+    let instead = match instead.is_empty() {
         true => String::new(),
-        false => format!(" ({})", of_lost.join(", ")),
+        false => format!(" ({})", instead.join(", ")),
     };
-    let lost = format!("{} of {} lost{of_lost}", grouped(missing), grouped(all));
-    let lost = (missing > 0).then_some(lost);
-    lost.into_iter().chain(others).collect()
+    let (n, all) = (grouped(missing), grouped(all));
+    let missing =
+        (missing > 0).then(|| format!("{n} of {all} without a right answer in time{instead}"));
+    missing.into_iter().chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_peak_does_not_end_at_an_outlier_but_names_a_stall() {
+        let mode = |low, peak, high| Mode {
+            low,
+            peak,
+            high,
+            share: 0.5,
+        };
+        let wide = mode(70.0, 80.0, 16_060_000.0);
+        assert_eq!(span(&wide, true), "70 ns or more, up to 16.06 ms");
+        assert_eq!(span(&mode(70.0, 80.0, 790.0), true), "70 ns or more");
+        assert_eq!(span(&wide, false), "70 ns to 16.06 ms");
+        assert_eq!(span(&mode(2.2e6, 3e6, 3.2e6), false), "2.200 to 3.200 ms");
+        let narrow = mode(3.1e6, 3.119e6, 3.2e6);
+        assert_eq!(span(&narrow, true), "about 3.119 ms");
+    }
 }

@@ -23,7 +23,11 @@ fn by_number(file: &RunFile) -> Vec<PointSummary> {
 }
 
 /// One table and one sentence; and the tables that a flag requested.
-pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief {
+pub(in crate::tables) fn of_exchange(
+    file: &RunFile,
+    confidence: bool,
+    late_responses: &dyn Fn(usize) -> Option<f64>,
+) -> Brief {
     let points = by_number(file);
     let places = &Places::of_run(&file.plan, &points);
     let requested = confidence.then(|| intervals(&points, places));
@@ -35,7 +39,7 @@ pub(in crate::tables) fn of_exchange(file: &RunFile, confidence: bool) -> Brief 
         .chain(unexpected(&points, places))
         .chain(can(&points, places));
     Brief {
-        answer: sentence(&answer::of_exchange(file, &points)),
+        answer: sentence(&answer::of_exchange(file, &points, late_responses)),
         tables: std::iter::once(table(file, &points, places, confidence))
             .chain(others.map(Wide::from))
             .collect(),

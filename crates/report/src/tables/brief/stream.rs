@@ -10,7 +10,8 @@ use crate::tables::places::Places;
 use crate::tables::point_columns::dashes;
 use crate::tables::recording;
 use crate::tables::stream::{
-    buffers, enough, for_loss, known, limit_of, lost, matches, naks_s, typical_gap, unit_of,
+    buffers, enough, for_loss, known, limit_of, lost, lost_more, matches, naks_s, typical_gap,
+    unit_of,
 };
 use crate::tables::table::Table;
 use wiregauge_quantity::{RateUnit, grouped, percent, time};
@@ -166,6 +167,13 @@ fn carried(plan: &StreamPlan, rows: &[Row<'_>], way: Way, places: &Places) -> Ve
             format!(", longest gap{of_host} {}", time(gap.max))
         });
         let (loss, worst) = (need.loss, grouped(need.worst_bytes));
+        if let Some(lost) = lost_more(row, need) {
+            let lost = percent(lost);
+            return Some(format!(
+                "{name} at {rate}{place}: no buffer is known for a loss of {loss:e}, as {lost} of the bytes were lost{gap}, \
+                 largest backlog {worst} B"
+            ));
+        }
         let (size, more) = match for_loss(need) {
             Some(bytes) => (
                 format!("{bytes} B for a loss of {loss:e}"),

@@ -5,7 +5,9 @@ use super::common;
 use super::warning::{Search, Warning, some};
 use crate::tables::places::Places;
 use wiregauge_quantity::{exact_time, grouped, percent, time};
-use wiregauge_record::{Aim, DeviceLate, Disturbance, LoopSummary, LoopWait, Verified};
+use wiregauge_record::{
+    Aim, DeviceLate, Disturbance, LoopSummary, LoopWait, Verified, is_on_this_host,
+};
 use wiregauge_run::{Loop, RunFile};
 
 /// A loop that works for more than this part of the time has nothing left for a bad moment.
@@ -106,7 +108,12 @@ pub(super) fn of_run(file: &RunFile<Loop>, places: &Places) -> Vec<Warning> {
     );
     search.name = &bracketed;
     common::cut(&mut search, |p| &p.ending);
-    common::disturbed(&mut search, |p| &p.disturbances[..], &file.plan.host);
+    common::disturbed(
+        &mut search,
+        |p| &p.disturbances[..],
+        &file.plan.host,
+        is_on_this_host(&file.plan.address),
+    );
     search.found
 }
 

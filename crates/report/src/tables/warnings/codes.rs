@@ -54,8 +54,9 @@ macro_rules! codes {
 codes! {
     Lost "W01" PRINTED: "Exchanges were not answered in time, or bytes of a stream were lost.",
         "RTT figures are for the answered exchanges. The rate of a stream is that of what arrived.",
-        "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth or --rate, or a longer --timeout. \
-         Streams: --rate computes the buffer that a device needs; use flow control OUT (NAK, RTS/CTS, XOFF).";
+        "Check cable, --baud and the buffers of the device. Exchanges: a lower --depth where the run lost less at it, a \
+         lower --rate, or a longer --timeout. Streams: --rate computes the buffer that a device needs; use flow control OUT (NAK, RTS/CTS, \
+         XOFF).";
     Damaged "W02" PRINTED: "Answers have wrong bytes, or bytes of a stream are corrupted, duplicated or were never sent.",
         "The link is not reliable. These exchanges are counted, but not part of the RTT figures.",
         "Check cable, --baud, flow control and the buffers of the device.";
@@ -74,13 +75,13 @@ codes! {
          in wiregauge report), and repeat the run.";
     Behind "W06" PRINTED: "Exchanges started more than a period late.",
         "RTT figures leave out that delay (coordinated omission); times from the intended start include it.",
-        "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: \
-         --priority 50 or a less loaded host.";
+        "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: a less \
+         loaded host; where the device is not on this host, try --priority 50.";
     HostDelayed "W07" NAMED: "The host delayed the measuring thread.",
         "The tails (p99, max) include these delays.",
-        "Hypervisor: measure on a real machine, or on a virtual machine with CPUs of its own. Other programs: \
-         --priority 50, --pin CPU with another or an isolated one (isolcpus, cpuset), or a less loaded host. Jumps: \
-         disable power management and SMIs in the firmware. wiregauge doctor finds what disturbs it.";
+        "Hypervisor: measure on a real machine, or on a virtual machine with CPUs of its own. Other programs: a \
+         less loaded host, --pin CPU with another or an isolated one (isolcpus, cpuset); where the device is not on this \
+         host, try --priority 50. Jumps: disable power management and SMIs in the firmware. wiregauge doctor finds what disturbs it.";
     Storage "W11" PRINTED: "The measuring thread waited for the storage.",
         "The rate is that of the storage. A device without flow control may have lost data meanwhile.",
         "Use a faster disk, fewer exchanges, or no --keep-data; read the pipe faster, or leave out --record.";

@@ -19,11 +19,13 @@ fn figure(disturbance: &Disturbance) -> f64 {
     }
 }
 
-/// Warnings about what disturbed a run; `of` gives what disturbed a row.
+/// Warnings about what disturbed a run; `of` gives what disturbed a row. `is_here`: the device is a program on this host,
+/// which a higher priority of the measuring thread delays.
 pub(super) fn disturbed<'a, R: Copy>(
     search: &mut Search<'_, R>,
     of: impl Fn(R) -> &'a [Disturbance],
     host: &HostPlan,
+    is_here: bool,
 ) {
     let find = |row: R, is_it: fn(&Disturbance) -> bool| {
         let found = of(row).iter().filter(|one| is_it(one));
@@ -55,7 +57,8 @@ pub(super) fn disturbed<'a, R: Copy>(
             )
         },
         match (host.pin.is_some(), host.priority.is_some()) {
-            (_, false) => ". Try --priority 50, or a less loaded host.",
+            (_, false) if is_here => ". Try a less loaded host.",
+            (_, false) => ". Try whether --priority 50 helps, or a less loaded host.",
             (false, true) => ". Try --pin CPU.",
             (true, true) => ". Look for other real-time programs on that CPU.",
         },

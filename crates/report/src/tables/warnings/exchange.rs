@@ -7,8 +7,11 @@ use super::{common, echo};
 use crate::load::LateStarts;
 use std::collections::BTreeSet;
 use wiregauge_quantity::{grouped, is_above_all, percent, time};
-use wiregauge_record::{CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait};
+use wiregauge_record::{
+    CanCounts, Connect, Ending, PointSummary, Protocol, Schedule, Wait, is_on_this_host,
+};
 use wiregauge_run::RunFile;
+use wiregauge_stats::{Confidence, share_of};
 
 /// The warnings that a run deserves.
 pub(super) fn of_run<'a>(
@@ -106,7 +109,12 @@ pub(super) fn of_run<'a>(
         ),
     );
     behind(file, late_starts, &mut search);
-    common::disturbed(&mut search, |p| &p.disturbances[..], &plan.host);
+    common::disturbed(
+        &mut search,
+        |p| &p.disturbances[..],
+        &plan.host,
+        plan.links().any(is_on_this_host),
+    );
     let floor = |p: &PointSummary| -> Option<f64> {
         let floors = &file.conditions.before.as_ref()?.floors;
         let floor = floors.last().filter(|_| floors.len() > 1)?.rtt.p50.value;
@@ -134,11 +142,12 @@ fn is_scheduled(file: &RunFile) -> bool {
 /// Exchanges without an answer in time.
 fn lost(search: &mut Points<'_>, is_scheduled: bool) {
     let missing = |p: &PointSummary| share(p.counts.lost + p.counts.late, p.counts.exchanges);
-    let is_deep = |p: &PointSummary| p.point.depth > 1 && missing(p).is_some();
-    let is_deep = search.rows().any(is_deep);
+    let is_deep = search
+        .rows()
+        .any(|p| search.rows().any(|other| loses_less(other, p)));
     let is_late = search.rows().any(|p| p.counts.late > 0);
     let tries = [
-        is_deep.then_some("a lower --depth"),
+        is_deep.then_some("a lower --depth, which lost less"),
         is_scheduled.then_some("a lower --rate"),
         is_late.then_some("a longer --timeout: some answers came after it"),
     ];
@@ -162,6 +171,22 @@ fn lost(search: &mut Points<'_>, is_scheduled: bool) {
              undefined{longer}.{tries}"
         ),
     );
+}
+
+/// True if a point differs from another by a lower depth only, and lost less, by more than chance explains.
+fn loses_less(lower: &PointSummary, higher: &PointSummary) -> bool {
+    let size = |p: &PointSummary| {
+        let point = p.point;
+        (point.link, point.together, point.out_bytes, point.in_bytes)
+    };
+    let part = |p: &PointSummary| {
+        let (missing, all) = (p.counts.lost + p.counts.late, p.counts.exchanges);
+        let part = missing as f64 / all.max(1) as f64;
+        share_of(all, part, Confidence::NINETY_FIVE)
+    };
+    let bounds = || part(lower).high.zip(part(higher).low);
+    let is_lower = lower.point.depth < higher.point.depth && size(lower) == size(higher);
+    is_lower && bounds().is_some_and(|(most, least)| most < least)
 }
 
 /// Points whose depth was not reached.
@@ -216,7 +241,8 @@ fn behind(
             waited: sum.waited + point.waited,
         })
     });
-    let (why, help) = why_late(starts, file.plan.connect == Connect::Each);
+    let is_here = file.plan.links().any(is_on_this_host);
+    let (why, help) = why_late(starts, file.plan.connect == Connect::Each, is_here);
     let longest = search.most(|p| Some(p.start_delay.as_ref()?.max).filter(|_| late(p) > 0));
     search.at(
         Code::Behind,
@@ -233,14 +259,17 @@ fn behind(
     );
 }
 
-/// Why exchanges started late, and what helps.
-fn why_late(starts: Option<LateStarts>, each: bool) -> (String, String) {
+/// Why exchanges started late, and what may help. `is_here`: the device is a program on this host.
+fn why_late(starts: Option<LateStarts>, each: bool, is_here: bool) -> (String, String) {
     // Exchanges that open the link are one at a time.
     let of_link = match each {
         true => "--connect once or a longer --interval",
         false => "a higher --depth or a longer --interval",
     };
-    let of_host = "--priority 50 or a less loaded host";
+    let of_host = match is_here {
+        true => "a less loaded host",
+        false => "--priority 50 or a less loaded host",
+    };
     match starts {
         Some(LateStarts { late, waited }) if waited == late => (
             "exchanges waited for earlier ones".to_owned(),
@@ -252,10 +281,9 @@ fn why_late(starts: Option<LateStarts>, each: bool) -> (String, String) {
         ),
         Some(LateStarts { late, waited }) => (
             format!(
-                "of {} that started more than a period late, {} waited for earlier ones; the host started the others \
-                 late",
-                grouped(late),
-                grouped(waited)
+                "{} waited for earlier ones; the host started the other {} late",
+                grouped(waited),
+                grouped(late - waited)
             ),
             format!("{of_link}, and {of_host}"),
         ),

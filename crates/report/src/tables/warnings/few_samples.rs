@@ -2,7 +2,7 @@
 //! it one.
 
 use wiregauge_quantity::rounded_up;
-use wiregauge_record::{Limit, PointSummary};
+use wiregauge_record::{Figure, Limit, Part, PointSummary};
 use wiregauge_run::RunFile;
 use wiregauge_stats::{Distribution, FEWEST_SHOWN, samples_to_bound};
 
@@ -54,11 +54,10 @@ pub(in crate::tables) fn of(file: &RunFile) -> Option<FewSamples> {
     let points: Vec<(&PointSummary, &Distribution)> = points.collect();
     points.first()?;
     let steady = points.iter().filter(|(_, times)| !drifts(times));
-    let scarcest = steady.max_by_key(|(point, times)| needed(limit, point, times));
-    let enough = scarcest.map(|(point, times)| match limit {
-        Limit::Count(_) => format!("--count {}", needed(limit, point, times)),
-        Limit::DurationNs(_) => format!("--duration {}s", needed(limit, point, times)),
-    });
+    let needed =
+        |point: &PointSummary, times: &Distribution| needed(limit, point, times, required(times));
+    let scarcest = steady.max_by_key(|(point, times)| needed(point, times));
+    let enough = scarcest.map(|(point, times)| flag(limit, needed(point, times)));
     let is_dependent = scarcest.is_some_and(|(_, times)| is_dependent(times));
     Some(FewSamples {
         points: points.iter().map(|(point, _)| point.point.index).collect(),
@@ -68,17 +67,53 @@ pub(in crate::tables) fn of(file: &RunFile) -> Option<FewSamples> {
     })
 }
 
+/// The flag that limits a run, with this number.
+fn flag(limit: Limit, needed: u64) -> String {
+    match limit {
+        Limit::Count(_) => format!("--count {needed}"),
+        Limit::DurationNs(_) => format!("--duration {needed}s"),
+    }
+}
+
+/// Why a figure of a point of a run that ended by this limit has no upper bound; `None` where that is not known.
+pub fn no_bound(limit: Limit, point: &PointSummary, figure: Figure) -> Option<String> {
+    let (times, part) = match figure {
+        Figure::Time(times, part) => (times.of(point)?, Some(part)),
+        Figure::Exchanges | Figure::Rate(_) | Figure::LimitUsed => (point.trt.as_ref()?, None),
+        _ => return None,
+    };
+    if drifts(times) {
+        return Some("the times drift".into());
+    }
+    let of_independent = |p: f64| bound(p, times, times.effective_n);
+    let required = match part? {
+        Part::P50 => of_independent(0.5),
+        Part::P90 => of_independent(0.9),
+        Part::P99 => required(times),
+        Part::P999 => of_independent(0.999),
+        _ => return None,
+    };
+    let enough = flag(limit, needed(limit, point, times, required));
+    Some(match is_dependent(times) {
+        true => format!("too few samples ({enough}) or drift"),
+        false => format!("too few samples ({enough})"),
+    })
+}
+
 /// More samples than these are said to be required of a point that has too few.
 const MORE: f64 = 1.1;
 
 /// Samples that bound p99, with the dependence that was found.
 fn required(times: &Distribution) -> f64 {
+    let worth = times.p99_effective_n.unwrap_or(times.effective_n);
+    bound(0.99, times, worth)
+}
+
+/// Samples that bound percentile `p`, of which these are worth so many independent ones.
+fn bound(p: f64, times: &Distribution, worth: f64) -> f64 {
     let n = times.n.max(1) as f64;
     let tau = |worth: f64| n / worth.max(1.0);
-    let bound = samples_to_bound(
-        0.99,
-        tau(times.p99_effective_n.unwrap_or(times.effective_n)),
-    );
+    let bound = samples_to_bound(p, tau(worth));
     (bound as f64).max(FEWEST_SHOWN * tau(times.effective_n))
 }
 
@@ -90,10 +125,10 @@ fn drifts(times: &Distribution) -> bool {
     enough && (unbounded || times.p99.high.is_none() && required(times) * MORE < times.n as f64)
 }
 
-/// Exchanges, or seconds, that would be enough for a point.
-fn needed(limit: Limit, point: &PointSummary, times: &Distribution) -> u64 {
+/// Exchanges, or seconds, that would be enough for a point of which so many samples are required.
+fn needed(limit: Limit, point: &PointSummary, times: &Distribution, required: f64) -> u64 {
     let n = times.n.max(1) as f64;
-    let samples = required(times).max(MORE * n);
+    let samples = required.max(MORE * n);
     match limit {
         Limit::Count(_) => rounded_up(samples),
         Limit::DurationNs(_) => {

@@ -11,6 +11,7 @@ mod warning;
 
 pub(super) use codes::Code;
 pub use codes::{Explained, WARNINGS};
+pub use few_samples::no_bound;
 pub use warning::Warning;
 pub(super) use warning::spread;
 

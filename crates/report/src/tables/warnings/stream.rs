@@ -11,7 +11,7 @@ use crate::tables::stream::lost;
 use std::collections::BTreeSet;
 use wiregauge_explain::ahead_of_device;
 use wiregauge_quantity::{grouped, percent, time, times};
-use wiregauge_record::{StreamProtocol, Way};
+use wiregauge_record::{StreamProtocol, Way, is_on_this_host};
 use wiregauge_run::{RunFile, Stream};
 
 /// A queue that is less full than this was kept waiting.
@@ -158,6 +158,7 @@ pub(super) fn of_run(file: &RunFile<Stream>, rows: &[Row<'_>], places: &Places) 
         &mut search,
         |(summary, _)| &summary.disturbances[..],
         &file.plan.host,
+        file.plan.links().any(is_on_this_host),
     );
     search.found
 }
