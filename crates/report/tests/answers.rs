@@ -1,6 +1,7 @@
 //! What the answer, the tables and the deadlines of one run say, held against each other.
 
 use crate::common;
+use crate::golden::warned;
 
 use common::*;
 use wiregauge_record::*;
@@ -115,4 +116,16 @@ fn a_point_that_falls_behind_gets_no_advice_of_a_longer_run_and_one_burst_has_no
     let at = bursts.columns.iter().position(between);
     let cell = at.map_or("-", |at| bursts.rows[0][at].as_str());
     assert_eq!(cell, "-");
+}
+
+#[test]
+fn of_late_starts_by_both_causes_each_is_counted() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = late_run(&dir.path().join("run"), &plan(1), late_by_both);
+    let text = warned(&tables::of(&run, false).warnings, "W06");
+    let by_host = (100..=1000).step_by(20).count();
+    let expected = format!(" waited for earlier ones; the host started the other {by_host} late");
+    assert!(text.contains(&expected), "{text}");
+    // All of them are counted once.
+    assert_eq!(text.matches("more than a period late").count(), 1, "{text}");
 }

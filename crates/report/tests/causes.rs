@@ -9,18 +9,6 @@ use wiregauge_record::{BusLimit, DeviceCount, Direction, Transfer, Way};
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, RunFile, Stream};
 
-#[test]
-fn of_late_starts_by_both_causes_each_is_counted() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let run = late_run(&dir.path().join("run"), &plan(1), late_by_both);
-    let text = warned(&tables::of(&run, false).warnings, "W06");
-    let by_host = (100..=1000).step_by(20).count();
-    let expected = format!(" waited for earlier ones; the host started the other {by_host} late");
-    assert!(text.contains(&expected), "{text}");
-    // All of them are counted once.
-    assert_eq!(text.matches("more than a period late").count(), 1, "{text}");
-}
-
 fn stream_file(run: &AnyRun) -> RunFile<Stream> {
     let run = run.as_kind::<Stream>();
     run.expect("a stream run").file.clone()

@@ -2,10 +2,9 @@
 
 use crate::common;
 
-use common::{Random, exchange, exchange_run, full_speed, plan};
+use common::{Random, exchange, exchange_run, plan};
 use wiregauge_record::{
-    BusLimit, Ending, Figure, Limit, Phase, Plan, Point, PointSummary, Protocol, ResourceUse,
-    Sample, Schedule, Status, Summariser, Transfer,
+    Figure, Limit, Phase, Plan, Point, PointSummary, Protocol, Sample, Transfer,
 };
 use wiregauge_report::tables;
 use wiregauge_run::{AnyRun, Exchange, RunFile};
