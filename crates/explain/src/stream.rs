@@ -274,7 +274,7 @@ fn verdict(
 /// The host sends more than arrives, so its own times say nothing of what limits.
 fn lossy(split: &FlowSplit, missing: f64) -> Verdict {
     let words = format!(
-        "the device or the way to it, {}; {} of the bytes sent did not arrive",
+        "the device or the link, {}; {} of the bytes sent did not arrive",
         shown_rate(split.bytes_s),
         percent(missing)
     );

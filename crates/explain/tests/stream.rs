@@ -288,10 +288,7 @@ fn a_host_is_not_the_bottleneck_of_bytes_that_do_not_arrive() {
     let split = &explained.flows[1];
     assert_eq!(split.verdict.kind, VerdictKind::Device);
     let words = &split.words;
-    assert!(
-        words.starts_with("the device or the way to it, "),
-        "{words}"
-    );
+    assert!(words.starts_with("the device or the link, "), "{words}");
     assert!(
         words.ends_with("; 93.9 % of the bytes sent did not arrive"),
         "{words}"

@@ -108,7 +108,7 @@ fn a_link_that_loses_more_than_the_wanted_loss_has_no_buffer_for_it() {
     let point = stream_point(0, Direction::In);
     let tables = stream_in(transfers(point, 5_000, 1), |file| {
         let flow = &mut file.points[0].flows[0];
-        flow.counts.lost = Some(flow.counts.counted() / 40);
+        (flow.counts.sent, flow.counts.lost) = (Some(1_000_000), Some(25_000));
         let need = &mut flow.buffers[0];
         need.loss = 1e-2;
         need.for_loss_bytes = Some(Estimate {

@@ -23,9 +23,15 @@ pub(super) const BUSY_HOST_COST: &str = "on the authors' test host, with 4 busy 
                               woken each 1 ms started 7.0 ms late (p99); with --priority 50: 0.05 ms";
 pub(super) const BUSY_HOST_SOURCE: &str = "bench/runs/2026-11-22-host";
 
+/// Shows which programs use the processors now.
+pub(super) const WHO_RUNS: &str = match cfg!(windows) {
+    true => "tasklist /v",
+    false => "ps -eo pcpu,pid,args --sort=-pcpu | head",
+};
+
 /// The command of a run, with real-time priority and without the directory in which it was stored; `None` where the
 /// device is a program on this host, which that priority delays.
-pub(super) fn with_priority(run: &dyn Stored) -> Option<String> {
+fn with_priority(run: &dyn Stored) -> Option<String> {
     if is_on_this_host(run.address()) {
         return None;
     }
@@ -47,6 +53,11 @@ pub(super) fn with_priority(run: &dyn Stored) -> Option<String> {
     Some(format!(
         "wiregauge {command} --priority 50  # try whether it helps"
     ))
+}
+
+/// A finding with that command, or else with one that shows what else runs.
+pub(super) fn with_remedy(finding: Finding, run: &dyn Stored) -> Finding {
+    finding.remedy(with_priority(run).unwrap_or(WHO_RUNS.into()))
 }
 
 /// What took CPU time from a run: the load that it made itself (`--host-load`), or other programs.

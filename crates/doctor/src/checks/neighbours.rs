@@ -1,7 +1,7 @@
 //! Other programs on the host: who uses the processors that the measurement wants.
 
 use super::check::{
-    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, others, with_priority,
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, WHO_RUNS, others, with_remedy,
 };
 use crate::host::Ticks;
 use crate::{Finding, HostContext, Level};
@@ -151,7 +151,7 @@ fn judged(context: &HostContext, passed: Ticks, programs: &[Program]) -> Finding
     let pids: Vec<String> = alive.map(|program| program.pid.to_string()).collect();
     let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
     match pids.is_empty() {
-        true => finding,
+        true => finding.remedy(WHO_RUNS),
         false => finding.remedy(format!("sudo renice -n 19 -p {}", pids.join(" "))),
     }
 }
@@ -206,11 +206,7 @@ fn of_run(run: &dyn Stored) -> Finding {
     if level == Level::Good {
         return finding;
     }
-    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
-    match with_priority(run) {
-        Some(command) => finding.remedy(command),
-        None => finding,
-    }
+    with_remedy(finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE), run)
 }
 
 /// Field 1 of /proc/PID/stat.

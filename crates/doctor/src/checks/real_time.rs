@@ -1,7 +1,7 @@
 //! Real-time priority: whether the measuring thread may go before every ordinary one.
 
 use super::check::{
-    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, others, with_priority,
+    BUSY_HOST_COST, BUSY_HOST_SOURCE, Check, POINTS_DISTURBED, others, with_remedy,
 };
 use crate::host::real_time_priority;
 use crate::{Finding, HostContext, Level};
@@ -74,9 +74,5 @@ fn of_run(run: &dyn Stored) -> Finding {
             time(waited_ns as f64)
         )),
     };
-    let finding = finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE);
-    match with_priority(run) {
-        Some(command) => finding.remedy(command),
-        None => finding,
-    }
+    with_remedy(finding.costs(BUSY_HOST_COST, BUSY_HOST_SOURCE), run)
 }
