@@ -328,9 +328,9 @@ class PageTest(box_tests.BoxTests):
             figures = (
                 "[...document.querySelectorAll('#control figure svg')].filter((e) => e.checkVisibility()).length"
             )
-            self.assertEqual(page.value(figures), 3)
+            self.assertEqual(page.value(figures), 2)
             page.value("document.querySelectorAll('#control details').forEach((e) => { e.open = true; })")
-            self.assertEqual(page.value(figures), 9)
+            self.assertEqual(page.value(figures), 6)
             self.picture(page, "control")
 
     def test_frames_of_a_captured_bus_are_drawn_and_zoom(self) -> None:
