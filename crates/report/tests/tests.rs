@@ -5,7 +5,6 @@ mod causes;
 mod common;
 mod control;
 mod control_figures;
-mod delay_parts;
 mod exchange_sentences;
 mod figures_from_samples;
 mod golden;

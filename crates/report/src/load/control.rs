@@ -2,7 +2,6 @@
 
 use super::cycle_answers::Taken;
 use super::cycle_delays::{CycleDelays, cycle_delays};
-use super::delay_parts::{DelayParts, delay_parts};
 use crate::tables::Places;
 use serde::{Serialize, Serializer};
 use wiregauge_control::{Assessment, ControlError, Loop, Rules, assess};
@@ -54,8 +53,6 @@ pub struct ControlPoint {
     /// Its cycles.
     #[serde(flatten)]
     pub cycles: CycleDelays,
-    /// The parts of its round trips, if the device has a clock.
-    pub parts: Option<DelayParts>,
     /// What its delays do to the loop; `None` if that could not be computed.
     pub assessment: Option<Assessment>,
     /// Why not: no response in time, or too many outstanding together.
@@ -103,7 +100,6 @@ pub fn controls(
         points.push(ControlPoint {
             point: run.file.points[at].point,
             cycles,
-            parts: delay_parts(run, at).map_err(ControlsError::Run)?,
             assessment,
             reason,
         });

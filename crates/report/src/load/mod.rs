@@ -8,7 +8,6 @@ mod control;
 mod cycle_answers;
 mod cycle_delays;
 mod deadline;
-mod delay_parts;
 pub(crate) mod exchange;
 mod late_starts;
 mod longest;
@@ -28,7 +27,6 @@ pub(crate) use deadline::late_responses;
 pub use deadline::{
     Beyond, ControlLoop, DeadlinePoint, Deadlines, cycles_of_schedule, deadlines, deadlines_of_all,
 };
-pub use delay_parts::{DelayParts, PartNs};
 pub(crate) use late_starts::{LateStarts, late_starts};
 pub(crate) use room::Room;
 pub(crate) use tuned::answer_of_search;

@@ -6,7 +6,6 @@ mod delays;
 mod finding;
 mod long_run;
 mod on_trace;
-mod parts;
 mod shown;
 mod summary;
 mod words;
@@ -46,7 +45,6 @@ impl LoopVerdicts {
 pub fn of_controls(file: &RunFile, controls: &Controls) -> Tables {
     let shown = Shown::new(controls);
     let mut tables = vec![delays::table(&shown)];
-    tables.extend(parts::table(&shown));
     tables.extend(on_trace::tables(&shown));
     tables.push(long_run::table(&shown));
     tables.push(any_order::table(&shown));
