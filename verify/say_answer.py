@@ -19,7 +19,7 @@ NEAR = 1e-9
 CHANCE = 1.05
 #: With more exchanges without a response in time than this, a depth is limited by losses (docs/exchange.md).
 LOSSY = 1e-3
-#: What a sentence has at most, with the cycles that missed their deadline.
+#: What a sentence has at most.
 WORDS = 85
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 NUMBER = r"([\d,]+(?:\.\d+)?)"

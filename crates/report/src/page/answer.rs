@@ -1,6 +1,5 @@
 //! The first sentence of a page: the answer that the terminal prints.
 
-use super::cycles;
 use crate::Subject;
 use crate::tables::{ComparisonTables, sentence};
 use wiregauge_run::{State, Stored};
@@ -29,18 +28,14 @@ pub(super) fn of(subjects: &[Subject], comparisons: &[ComparisonTables]) -> Vec<
     subjects.iter().filter_map(of_run).collect()
 }
 
-/// How far the run came, what its delays do to a control loop, what it was for, and which cycles missed their deadline.
+/// How far the run came, what its delays do to a control loop, and the answer of the terminal.
 fn run(subject: &Subject) -> Option<String> {
-    let answer = subject.tables.brief.as_ref().map(|brief| &brief.answer);
-    let missed = subject.deadlines.as_ref().map(cycles::missed);
+    let answer = &subject.tables.brief.as_ref()?.answer;
     let of_loop = subject.control.as_ref();
     let of_loop = of_loop.and_then(|report| report.tables.brief.as_ref());
     let of_loop = of_loop.map_or_else(String::new, |brief| format!("{} ", brief.answer));
-    let parts = answer.map(|words| words.trim_end_matches('.').to_owned());
-    let parts: Vec<String> = parts.into_iter().chain(missed).collect();
     let progress = progress(&*subject.run);
-    let first = sentence(&parts.join("; "));
-    (!parts.is_empty()).then(|| format!("{progress}{of_loop}{first}"))
+    Some(format!("{progress}{of_loop}{}", sentence(answer)))
 }
 
 /// How much of the plan was measured by a run that did not come to its end.

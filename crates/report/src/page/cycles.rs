@@ -26,12 +26,6 @@ fn answer(deadlines: &Deadlines) -> String {
     let most = worst.map_or(String::new(), |worst| {
         format!("; most at {}: {}", worst.point, percent(share(worst)))
     });
-    sentence(&format!("{}{most}", missed(deadlines)))
-}
-
-/// How many cycles of all points missed: by their responses, whereas a rate is kept by the starts.
-pub(super) fn missed(deadlines: &Deadlines) -> String {
-    let points = &deadlines.points;
     let sum = |of: fn(&DeadlinePoint) -> u64| points.iter().map(of).sum::<u64>();
     let (cycles, missed) = (
         sum(|point| point.cycles.cycles),
@@ -46,10 +40,10 @@ pub(super) fn missed(deadlines: &Deadlines) -> String {
     let jitter = asked.jitter_ns.map_or(String::new(), |jitter| {
         format!(", or the jitter limit of {}", exact_time(jitter))
     });
-    format!(
-        "responses: {} of {} cycles of {period} missed their deadline{deadline}{jitter} ({})",
+    sentence(&format!(
+        "responses: {} of {} cycles of {period} missed their deadline{deadline}{jitter} ({}){most}",
         grouped(missed),
         grouped(cycles),
         percent(missed as f64 / cycles.max(1) as f64)
-    )
+    ))
 }
