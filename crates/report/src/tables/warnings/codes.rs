@@ -75,8 +75,8 @@ codes! {
          in wiregauge report), and repeat the run.";
     Behind "W06" PRINTED: "Exchanges started more than a period late.",
         "RTT figures leave out that delay (coordinated omission); times from the intended start include it.",
-        "Use the figures from the intended start (--full). Waited: a higher --depth or a longer --interval. Host: a less \
-         loaded host; where the device is not on this host, try --priority 50.";
+        "Use the figures from the intended start (--full). Waited: a longer --interval. Host: a less loaded host; \
+         where the device is not on this host, try --priority 50.";
     HostDelayed "W07" NAMED: "The host delayed the measuring thread.",
         "The tails (p99, max) include these delays.",
         "Hypervisor: measure on a real machine, or on a virtual machine with CPUs of its own. Other programs: a \

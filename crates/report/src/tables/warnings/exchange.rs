@@ -264,7 +264,7 @@ fn why_late(starts: Option<LateStarts>, each: bool, is_here: bool) -> (String, S
     // Exchanges that open the link are one at a time.
     let of_link = match each {
         true => "--connect once or a longer --interval",
-        false => "a higher --depth or a longer --interval",
+        false => "a longer --interval",
     };
     let of_host = match is_here {
         true => "a less loaded host",
