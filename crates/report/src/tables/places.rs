@@ -180,13 +180,40 @@ impl Places {
         texts.collect::<Vec<_>>().join(", ")
     }
 
-    /// `depth 1 and 4`, `all points`, `5 of 12 points`: in a sentence, which no semicolon may break.
+    /// `depth 1 to 3`, `all points`, `5 of 12 points`: in a sentence, which no semicolon may break.
     pub fn in_sentence(&self, indices: &[u32]) -> String {
-        let name = self.name(indices);
+        let chosen = self.points.iter().filter(|p| indices.contains(&p.index));
+        let chosen: Vec<&Named> = chosen.collect();
+        let range = match self.varying[..] {
+            [setting] if chosen.len() < self.points.len() => self.range(setting, &chosen),
+            _ => None,
+        };
+        let name = range.unwrap_or_else(|| self.name(indices));
         match name.contains(';') {
-            true => format!("{} of {} points", indices.len(), self.points.len()),
+            true => format!("{} of {} points", chosen.len(), self.points.len()),
             false => name,
         }
+    }
+
+    /// Three values and more that follow each other in the run: `depth 1 to 4`.
+    fn range(&self, setting: Setting, chosen: &[&Named]) -> Option<String> {
+        let first = self
+            .points
+            .iter()
+            .position(|point| Some(point.index) == chosen.first().map(|p| p.index))?;
+        let follow = self.points[first..]
+            .iter()
+            .zip(chosen)
+            .all(|(a, b)| a.index == b.index);
+        let number =
+            |point: &Named| -> Option<u64> { point.value(setting).replace(',', "").parse().ok() };
+        let numbers: Option<Vec<u64>> = self.points.iter().map(number).collect();
+        let ascend = numbers?.is_sorted_by(|a, b| a < b);
+        let [low, _, .., high] = chosen else {
+            return None;
+        };
+        (follow && ascend)
+            .then(|| setting.text(&[format!("{} to {}", low.value(setting), high.value(setting))]))
     }
 
     /// `IN 48 B, depth 1 and 4`, `all points`, `7 of 12 points`; nothing if the run has no other point.
