@@ -59,6 +59,19 @@ fn the_answer_to_a_rate_has_the_late_responses_that_a_deadline_of_the_period_cou
     );
     let kept = late_run(&dir.path().join("kept"), &plan(1), |_| (0, 50_000));
     assert!(!said_of(&kept).contains("come after"));
+    // What has no right answer is named for itself, though a deadline counts it as missed.
+    let scheduled = Plan {
+        schedule: Schedule::EveryNs(20_000),
+        ..plan(1)
+    };
+    let lossy = exchange_run(&dir.path().join("lossy"), &scheduled, |_| {
+        paced(1, 20_000, 1_000, 200)
+    });
+    let said = said_of(&lossy);
+    assert!(
+        said.contains("5 of 1,000 without") && !said.contains("come after"),
+        "{said}"
+    );
     let two = said_of(&late_run(&dir.path().join("two"), &plan(2), slow));
     let of_all = "60 % of the responses at all points come after the end of their period";
     assert!(two.contains(of_all), "{two}");

@@ -141,7 +141,7 @@ fn rate(points: &[PointSummary], places: &Places, period_ns: u64) -> String {
     }
 }
 
-/// At which of the points that kept the rate responses came after the end of their period, or never, and their part.
+/// At which of the points that kept the rate right answers came after the end of their period, and their part of all.
 fn late(
     points: &[PointSummary],
     places: &Places,
@@ -153,23 +153,20 @@ fn late(
         matches!(keeping, Some(Keeping::Kept | Keeping::LateStarts))
     };
     let of = |point: &PointSummary| {
-        let part = part(point).filter(|part| *part > 0.0)?;
-        let is_whole = point.counts.answered == point.counts.exchanges;
-        Some((point.point.index, (part, is_whole)))
+        let [all, answered] = [point.counts.exchanges, point.counts.answered].map(|n| n as f64);
+        // Those without a right answer are missed too, and are named for themselves.
+        let late = (part(point)? * all - (all - answered)).round() / answered;
+        (late > 0.0 && late.is_finite()).then_some((point.point.index, late))
     };
     let found = points.iter().filter(is_kept).filter_map(of);
-    let (indices, parts): (Vec<u32>, Vec<(f64, bool)>) = found.unzip();
+    let (indices, parts): (Vec<u32>, Vec<f64>) = found.unzip();
     (!indices.is_empty()).then(|| {
         let at = match places.in_sentence(&indices) {
             name if name.is_empty() => name,
             name => format!(" at {name}"),
         };
-        let never = match parts.iter().all(|(_, is_whole)| *is_whole) {
-            true => "",
-            false => ", or never",
-        };
-        let late = spread(parts.iter().map(|(part, _)| *part), percent);
-        format!("{late} of the responses{at} come after the end of their period{never}")
+        let late = spread(parts.into_iter(), percent);
+        format!("{late} of the responses{at} come after the end of their period")
     })
 }
 
