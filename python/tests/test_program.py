@@ -95,7 +95,7 @@ def test_functions_print_nothing(stored, streamed, looped, address, capfd, tmp_p
     wg.loop("virtual", rate="100k", notify="1k", duration=0.05, settle="1ms", no_calibration=True)
     wg.show(run)
     wg.explain(run)
-    wg.compare(stored, run, figures=tmp_path, fail_if="lost > 1% more")
+    wg.compare(stored, run, fail_if="lost > 1% more")
     wg.report(run)
     wg.export(run, json=tmp_path / "x.json")
     wg.runs()
